@@ -1,0 +1,207 @@
+"""Reads git objects at a commit, from a bare or normal clone, without a checkout and without running anything of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from nodes.search.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+TEXT_LIMIT = 1_000_000
+"""Bytes. A larger blob is found by its path alone, and never loaded."""
+NUL_WINDOW = 8_000  # as far as git itself looks for a NUL before it calls a blob binary
+
+SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*")
+QUIET = {
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A regular file of a commit's tree."""
+
+    path: str
+    """With forward slashes; bytes that are not UTF-8 are kept as surrogate escapes."""
+    blob: str
+    size: int
+    """Bytes; -1 where the object is missing, as in a partial clone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One clone on this machine."""
+
+    directory: Path
+
+    @classmethod
+    def open(cls, path: Path | str) -> Repository:
+        """Check that there is a repository at the path.
+
+        Raises:
+            NotARepository: nothing is there, or no clone.
+        """
+        directory = Path(path).expanduser()
+        if not directory.is_dir():
+            raise NotARepository(f"{printable(str(path))}: no such directory")
+        repository = cls(directory.resolve())
+        done = repository._run("rev-parse", "--git-dir")
+        if done.returncode:
+            raise NotARepository(f"{printable(str(path))}: not a git repository")
+        return repository
+
+    def resolve(self, revision: str = "HEAD") -> str:
+        """Return the full SHA of the commit a revision names.
+
+        Raises:
+            EmptyRepository: there is no commit at all.
+            UnknownRevision: there are commits, but none by that name.
+        """
+        if not revision or revision.startswith("-") or "\0" in revision or "\n" in revision:
+            raise UnknownRevision(f"{printable(revision)!r} is not a revision: name a branch, a tag or a commit")
+        done = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+        if done.returncode == 0:
+            return done.stdout.decode().split()[-1]
+        if not self._run("rev-list", "--all", "--max-count=1").stdout:
+            raise EmptyRepository(f"{printable(str(self.directory))}: the repository has no commits yet")
+        raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")
+
+    def tree(self, commit: str) -> list[Entry]:
+        """List the regular files of a commit by path; submodules and symlinks are left out."""
+        done = self._run("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+        if done.returncode:
+            raise GitFailed(f"git cannot list {commit}: {last_line(done.stderr)}")
+        return sorted(filter(None, map(parse_entry, done.stdout.split(b"\0"))), key=lambda entry: entry.path)
+
+    def entry(self, commit: str, path: str) -> Entry | None:
+        """Return one file of a commit, or None where no regular file has that path."""
+        if not path or path.startswith("/") or "\0" in path:
+            return None
+        done = self._run(
+            "--literal-pathspecs", "ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", os.fsencode(path)
+        )
+        entries = filter(None, map(parse_entry, done.stdout.split(b"\0")))
+        return next((entry for entry in entries if entry.path == path), None)
+
+    def read(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Read blobs one after the other, in the order asked; a missing one is skipped."""
+        # A file instead of a pipe for the ids: git never waits for us while we wait for it.
+        with tempfile.TemporaryFile() as ids:
+            ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
+            ids.seek(0)
+            command = self._command("cat-file", "--batch", "--buffer")
+            with subprocess.Popen(
+                command, stdin=ids, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+            ) as process:
+                assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+                try:
+                    yield from parse_batch(process.stdout)
+                finally:
+                    process.stdout.close()
+                    process.kill()
+
+    def read_file(self, commit: str, path: str) -> bytes | None:
+        """Return a file's bytes, or None where it is not there or too large to be text."""
+        entry = self.entry(commit, path)
+        if entry is None or not 0 <= entry.size <= TEXT_LIMIT:
+            return None
+        return next((content for _, content in self.read([entry.blob])), None)
+
+    def lines(self, commit: str, path: str, start: int, end: int) -> str | None:
+        """Return lines ``start`` to ``end`` (1-based, inclusive) verbatim, or None where they are not there."""
+        content = self.read_file(commit, path)
+        if content is None or not is_text(content):
+            return None
+        return cut(split_lines(decode(content)), start, end)
+
+    def _command(self, *arguments: str | bytes) -> list[str | bytes]:
+        return ["git", "-C", str(self.directory), *SAFE, *arguments]
+
+    def _run(self, *arguments: str | bytes) -> subprocess.CompletedProcess[bytes]:
+        try:
+            return subprocess.run(
+                self._command(*arguments),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                env=environment(),
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise GitFailed("git is not installed, or not on the PATH") from error
+
+
+def environment() -> dict[str, str]:
+    """The process environment without the variables that redirect git, plus those that keep it from acting."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return kept | QUIET
+
+
+def parse_entry(record: bytes) -> Entry | None:
+    """Read ``mode type sha size<TAB>path``; None for what is not a regular file."""
+    head, tab, path = record.partition(b"\t")
+    if not tab:
+        return None
+    mode, kind, blob, size = head.split()
+    if kind != b"blob" or mode == b"120000":
+        return None
+    return Entry(path.decode("utf-8", "surrogateescape"), blob.decode(), int(size) if size.isdigit() else -1)
+
+
+def parse_batch(stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Read the answers of ``git cat-file --batch``."""
+    while header := stream.readline():
+        parts = header.split()
+        if len(parts) != 3:  # "<id> missing"
+            continue
+        content = stream.read(int(parts[2]))
+        stream.read(1)
+        yield parts[0].decode(), content
+
+
+def is_text(content: bytes) -> bool:
+    """Whether a blob is text, judged as git does."""
+    return b"\0" not in content[:NUL_WINDOW]
+
+
+def decode(content: bytes) -> str:
+    """Decode a text blob: UTF-8, else Latin-1, which never fails."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def split_lines(text: str) -> list[str]:
+    """Split at line feeds only, each kept, as git and editors count lines (not at form feeds, as ``splitlines`` does)."""
+    lines = text.split("\n")
+    kept = [line + "\n" for line in lines[:-1]]
+    return kept + [lines[-1]] if lines[-1] else kept
+
+
+def cut(lines: list[str], start: int, end: int) -> str | None:
+    """Return lines ``start`` to ``end`` without the last line's ending, or None where they are out of range."""
+    if not 1 <= start <= end <= len(lines):
+        return None
+    return "".join(lines[start - 1 : end]).removesuffix("\n").removesuffix("\r")
+
+
+def printable(text: str) -> str:
+    """Make any path or revision fit for a message: surrogates escaped, on one line."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\n", "\\n")
+
+
+def last_line(output: bytes) -> str:
+    """Return the last line of what git complained about."""
+    lines = output.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else "no reason given"

@@ -1,0 +1,77 @@
+"""Code and prose become terms: identifiers are split, lowercased and stemmed, each distinct word once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from zlib import crc32
+
+import Stemmer
+
+WORD = re.compile(r"\w+")
+# An acronym before a capitalised word, a word, an acronym, digits, or letters of a script without case.
+PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+LONGEST = 64  # longer words are data (base64, minified names): as a term they only cost space
+REMEMBERED = 1 << 18
+
+STOPWORDS = frozenset(
+    """a about above after again all also always am an and any are as at be because been before being below between both
+    but by can cannot could did do does doing don down during each few for from further get gets getting go going got had
+    has have having he her here him his how however i if in into is it its itself just like ll me more most my no nor
+    not now of off on once only or other our out over own per please re s same see seem seems she should so some still
+    such t than that the their them then there these they this those through to too under until up use used uses using
+    ve very via want was we were what when where whether which while who why will with without would yes you your
+    bug code error example expected actual behavior behaviour fix happen happens issue problem report reproduce
+    steps version work works""".split()
+)
+
+_stemmer = Stemmer.Stemmer("english", 0)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def terms_of(word: str) -> tuple[str, ...]:
+    """Split one word of text into its terms; a compound identifier is also a term as a whole."""
+    if len(word) > LONGEST:
+        return ()
+    parts = [part.lower() for part in PART.findall(word)]
+    stems = [_stemmer.stemWord(part) for part in parts if len(part) > 1 and not part.isdigit()]
+    if len(parts) > 1:
+        stems.append(word.strip("_").lower())
+    return tuple(stems)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def hashes_of(word: str) -> tuple[int, ...]:
+    """Return the hashes of a word's terms, as the index holds them."""
+    return tuple(term_hash(term) for term in terms_of(word))
+
+
+def term_hash(term: str) -> int:
+    """Hash a term to 32 bits, the same on every machine and in every process."""
+    return crc32(term.encode("utf-8", "surrogatepass"))
+
+
+def count_hashes(text: str) -> Counter[int]:
+    """Count the hashed terms of a text."""
+    counts: Counter[int] = Counter()
+    for word, times in Counter(WORD.findall(text)).items():
+        for value in hashes_of(word):
+            counts[value] += times
+    return counts
+
+
+def query_terms(text: str) -> Counter[str]:
+    """Count the terms of a query's text, without the words that say nothing about where a fault is."""
+    counts: Counter[str] = Counter()
+    for word, times in Counter(WORD.findall(text)).items():
+        if word.lower() not in STOPWORDS:
+            for term in terms_of(word):
+                counts[term] += times
+    return counts
+
+
+def shingles(text: str) -> list[int]:
+    """Hash every three words in a row, for matching error messages against string literals."""
+    words = [word.lower() for word in WORD.findall(text)]
+    return [term_hash(" ".join(words[i : i + 3])) for i in range(len(words) - 2)]
