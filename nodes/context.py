@@ -1,0 +1,155 @@
+"""What a run may call, as protocols: the graph never sees GitHub, a server or a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, Protocol, TypeVar
+
+from nodes.evidence import Evidence, NumberedEvidence
+from nodes.facts import IssueFacts
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
+from nodes.report import Ticket, TriageReport
+from nodes.search.types import Query, Ranking
+from nodes.state import BugTriageState, SupervisorDecision, Usage
+
+J = TypeVar("J")
+
+
+class CodePort(Protocol):
+    """The repository at the run's commit."""
+
+    @property
+    def sha(self) -> str:
+        """The full SHA that is read, pinned for the run."""
+
+    async def find(self, query: Query) -> Ranking:
+        """Rank files and places for a query."""
+
+    async def read(self, path: str, start_line: int, end_line: int) -> str | None:
+        """Verbatim lines (1-based, inclusive), or None where they do not exist."""
+
+
+class EvidencePort(Protocol):
+    """Where evidence is kept for the length of a run, and beyond a crash."""
+
+    async def put(self, evidence: Sequence[Evidence]) -> None:
+        """Keep evidence by its key; keeping it twice is the same as once."""
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
+        """What is known of these keys; a lost one is absent."""
+
+
+class WebPort(Protocol):
+    """Search outside the repository."""
+
+    async def search(self, query: str, limit: int) -> Sequence[Evidence]:
+        """Results as evidence with addresses; none where nothing was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Something a person said while the run was in flight."""
+
+    number: int
+    """Grows with time; the state remembers the last one read."""
+    kind: Literal["redirect"]
+    text: str
+
+
+class SignalPort(Protocol):
+    """What people said since the supervisor last looked."""
+
+    async def unread(self, after: int) -> Sequence[Signal]:
+        """Signals with a number above ``after``, oldest first."""
+
+
+class Renderer(Protocol):
+    """Turns a report into the texts that leave the program."""
+
+    def comment(self, report: TriageReport) -> str:
+        """The GitHub comment, sanitised Markdown."""
+
+    def ticket(self, report: TriageReport) -> Ticket:
+        """The draft for a tracker."""
+
+
+class Listener(Protocol):
+    """Is told what is going on, for progress on long work."""
+
+    def __call__(self, node: str, message: str) -> None:
+        """Receive one line about what a node is doing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a brain sees: the state, the issue's facts, and the numbered evidence."""
+
+    state: BugTriageState
+    title: str
+    body: str
+    """The whole body."""
+    facts: IssueFacts
+    evidence: tuple[NumberedEvidence, ...] = ()
+    """In the order of their numbers."""
+    search_confidence: float = 0.0
+    """The engine's calibrated probability that its first file is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged(Generic[J]):
+    """A judgement, who made it, and what it cost."""
+
+    value: J
+    judged_by: str = "rules"
+    usage: Usage = field(default_factory=Usage)
+    fallback: str | None = None
+    """Why the model did not judge, where it should have."""
+
+
+class Brain(Protocol):
+    """The judgements a run needs (SPEC section 3)."""
+
+    @property
+    def name(self) -> str:
+        """A model's name, or ``rules``."""
+
+    async def decide(self, case: Case) -> Judged[SupervisorDecision]:
+        """Choose the next step."""
+
+    async def investigate(self, case: Case) -> Judged[Investigation]:
+        """Read the issue."""
+
+    async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
+        """Judge what the search found."""
+
+    async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
+        """Judge what was found outside."""
+
+    async def audit(self, case: Case) -> Judged[Audit]:
+        """Try to refute the main hypothesis."""
+
+    async def write(self, case: Case) -> Judged[Draft]:
+        """Propose the report."""
+
+
+class ModelError(Exception):
+    """The model gave no usable judgement; rules judge instead. The message says why, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What one run may call."""
+
+    title: str
+    body: str
+    code: CodePort
+    evidence: EvidencePort
+    brain: Brain
+    rules: Brain
+    """What everything falls back to."""
+    signals: SignalPort
+    renderer: Renderer
+    web: WebPort | None = None
+    listener: Listener = field(default=lambda _node, _message: None)
+    facts: IssueFacts = field(default_factory=IssueFacts)

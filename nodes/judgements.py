@@ -1,0 +1,91 @@
+"""What a brain is asked for, one shape a question; the program checks and fills the rest."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from nodes.report import Kind, Severity
+
+EvidenceId = Annotated[str, StringConstraints(pattern=r"^E\d{1,4}$")]
+Sentence = Annotated[str, StringConstraints(max_length=300)]
+Paragraph = Annotated[str, StringConstraints(max_length=1_200)]
+
+
+class Judgement(BaseModel):
+    """A brain's answer; every string is bounded, every number has its range."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Investigation(Judgement):
+    """What the issue says, read closely."""
+
+    problem: Sentence
+    """The fault in one sentence, in the program's own words."""
+    hypothesis: Sentence
+    """Which part of the code is probably responsible; empty if nothing points anywhere."""
+    missing: tuple[Sentence, ...] = Field(default=(), max_length=4)
+    """Information that would help and that the issue lacks."""
+    kind: Kind = "bug"
+    severity: Severity = "unknown"
+    severity_reason: Sentence = ""
+    search_terms: tuple[Sentence, ...] = Field(default=(), max_length=8)
+    """Identifiers or phrases worth searching for beside the issue's own."""
+    confidence: float = Field(default=0.0, ge=0, le=1)
+
+
+class CodeReading(Judgement):
+    """What the candidates say about the cause."""
+
+    summary: Sentence
+    details: Annotated[str, StringConstraints(max_length=600)]
+    suspects: tuple[EvidenceId, ...] = Field(default=(), max_length=10)
+    """Most likely first."""
+    confidence: float = Field(default=0.0, ge=0, le=1)
+
+
+class WebReading(Judgement):
+    """What was found outside the repository, and whether it matters."""
+
+    summary: Sentence
+    details: Annotated[str, StringConstraints(max_length=600)]
+    relevant: tuple[EvidenceId, ...] = Field(default=(), max_length=10)
+    confidence: float = Field(default=0.0, ge=0, le=1)
+
+
+class Audit(Judgement):
+    """A second reading that tries to refute the first."""
+
+    approved: bool
+    gaps: tuple[Sentence, ...] = Field(default=(), max_length=4)
+    required_evidence: tuple[Sentence, ...] = Field(default=(), max_length=4)
+    contradictions: tuple[Sentence, ...] = Field(default=(), max_length=4)
+    confidence: float = Field(default=0.0, ge=0, le=1)
+
+
+class DraftSuspect(Judgement):
+    """A suspect by its evidence; path, lines and quote are the program's."""
+
+    evidence: EvidenceId
+    why: Sentence
+
+
+class Draft(Judgement):
+    """The report as a brain proposes it."""
+
+    verdict: Sentence
+    """One sentence a maintainer can stop after."""
+    root_cause: Paragraph
+    """The hypothesis; every sentence cites evidence as [E1]. Empty where no cause can be claimed."""
+    suspects: tuple[DraftSuspect, ...] = Field(default=(), max_length=5)
+    """Most likely first."""
+    missing: tuple[Sentence, ...] = Field(default=(), max_length=4)
+    ruled_out: tuple[Sentence, ...] = Field(default=(), max_length=4)
+    how_to_confirm: Paragraph = ""
+    labels: tuple[Annotated[str, StringConstraints(max_length=50)], ...] = Field(default=(), max_length=5)
+    kind: Kind = "bug"
+    severity: Severity = "unknown"
+    severity_reason: Sentence = ""
+    confidence: float = Field(default=0.0, ge=0, le=1)

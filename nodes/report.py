@@ -1,0 +1,140 @@
+"""The result of a run: what is believed, why, and what a program checked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Kind = Literal["bug", "feature", "question", "docs", "spam", "security"]
+Severity = Literal["high", "medium", "low", "unknown"]
+"""The top level, critical, is a person's to give (SPEC section 2)."""
+NotFoundReason = Literal[
+    "no_candidates",
+    "only_weak_candidates",
+    "several_equal_candidates",
+    "claims_failed_checking",
+    "not_a_bug_report",
+    "text_too_short",
+    "code_not_readable",
+]
+Line = Annotated[str, StringConstraints(max_length=300)]
+Text = Annotated[str, StringConstraints(max_length=1_200)]
+
+
+class Part(BaseModel):
+    """A frozen piece of a report, described by its fields' docstrings."""
+
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+
+class Suspect(Part):
+    """A place that was re-read at its commit and found to say what is quoted."""
+
+    path: str
+    start_line: int
+    """1-based."""
+    end_line: int
+    """1-based, inclusive."""
+    symbol: str | None = None
+    """Dotted name inside the file."""
+    score: float = Field(default=0.0, ge=0, le=1)
+    why: Line = ""
+    evidence: str
+    """Its short number in this report, such as E3."""
+    quote: Annotated[str, StringConstraints(max_length=1_000)] = ""
+    """Lines quote_start to quote_end, verbatim."""
+    quote_start: int = 0
+    quote_end: int = 0
+    checked: bool = False
+    """Set by the program alone: the quote stands at these lines of this commit."""
+
+
+class SuspectChange(Part):
+    """A change that may have brought the fault in."""
+
+    sha: str
+    title: Line
+    why: Line = ""
+
+
+class RelatedIssue(Part):
+    """Another issue about the same failure, or a close one."""
+
+    reference: str
+    relation: Literal["duplicate", "related", "fixed_by"]
+    why: Line = ""
+
+
+class Ticket(Part):
+    """A draft for a tracker."""
+
+    title: Line = ""
+    body: Annotated[str, StringConstraints(max_length=6_000)] = ""
+    fields: dict[str, str] = Field(default_factory=dict)
+    """Tracker fields such as type, priority and component."""
+
+
+class CitationAudit(Part):
+    """What the citation engine found (SPEC section 6)."""
+
+    citations: int = 0
+    fabricated: tuple[str, ...] = ()
+    """Citations of evidence that nobody gathered."""
+    failed: tuple[str, ...] = ()
+    """Evidence whose lines no longer read as quoted."""
+    uncited_claims: int = 0
+    dropped: tuple[Line, ...] = ()
+    """Claims that were taken out, each with its reason."""
+
+
+class Evaluation(Part):
+    """The scorecard of a draft, 0..1 each (SPEC section 6)."""
+
+    faithfulness: float = 0.0
+    relevance: float = 0.0
+    completeness: float = 0.0
+    reasoning_quality: float = 0.0
+    overall_score: float = 0.0
+
+
+class TriageReport(Part):
+    """What a run ends with, always."""
+
+    status: Literal["success", "needs_clarification"] = "success"
+    verdict: Line = ""
+    """One sentence a maintainer can stop after."""
+    kind: Kind = "bug"
+    severity: Severity = "unknown"
+    severity_reason: Line = ""
+    root_cause: Text | None = None
+    """The hypothesis, each sentence citing evidence; None where no cause is claimed."""
+    not_found: NotFoundReason | None = None
+    """Why no cause is claimed."""
+    tried: tuple[Line, ...] = ()
+    """What was looked at, for a reader who must go on by hand."""
+    suspects: tuple[Suspect, ...] = ()
+    suspect_changes: tuple[SuspectChange, ...] = ()
+    related: tuple[RelatedIssue, ...] = ()
+    missing: tuple[Line, ...] = ()
+    """Information that would help and is not in the issue."""
+    ruled_out: tuple[Line, ...] = ()
+    how_to_confirm: Text = ""
+    labels: tuple[str, ...] = ()
+    owner: str | None = None
+    confidence: float = Field(default=0.0, ge=0, le=1)
+    """The program's calibrated number after the citation penalty; a model can only lower it."""
+    requires_human_review: bool = False
+    review_message: Line = ""
+    """For maintainers: what happened and what to do."""
+    written_by: str = "rules"
+    """The brain that wrote it: a model's name or rules."""
+    notes: tuple[Line, ...] = ()
+    """What fell back, and why."""
+    repository: str = ""
+    commit: str = ""
+    citation_audit: CitationAudit = CitationAudit()
+    evaluation: Evaluation = Evaluation()
+    github_comment: str = ""
+    """Markdown draft of the one comment."""
+    ticket: Ticket = Ticket()

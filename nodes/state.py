@@ -1,0 +1,273 @@
+"""The state of one triage run: typed, frozen, bounded, with a default for every field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypedDict, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+
+from nodes.report import CitationAudit, Evaluation, TriageReport
+
+T = TypeVar("T")
+
+_CURRENT_SCHEMA_VERSION = 1
+_WHOLE_FINDINGS = 6
+_OLD_DETAILS = 160
+
+MAX_ITERATIONS = 8
+MAX_RETRIES = 2
+MAX_QUESTIONS = 2
+MAX_REDIRECTS = 3
+ROUNDS_PER_ANSWER = 2
+ROUNDS_PER_REDIRECT = 3
+ROUNDS_LIMIT = MAX_ITERATIONS + MAX_QUESTIONS * ROUNDS_PER_ANSWER + MAX_REDIRECTS * ROUNDS_PER_REDIRECT
+"""No run has more rounds than this, whatever was answered or redirected."""
+
+NodeName = Literal["investigator", "codebase_search", "web_search", "critic", "human_input", "writer", "end"]
+Specialist = Literal["codebase_search", "web_search"]
+Tier = Literal["simple", "medium", "complex"]
+
+Short = Annotated[str, StringConstraints(max_length=300)]
+Long = Annotated[str, StringConstraints(max_length=600)]
+
+
+class Value(BaseModel):
+    """A frozen part of the state."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class AgentFinding(Value):
+    """What one node concluded, and from what."""
+
+    agent_name: str
+    summary: Short = ""
+    details: Long = ""
+    confidence: float = Field(default=0.0, ge=0, le=1)
+    relevant_files: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    """Content keys (nodes.evidence.Evidence.key)."""
+    judged_by: str = "rules"
+
+
+class HumanExchange(Value):
+    """A question to a person, and the answer once there is one."""
+
+    question: Short = ""
+    context: Long = ""
+    answer: Annotated[str, StringConstraints(max_length=2_000)] | None = None
+    question_id: str = ""
+    reason: Short = ""
+    options: tuple[Short, ...] = ()
+    answered_by: str | None = None
+    answer_url: str | None = None
+    withdrawn: bool = False
+    """No answer will come: it expired, or a redirect or an edit made it moot."""
+
+
+class Answer(Value):
+    """What a person, or the clock, gives back to a waiting question."""
+
+    text: Annotated[str, StringConstraints(max_length=2_000)] | None = None
+    """None withdraws the question."""
+    answered_by: str | None = None
+    url: str | None = None
+
+
+class Progress(Value):
+    """How much a run has been given so far; two equal values mean that nothing is new."""
+
+    evidence: int = 0
+    answers: int = 0
+    redirects: int = 0
+    retries: int = 0
+
+
+class CriticVerdict(Value):
+    """The critic's binary gate (PRD section 6), and what it looked at."""
+
+    verdict: Literal["APPROVED", "REJECTED"]
+    gaps: tuple[Short, ...] = ()
+    required_evidence: tuple[Short, ...] = ()
+    contradictions: tuple[Short, ...] = ()
+    confidence: float = Field(default=0.0, ge=0, le=1)
+    on_evidence: Progress | None = None
+    """How far the run was when it judged; anything newer reopens the question."""
+
+
+class SupervisorDecision(BaseModel):
+    """The supervisor's next step (PRD section 5)."""
+
+    next_node: NodeName
+    reasoning: str = Field(max_length=600)
+    question: str | None = Field(max_length=300)
+    question_context: str | None = Field(max_length=600)
+    confidence: float = Field(ge=0, le=1)
+    question_options: tuple[str, ...] = Field(default=(), max_length=3)
+    also: tuple[Specialist, ...] = ()
+
+
+class TraceEntry(Value):
+    """One node in one round, with the seeds' fields."""
+
+    node: str
+    decision: str = ""
+    confidence: float | None = None
+    reason: Short = ""
+    guard: str | None = None
+    """The rule in code that changed the supervisor's decision."""
+    counts: dict[str, int] = Field(default_factory=dict)
+    judged_by: str = "rules"
+    error: Short | None = None
+    iteration: int = 0
+    duration_ms: int = 0
+    """Wall time; never part of what is compared."""
+
+
+class RetryReason(Value):
+    """Why the quality gate sent a draft back (seed 000)."""
+
+    iteration: int
+    confidence: float
+    reason: Literal["quality_issue_detected", "conflicting_evidence_attempting_resolution"]
+    citation_issue: bool
+    hallucination: bool
+
+
+class Usage(Value):
+    """What model calls cost."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        """Sum the counters."""
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
+class Metrics(Value):
+    """Numbers that come with every result."""
+
+    confidence_history: tuple[float, ...] = ()
+    retry_reasons: tuple[RetryReason, ...] = ()
+    evaluation: Evaluation | None = None
+    last_citation_audit: CitationAudit | None = None
+    usage: Usage = Usage()
+    claims_dropped: int = 0
+    """Claims taken out because a program could not confirm them."""
+    fallbacks: tuple[Short, ...] = ()
+    """Each time the model could not judge, and why; after two, rules judge the rest of the run."""
+
+
+class Marks(Value):
+    """Counters only the supervisor writes; the guards read them."""
+
+    searches: int = 0
+    """Code searches that nothing new had called for."""
+    after_search: Progress | None = None
+    """How far the run was when the last code search had joined."""
+    critics: int = 0
+
+
+def append(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
+    """Join what nodes return to what is there."""
+    return (*left, *right)
+
+
+def keep_short(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) -> tuple[AgentFinding, ...]:
+    """Append findings; only the newest keep their details whole, or long runs outgrow the state's bound."""
+    findings = (*left, *right)
+    old = findings[: -_WHOLE_FINDINGS or None] if len(findings) > _WHOLE_FINDINGS else ()
+    shortened = tuple(f.model_copy(update={"details": f.details[:_OLD_DETAILS]}) for f in old)
+    return (*shortened, *findings[len(old) :])
+
+
+def add(left: Metrics, right: Metrics) -> Metrics:
+    """Merge what a node measured into the run's metrics."""
+    return Metrics(
+        confidence_history=left.confidence_history + right.confidence_history,
+        retry_reasons=left.retry_reasons + right.retry_reasons,
+        evaluation=right.evaluation or left.evaluation,
+        last_citation_audit=right.last_citation_audit or left.last_citation_audit,
+        usage=left.usage + right.usage,
+        claims_dropped=left.claims_dropped + right.claims_dropped,
+        fallbacks=left.fallbacks + right.fallbacks,
+    )
+
+
+class BugTriageState(Value):
+    """Everything a run needs to go on from a checkpoint; ids and short strings, never bodies or code."""
+
+    issue_title: Short = ""
+    issue_body: Annotated[str, StringConstraints(max_length=4_000)] = ""
+    """The beginning of the body; the whole of it is the context's."""
+    repository: str = ""
+    sha: str = ""
+    iterations: int = 0
+    max_iterations: int = MAX_ITERATIONS
+    findings: Annotated[tuple[AgentFinding, ...], keep_short] = ()
+    evidence: tuple[str, ...] = ()
+    """Content keys in the order of their short numbers: the first is E1."""
+    human_exchanges: Annotated[tuple[HumanExchange, ...], append] = ()
+    pending_exchange: HumanExchange | None = None
+    awaiting_human: bool = False
+    redirect_instructions: tuple[Long, ...] = ()
+    critic_feedback: CriticVerdict | None = None
+    report: TriageReport | None = None
+    best_draft: TriageReport | None = None
+    next_node: NodeName | None = None
+    also: tuple[Specialist, ...] = ()
+    supervisor_reasoning: Long = ""
+    supervisor_confidence: float = 0.0
+    retry_count: int = 0
+    max_retries: int = MAX_RETRIES
+    retry_pending: bool = False
+    """The gate sent a draft back and the wider search has not begun."""
+    requires_human_review: bool = False
+    clarification_question: Short = ""
+    tier: Tier = "medium"
+    last_signal: int = 0
+    trace: Annotated[tuple[TraceEntry, ...], append] = ()
+    metrics: Annotated[Metrics, add] = Metrics()
+    marks: Marks = Marks()
+    web_configured: bool = False
+    schema_version: int = _CURRENT_SCHEMA_VERSION
+
+    @field_validator("max_retries", mode="before")
+    @classmethod
+    def _none_means_the_default(cls, value: int | None) -> int:
+        return MAX_RETRIES if value is None else value
+
+
+class Update(TypedDict, total=False):
+    """What a node may return. LangGraph drops unknown keys silently; mypy does not."""
+
+    iterations: int
+    max_iterations: int
+    findings: tuple[AgentFinding, ...]
+    evidence: tuple[str, ...]
+    human_exchanges: tuple[HumanExchange, ...]
+    pending_exchange: HumanExchange | None
+    awaiting_human: bool
+    redirect_instructions: tuple[str, ...]
+    critic_feedback: CriticVerdict | None
+    report: TriageReport | None
+    best_draft: TriageReport | None
+    next_node: NodeName
+    also: tuple[Specialist, ...]
+    supervisor_reasoning: str
+    supervisor_confidence: float
+    retry_count: int
+    retry_pending: bool
+    requires_human_review: bool
+    clarification_question: str
+    tier: Tier
+    last_signal: int
+    trace: tuple[TraceEntry, ...]
+    metrics: Metrics
+    marks: Marks
