@@ -1,0 +1,26 @@
+"""Stack traces in prose: what a reporter pasted becomes frames, one file per language family."""
+
+from __future__ import annotations
+
+from nodes.search.stacktraces import javascript, jvm, python
+from nodes.search.stacktraces.lines import split_lines
+from nodes.search.stacktraces.runs import MAX_TRACES
+from nodes.search.types import StackTrace
+
+_FAMILIES = (python.find, jvm.find, javascript.find)
+
+
+def find_traces(text: str) -> list[StackTrace]:
+    """The stack traces in a text, in order of appearance, twenty at the most.
+
+    Each link of a chain (``Caused by``, ``During handling of``) is a trace of its own.
+    """
+    lines = split_lines(text)
+    found = [trace for find in _FAMILIES for trace in find(lines)]
+    # Where two languages claim the same lines, the one that explains more of them is right.
+    found.sort(key=lambda trace: -len(trace.frames))
+    kept: list[StackTrace] = []
+    for trace in found:
+        if all(trace.end <= other.start or other.end <= trace.start for other in kept):
+            kept.append(trace)
+    return sorted(kept, key=lambda trace: trace.start)[:MAX_TRACES]

@@ -1,0 +1,89 @@
+"""Traces of Node, browsers and bundlers: V8's ``at fn (file:1:2)`` and the ``fn@file:1:2`` of Firefox and Safari."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.stacktraces.lines import Line
+from nodes.search.stacktraces.runs import Dialect, Heading, error_line, find_runs, forward
+from nodes.search.types import Frame, StackTrace
+
+_AT_END = re.compile(r":(\d{1,9}):(\d{1,9})$")
+_LINE_AT_END = re.compile(r":(\d{1,9})$")
+_TAIL = 24  # enough for ":line:column"; a search of the whole line would be slower than linear
+_ORIGIN = re.compile(r"(?:https?|capacitor|ionic|app|chrome-extension|moz-extension|safari-extension)://[^/\s]{0,200}")
+_BUNDLER = re.compile(r"(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
+_LAYER = re.compile(r"\([\w-]{1,40}\)/")
+_UNCAUGHT = re.compile(
+    r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
+)
+_NO_PLACE = re.compile(
+    r"at (?:async |new )?[^()]{1,300} ?\((?:<anonymous>|native|index \d{1,4}|eval at .*)\)$|at <anonymous>$"
+)
+_SCRIPT = re.compile(
+    r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$|^(?:node|internal|https?|file|webpack[\w-]*|bun|deno|ext):|/"
+)
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """The traces of JavaScript and TypeScript."""
+    return find_runs(lines, Dialect("javascript", frame=_frame, heading=_heading, filler=_is_filler))
+
+
+def _frame(bare: str) -> Frame | None:
+    if bare.startswith("at "):
+        return _v8(bare[3:])
+    if "@" in bare:
+        return _gecko(bare)
+    return None
+
+
+def _v8(body: str) -> Frame | None:
+    function, paren, place = body.removeprefix("async ").removeprefix("new ").partition(" (")
+    if not paren:
+        return _placed(body.removeprefix("async "), function=None)
+    if not place.endswith(")") or place.startswith("eval at "):
+        return None
+    return _placed(place[:-1], function=function.partition(" [as ")[0])
+
+
+def _gecko(bare: str) -> Frame | None:
+    function, _, place = bare.partition("@")
+    if " " in function.replace("async ", "").replace("get ", "").replace("set ", ""):
+        return None
+    return _placed(place, function=function.removeprefix("async*").rstrip("/<") or None)
+
+
+def _placed(place: str, *, function: str | None) -> Frame | None:
+    match = _AT_END.search(place[-_TAIL:])
+    if not match:
+        return None
+    path = place[: -len(match[0])]
+    if not path or " in " in path or not _SCRIPT.search(path[-240:]):
+        return None
+    return Frame(path=clean_path(path), line=int(match[1]), function=function)
+
+
+def clean_path(path: str) -> str:
+    """The path without what a browser, a bundler or a URL puts around it."""
+    path = forward(path)
+    for prefix in (_BUNDLER, _ORIGIN):
+        if match := prefix.match(path):
+            path = path[match.end() :]
+    path = path.removeprefix("file://").partition("?")[0]
+    if match := _LAYER.match(path):
+        path = path[match.end() :]
+    if re.match(r"/[A-Za-z]:/", path):
+        path = path[1:]
+    return path.removeprefix("./")
+
+
+def _heading(bare: str) -> Heading | None:
+    if lead := _UNCAUGHT.match(bare):
+        bare = bare[lead.end() :]
+    return error_line(bare.removeprefix("[cause]: ").removeprefix("Caused by: "))
+
+
+def _is_filler(bare: str) -> bool:
+    return bool(_NO_PLACE.match(bare)) or bare == "From previous event:"

@@ -1,0 +1,50 @@
+"""Traces of Java, Kotlin, Scala and Groovy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.stacktraces.lines import Line
+from nodes.search.stacktraces.runs import Dialect, Heading, error_line, find_runs
+from nodes.search.types import Frame, StackTrace
+
+_PLACE = re.compile(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)|SourceFile)(?::(-?\d{1,7}))?$")
+_NOWHERE = ("Native Method", "Unknown Source", "<generated>", "Unknown Source:0")
+_OMITTED = re.compile(r"\.\.\. \d{1,6} (?:more|common frames)|\.\.\. \d{1,6} (?:frames )?(?:elided|truncated)")
+_LEADS = ("Caused by: ", "Suppressed: ", "Wrapped by: ", "[CIRCULAR REFERENCE: ", "FATAL EXCEPTION: ")
+_THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """The traces of JVM languages; every ``Caused by`` is one of its own."""
+    return find_runs(lines, Dialect("java", frame=_frame, heading=_heading, filler=_is_filler))
+
+
+def _frame(bare: str) -> Frame | None:
+    if not bare.startswith("at "):
+        return None
+    head, paren, rest = bare[3:].partition("(")
+    place, closed, _ = rest.partition(")")
+    module, dot, function = head.rpartition("/")[2].rpartition(".")
+    if not (paren and closed and dot and module):
+        return None
+    if place in _NOWHERE:
+        return Frame(path="", function=function, module=module)
+    match = _PLACE.match(place)
+    if not match:
+        return None
+    line = int(match[2]) if match[2] else 0
+    return Frame(path=match[1], line=line if line > 0 else None, function=function, module=module)
+
+
+def _heading(bare: str) -> Heading | None:
+    if thread := _THREAD.match(bare):
+        bare = bare[thread.end() :]
+    for lead in _LEADS:
+        bare = bare.removeprefix(lead)
+    return error_line(bare)
+
+
+def _is_filler(bare: str) -> bool:
+    return bool(_OMITTED.match(bare))
