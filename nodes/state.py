@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypedDict, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+from nodes.judgements import Investigation
 from nodes.report import CitationAudit, Evaluation, TriageReport
 
 T = TypeVar("T")
@@ -171,7 +172,8 @@ class Marks(Value):
     """Code searches that nothing new had called for."""
     after_search: Progress | None = None
     """How far the run was when the last code search had joined."""
-    critics: int = 0
+    at_critic: Progress | None = None
+    """How far the run was when the critic was last called, whether or not it gave a verdict."""
 
 
 def append(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
@@ -226,6 +228,10 @@ class BugTriageState(Value):
     supervisor_confidence: float = 0.0
     retry_count: int = 0
     max_retries: int = MAX_RETRIES
+    reading: Investigation | None = None
+    """The investigator's last reading of the issue; None before it ran."""
+    search_confidence: float = 0.0
+    """The engine's calibrated probability that its first file is right, from the last search."""
     retry_pending: bool = False
     """The gate sent a draft back and the wider search has not begun."""
     requires_human_review: bool = False
@@ -236,6 +242,7 @@ class BugTriageState(Value):
     metrics: Annotated[Metrics, add] = Metrics()
     marks: Marks = Marks()
     web_configured: bool = False
+    """Whether there is anything to search the web with."""
     schema_version: int = _CURRENT_SCHEMA_VERSION
 
     @field_validator("max_retries", mode="before")
@@ -264,6 +271,8 @@ class Update(TypedDict, total=False):
     supervisor_confidence: float
     retry_count: int
     retry_pending: bool
+    search_confidence: float
+    reading: Investigation | None
     requires_human_review: bool
     clarification_question: str
     tier: Tier

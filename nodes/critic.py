@@ -1,0 +1,74 @@
+"""Try to refute what was found, before anyone else reads it."""
+
+from __future__ import annotations
+
+import time
+
+from langgraph.runtime import Runtime
+
+from nodes.brains import judge
+from nodes.case import load_case, spent
+from nodes.context import Case, Context
+from nodes.guards import progress
+from nodes.state import AgentFinding, BugTriageState, CriticVerdict, TraceEntry, Update
+
+
+async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Re-read the evidence, then ask for a second opinion; the verdict gates the writer."""
+    began = time.perf_counter()
+    context = runtime.context
+    case = await load_case(state, context)
+    gone = await _unreadable(case, context)
+    judged = await judge(context, case, lambda brain: brain.audit(case))
+    audit = judged.value
+    gaps = (*(f"{name} no longer reads as quoted" for name in gone), *audit.gaps)[:4]
+    verdict = CriticVerdict(
+        verdict="APPROVED" if audit.approved and not gone else "REJECTED",
+        gaps=gaps,
+        required_evidence=audit.required_evidence,
+        contradictions=audit.contradictions,
+        confidence=audit.confidence,
+        on_evidence=progress(state),
+    )
+    finding = AgentFinding(
+        agent_name="critic",
+        summary=f"Verdict: {verdict.verdict}",
+        details=_details(verdict),
+        confidence=verdict.confidence,
+        judged_by=judged.judged_by,
+    )
+    entry = TraceEntry(
+        node="critic",
+        decision=verdict.verdict,
+        confidence=verdict.confidence,
+        reason="; ".join(gaps)[:300],
+        counts={"gaps": len(gaps), "contradictions": len(verdict.contradictions), "unreadable": len(gone)},
+        judged_by=judged.judged_by,
+        error=judged.fallback,
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - began) * 1000),
+    )
+    return {
+        "findings": (finding,),
+        "critic_feedback": verdict,
+        "trace": (entry,),
+        "metrics": spent(judged),
+    }
+
+
+async def _unreadable(case: Case, context: Context) -> list[str]:
+    """Numbers of code evidence that the commit does not hold as quoted."""
+    gone = []
+    for item in case.evidence:
+        where = item.evidence.locator
+        if item.evidence.kind != "code" or where.path is None or where.start_line is None or where.end_line is None:
+            continue
+        if await context.code.read(where.path, where.start_line, where.end_line) != item.evidence.quote:
+            gone.append(item.id)
+    return gone
+
+
+def _details(verdict: CriticVerdict) -> str:
+    gaps = "; ".join(verdict.gaps) or "none"
+    contradictions = "; ".join(verdict.contradictions) or "none"
+    return f"Gaps: {gaps}. Contradictions: {contradictions}."[:600]

@@ -1,0 +1,56 @@
+"""Wait for a person, for as long as it takes."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+
+from nodes.context import Context
+from nodes.evidence import MAX_QUOTE, Evidence
+from nodes.state import ROUNDS_PER_ANSWER, AgentFinding, Answer, BugTriageState, TraceEntry, Update
+
+
+async def human_input_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Hand the pending question out, typed, and append the exchange once it is answered or withdrawn."""
+    answer = Answer.model_validate(interrupt(state.pending_exchange))
+    exchange = state.pending_exchange
+    if exchange is None:
+        return {"awaiting_human": False}
+    settled = exchange.model_copy(
+        update={
+            "answer": answer.text,
+            "answered_by": answer.answered_by,
+            "answer_url": answer.url,
+            "withdrawn": answer.text is None,
+        }
+    )
+    update: Update = {
+        "human_exchanges": (settled,),
+        "pending_exchange": None,
+        "awaiting_human": False,
+        "trace": (
+            TraceEntry(
+                node="human_input",
+                decision="withdrawn" if answer.text is None else "answered",
+                reason=exchange.question,
+                iteration=state.iterations,
+            ),
+        ),
+    }
+    if answer.text is not None:
+        said = Evidence(kind="human", quote=answer.text[:MAX_QUOTE], score=1.0)
+        await runtime.context.evidence.put([said])
+        update["findings"] = (_finding(exchange.question, answer.text, said.key),)
+        update["max_iterations"] = state.max_iterations + ROUNDS_PER_ANSWER
+    return update
+
+
+def _finding(question: str, answer: str, key: str) -> AgentFinding:
+    return AgentFinding(
+        agent_name="human_input",
+        summary=question,
+        details=answer[:600],
+        confidence=1.0,
+        evidence=(key,),
+        judged_by="human",
+    )

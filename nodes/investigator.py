@@ -1,0 +1,67 @@
+"""Read the issue: what is certain, what it suggests, what is missing."""
+
+from __future__ import annotations
+
+import time
+
+from langgraph.runtime import Runtime
+
+from nodes.brains import judge
+from nodes.case import load_case, spent
+from nodes.context import Context
+from nodes.evidence import MAX_QUOTE, Evidence
+from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+
+
+async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """State the problem, a hypothesis and what the issue lacks."""
+    began = time.perf_counter()
+    context = runtime.context
+    evidence = _from_the_issue(context)
+    await context.evidence.put(evidence)
+    case = await load_case(state, context)
+    judged = await judge(context, case, lambda brain: brain.investigate(case))
+    reading = judged.value
+    finding = AgentFinding(
+        agent_name="investigator",
+        summary=reading.problem,
+        details=_details(reading.hypothesis, reading.missing),
+        confidence=reading.confidence,
+        relevant_files=context.facts.paths[:10],
+        evidence=tuple(item.key for item in evidence),
+        judged_by=judged.judged_by,
+    )
+    facts = context.facts
+    entry = TraceEntry(
+        node="investigator",
+        decision=reading.kind,
+        confidence=reading.confidence,
+        reason=reading.hypothesis,
+        counts={"traces": len(facts.traces), "errors": len(facts.errors), "missing": len(reading.missing)},
+        judged_by=judged.judged_by,
+        error=judged.fallback,
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - began) * 1000),
+    )
+    return {
+        "findings": (finding,),
+        "reading": reading,
+        "trace": (entry,),
+        "metrics": spent(judged),
+    }
+
+
+def _details(hypothesis: str, missing: tuple[str, ...]) -> str:
+    said = hypothesis or "Nothing in the text points at a part of the code."
+    return (said + (f" Missing: {'; '.join(missing)}." if missing else ""))[:600]
+
+
+def _from_the_issue(context: Context) -> list[Evidence]:
+    """Traces and error messages as the reporter wrote them: verbatim, so that a program can find them again."""
+    whole = f"{context.title}\n{context.body}"
+    found = [
+        Evidence(kind="trace", quote=context.body[trace.start : trace.end][:MAX_QUOTE], score=1.0)
+        for trace in context.facts.traces[:4]
+    ]
+    errors = [Evidence(kind="issue", quote=error[:MAX_QUOTE], score=0.8) for error in context.facts.errors[:4]]
+    return [item for item in (*found, *errors) if item.quote.strip() and item.quote in whole]

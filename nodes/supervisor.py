@@ -1,0 +1,138 @@
+"""Ask the brain for the next step, and let the guards decide."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable
+
+from langgraph.runtime import Runtime
+
+from nodes import guards
+from nodes.brains import judge
+from nodes.case import load_case, spent
+from nodes.context import Context, Judged
+from nodes.state import (
+    MAX_REDIRECTS,
+    ROUNDS_PER_REDIRECT,
+    AgentFinding,
+    BugTriageState,
+    HumanExchange,
+    Marks,
+    NodeName,
+    Progress,
+    SupervisorDecision,
+    TraceEntry,
+    Update,
+)
+
+
+async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Take stock, decide the next step, and count the round."""
+    began = time.perf_counter()
+    stock = await _take_stock(state, runtime.context)
+    now = state.model_copy(update=dict(stock))
+    judged = await _decide(now, runtime.context)
+    decision, guard = _askable(now, judged.value)
+    route = guards.route(now.model_copy(update={"next_node": decision.next_node}))
+    also = guards.companions(now, route.node, decision.also)
+    runtime.context.listener("supervisor", f"next: {route.node}")
+    entry = TraceEntry(
+        node="supervisor",
+        decision=route.node,
+        confidence=decision.confidence,
+        reason=decision.reasoning[:300],
+        guard=route.guard or guard,
+        judged_by=judged.judged_by,
+        error=judged.fallback,
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - began) * 1000),
+    )
+    update: Update = {
+        **stock,
+        "next_node": route.node,
+        "also": also,
+        "supervisor_reasoning": decision.reasoning[:600],
+        "supervisor_confidence": decision.confidence,
+        "iterations": state.iterations + 1,
+        "marks": _mark(now, (route.node, *also)),
+        "trace": (entry,),
+        "metrics": spent(judged),
+        "retry_pending": False,
+    }
+    if route.node == "human_input":
+        update["pending_exchange"] = _exchange(decision)
+        update["awaiting_human"] = True
+    return update
+
+
+async def _take_stock(state: BugTriageState, context: Context) -> Update:
+    """Number the evidence that has joined, note how far a search got, and read what people said since."""
+    evidence = _numbered(state.evidence, state.findings)
+    stock: Update = {"evidence": evidence}
+    searched = "codebase_search" in (state.next_node, *state.also)
+    if searched:
+        after = guards.progress(state.model_copy(update={"evidence": evidence}))
+        stock["marks"] = state.marks.model_copy(update={"after_search": after})
+    signals = await context.signals.unread(state.last_signal)
+    if signals:
+        room = MAX_REDIRECTS - len(state.redirect_instructions)
+        redirects = tuple(signal.text[:600] for signal in signals)[: max(room, 0)]
+        stock["redirect_instructions"] = (*state.redirect_instructions, *redirects)
+        stock["max_iterations"] = state.max_iterations + ROUNDS_PER_REDIRECT * len(redirects)
+        stock["last_signal"] = signals[-1].number
+    return stock
+
+
+def _numbered(known: tuple[str, ...], findings: Iterable[AgentFinding]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*known, *(key for finding in findings for key in finding.evidence))))
+
+
+async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorDecision]:
+    settled = guards.settled(state)
+    if settled is not None:
+        return Judged(_decision(settled.node, "Every decision leads here."))
+    if state.retry_pending:
+        return Judged(_decision("codebase_search", "The draft did not pass the quality gate: search wider."))
+    case = await load_case(state, context)
+    return await judge(context, case, lambda brain: brain.decide(case))
+
+
+def _decision(node: NodeName, reasoning: str) -> SupervisorDecision:
+    return SupervisorDecision(next_node=node, reasoning=reasoning, question=None, question_context=None, confidence=0.0)
+
+
+def _askable(state: BugTriageState, decision: SupervisorDecision) -> tuple[SupervisorDecision, str | None]:
+    """A question must say something, and something new."""
+    if decision.next_node != "human_input":
+        return decision, None
+    question = _normalised(decision.question or "")
+    put = {_normalised(exchange.question) for exchange in state.human_exchanges}
+    if question and question not in put:
+        return decision, None
+    return decision.model_copy(update={"next_node": "codebase_search"}), "empty_or_repeated_question"
+
+
+def _normalised(question: str) -> str:
+    return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
+
+
+def _exchange(decision: SupervisorDecision) -> HumanExchange:
+    question = decision.question or ""
+    return HumanExchange(
+        question=question[:300],
+        context=(decision.question_context or "")[:600],
+        question_id=hashlib.sha256(_normalised(question).encode()).hexdigest()[:12],
+        reason=decision.reasoning[:300],
+        options=tuple(option[:300] for option in decision.question_options),
+    )
+
+
+def _mark(state: BugTriageState, nodes: tuple[NodeName, ...]) -> Marks:
+    marks = state.marks
+    if "codebase_search" in nodes and not guards.is_exempt(state):
+        marks = marks.model_copy(update={"searches": marks.searches + 1})
+    if "critic" in nodes:
+        judged: Progress = guards.progress(state)
+        marks = marks.model_copy(update={"at_critic": judged})
+    return marks

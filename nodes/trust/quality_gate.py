@@ -1,0 +1,76 @@
+"""Accept a draft, send it back for a wider search, or hand it to a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+LOW_CONFIDENCE = 0.65
+"""Seed 000, LOW_CONF_THRESHOLD."""
+
+RetryCause = Literal["quality_issue_detected", "conflicting_evidence_attempting_resolution"]
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What speaks against a draft (seed 000, multi-signal quality assessment)."""
+
+    confidence: float
+    citation_issue: bool = False
+    hallucination: bool = False
+    critic_retry: bool = False
+    conflict: bool = False
+    nothing_found: bool = False
+    """The search had no candidate at all: searching again cannot help."""
+    all_filtered: bool = False
+    """Every candidate fell below the score filter: one wider search is worth it, no second."""
+
+    @property
+    def quality_issue(self) -> bool:
+        """Any one signal is enough."""
+        return self.confidence < LOW_CONFIDENCE or self.citation_issue or self.hallucination or self.critic_retry
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The verdict on a draft."""
+
+    outcome: Literal["accept", "retry", "review"]
+    cause: RetryCause | None = None
+    message: str = ""
+    """For maintainers, where a person should look."""
+
+
+def gate(signals: Signals, *, retry_count: int, max_retries: int) -> Gate:
+    """Decide what becomes of a draft; retries come before people (seed 000, retry-first resolution)."""
+    if signals.nothing_found:
+        return Gate("review", message=_NOTHING_FOUND)
+    if signals.all_filtered:
+        spent = retry_count >= min(1, max_retries)
+        return Gate("review", message=_ALL_FILTERED) if spent else Gate("retry", "quality_issue_detected")
+    if not (signals.quality_issue or signals.conflict):
+        return Gate("accept")
+    if retry_count < max_retries:
+        only_conflict = signals.conflict and not signals.quality_issue
+        cause: RetryCause = "conflicting_evidence_attempting_resolution" if only_conflict else "quality_issue_detected"
+        return Gate("retry", cause)
+    return Gate("review", message=_CONFLICT if signals.conflict else _low_confidence(signals.confidence, retry_count))
+
+
+_NOTHING_FOUND = (
+    "Nothing in the repository matched the words, names or traces of this issue. "
+    "An error message, a stack trace or the name of the feature would give a search something to hold on to."
+)
+_ALL_FILTERED = (
+    "Some code shares words with this issue, but none of it strongly enough to name. "
+    "A name or a message from the program itself would narrow it down."
+)
+_CONFLICT = (
+    "The evidence points in different directions and searching wider did not settle it. "
+    "Please compare the suspects and decide which one to follow."
+)
+
+
+def _low_confidence(confidence: float, retries: int) -> str:
+    times = {0: "Without a second attempt", 1: "After one wider search"}.get(retries, f"After {retries} wider searches")
+    return f"{times}, confidence in the first place is {confidence:.0%}: take the list as where to start reading."
