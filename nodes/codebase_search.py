@@ -41,7 +41,7 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
         details=reading.details,
         confidence=confidence,
         relevant_files=tuple(dict.fromkeys(str(item.evidence.locator.path) for item in ranked))[:10],
-        evidence=tuple(item.evidence.key for item in ranked),
+        evidence=tuple(item.evidence.key for item in numbered),
         judged_by=judged.judged_by,
     )
     entry = TraceEntry(

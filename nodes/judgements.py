@@ -16,7 +16,7 @@ Paragraph = Annotated[str, StringConstraints(max_length=1_200)]
 class Judgement(BaseModel):
     """A brain's answer; every string is bounded, every number has its range."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
 
 class Investigation(Judgement):

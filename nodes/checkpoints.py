@@ -1,0 +1,92 @@
+"""Checkpoints that outlive releases: typed values in, older schemas brought up to date when they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from nodes.state import _CURRENT_SCHEMA_VERSION
+
+Values = dict[str, Any]
+Migration = Callable[[Values], Values]
+
+_STORED = {
+    "nodes.state": (
+        "AgentFinding",
+        "Answer",
+        "BugTriageState",
+        "CriticVerdict",
+        "HumanExchange",
+        "Marks",
+        "Metrics",
+        "Progress",
+        "RetryReason",
+        "TraceEntry",
+        "Usage",
+    ),
+    "nodes.judgements": ("Investigation",),
+    "nodes.report": (
+        "CitationAudit",
+        "Evaluation",
+        "RelatedIssue",
+        "Suspect",
+        "SuspectChange",
+        "Ticket",
+        "TriageReport",
+    ),
+}
+
+
+def _from_0(values: Values) -> Values:
+    """Before versions were counted, instructions were one string."""
+    instructions = values.get("redirect_instructions", ())
+    return {**values, "redirect_instructions": (instructions,) if isinstance(instructions, str) else instructions}
+
+
+_MIGRATIONS: Mapping[int, Migration] = {0: _from_0}
+"""Schema version → the step to the next one."""
+
+
+class NewerSchemaError(RuntimeError):
+    """The checkpoint was written by a newer release."""
+
+
+def migrate(values: Values) -> Values:
+    """Bring a checkpoint's values to the current schema.
+
+    Raises:
+        NewerSchemaError: they were written by a newer release; this one must not guess what they mean.
+    """
+    version = values.get("schema_version", 0) if values else _CURRENT_SCHEMA_VERSION
+    if version > _CURRENT_SCHEMA_VERSION:
+        raise NewerSchemaError(
+            f"this run was saved by a newer release (state schema {version}, known up to {_CURRENT_SCHEMA_VERSION}): "
+            "upgrade, or remove checkpoints.db to start over"
+        )
+    while version < _CURRENT_SCHEMA_VERSION:
+        values = {**_MIGRATIONS[version](values), "schema_version": version + 1}
+        version += 1
+    return values
+
+
+def serializer() -> JsonPlusSerializer:
+    """A serializer that rebuilds our own types, and no others."""
+    allowed = [(module, name) for module, names in _STORED.items() for name in names]
+    return JsonPlusSerializer(allowed_msgpack_modules=allowed)
+
+
+class SqliteCheckpoints(AsyncSqliteSaver):
+    """SQLite checkpoints, migrated when they are loaded."""
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Load a checkpoint in the current schema."""
+        found = await super().aget_tuple(config)
+        if found is None or "__start__" in found.checkpoint["channel_values"]:
+            return found
+        values = migrate(found.checkpoint["channel_values"])
+        return found._replace(checkpoint={**found.checkpoint, "channel_values": values})

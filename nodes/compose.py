@@ -1,0 +1,125 @@
+"""A checked draft becomes a report: the brain's words, the program's locators, links and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nodes.context import Case
+from nodes.evidence import Evidence
+from nodes.report import Evaluation, NotFoundReason, Suspect, TriageReport
+from nodes.state import BugTriageState, TraceEntry
+from nodes.trust.citations import Checked
+from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate
+
+SHORT_TEXT = 12
+"""Words of prose below which an issue without code or errors says too little to search by."""
+
+
+def compose(
+    case: Case, checked: Checked, evaluation: Evaluation, *, confidence: float, written_by: str
+) -> TriageReport:
+    """Fill a report from a checked draft; whether a cause may be claimed is the gate's to say."""
+    draft, state = checked.draft, case.state
+    evidence = {item.id: item.evidence for item in case.evidence}
+    suspects = tuple(_suspect(s.evidence, s.why, evidence) for s in draft.suspects)
+    return TriageReport(
+        verdict=draft.verdict,
+        kind=draft.kind,
+        severity=draft.severity,
+        severity_reason=draft.severity_reason,
+        root_cause=draft.root_cause or None,
+        suspects=tuple(suspect for suspect in suspects if suspect is not None),
+        missing=tuple(dict.fromkeys((*draft.missing, *_unanswered(state)))),
+        ruled_out=draft.ruled_out,
+        how_to_confirm=draft.how_to_confirm,
+        labels=draft.labels,
+        tried=_tried(state),
+        confidence=round(confidence, 4),
+        written_by=written_by,
+        notes=tuple(f"Rules judged instead of the model: {reason}"[:300] for reason in state.metrics.fallbacks),
+        repository=state.repository,
+        commit=state.sha,
+        citation_audit=checked.audit,
+        evaluation=evaluation,
+    )
+
+
+def conclude(report: TriageReport, gate: Gate, case: Case) -> TriageReport:
+    """The report as it leaves: below the gate it claims no cause and says why."""
+    review = gate.outcome != "accept"
+    if report.kind == "security":
+        return report.model_copy(update={"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": ""})
+    may_claim = not review and report.confidence >= LOW_CONFIDENCE and report.root_cause and report.suspects
+    if may_claim:
+        return report
+    if not review and case.state.tier == "simple":
+        return report.model_copy(update={"root_cause": None, "not_found": "not_a_bug_report"})
+    return report.model_copy(
+        update={
+            "root_cause": None,
+            "not_found": _not_found(report, case),
+            "verdict": _start_reading(report),
+            "requires_human_review": review,
+            "review_message": gate.message[:300],
+            "status": "needs_clarification" if review else "success",
+        }
+    )
+
+
+def _suspect(number: str, why: str, evidence: Mapping[str, Evidence]) -> Suspect | None:
+    found = evidence.get(number)
+    if found is None or found.kind != "code" or found.locator.path is None:
+        return None
+    start, end = found.locator.start_line or 0, found.locator.end_line or 0
+    return Suspect(
+        path=found.locator.path,
+        start_line=start,
+        end_line=end,
+        symbol=found.symbol,
+        score=found.score,
+        why=why,
+        evidence=number,
+        quote=found.quote,
+        quote_start=start,
+        quote_end=end,
+        checked=True,
+    )
+
+
+def _unanswered(state: BugTriageState) -> tuple[str, ...]:
+    return tuple(exchange.question for exchange in state.human_exchanges if exchange.answer is None)
+
+
+def _tried(state: BugTriageState) -> tuple[str, ...]:
+    """What was looked at, in words, from the trace."""
+    return tuple(filter(None, (_attempt(entry) for entry in state.trace)))[:6]
+
+
+def _attempt(entry: TraceEntry) -> str | None:
+    if entry.node == "codebase_search":
+        wider = " with a wider query" if entry.counts.get("augmented") else ""
+        return f"Searched the code{wider}: {entry.counts.get('candidates', 0)} places strong enough to look at."
+    if entry.node == "web_search":
+        return f"Searched outside the repository: {entry.counts.get('results', 0)} results."
+    if entry.node == "investigator" and not entry.error:
+        return f"Read the issue: {entry.counts.get('traces', 0)} stack traces, {entry.counts.get('errors', 0)} errors."
+    return None
+
+
+def _start_reading(report: TriageReport) -> str:
+    if not report.suspects:
+        return "I could not locate this in the code."
+    first = report.suspects[0]
+    symbol = f" (`{first.symbol}`)" if first.symbol else ""
+    return f"No cause claimed; the place to start reading is `{first.path}`{symbol}."[:300]
+
+
+def _not_found(report: TriageReport, case: Case) -> NotFoundReason:
+    facts, audit = case.facts, report.citation_audit
+    if not report.suspects:
+        if audit.fabricated or audit.failed:
+            return "claims_failed_checking"
+        silent = facts.words < SHORT_TEXT and not (facts.traces or facts.errors or facts.code_blocks)
+        return "text_too_short" if silent else "no_candidates"
+    second = report.suspects[1].score if len(report.suspects) > 1 else 0.0
+    return "several_equal_candidates" if second >= 0.95 * report.suspects[0].score else "only_weak_candidates"

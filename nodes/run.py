@@ -1,0 +1,86 @@
+"""Start a run, or go on where it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
+
+from nodes.context import Context
+from nodes.graph import RECURSION_LIMIT, Graph
+from nodes.state import Answer, BugTriageState, HumanExchange
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The run asked a person; it goes on when ``advance`` is called with an answer to this question."""
+
+    exchange: HumanExchange
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The run ended; ``state.report`` is set."""
+
+    state: BugTriageState
+
+
+class StaleAnswerError(ValueError):
+    """The answer is to a question that no longer waits."""
+
+
+async def advance(
+    graph: Graph,
+    context: Context,
+    thread_id: str,
+    initial: BugTriageState,
+    *,
+    answer: Answer | None = None,
+    question_id: str | None = None,
+) -> Waiting | Finished:
+    """Run a thread until it waits or ends, from wherever its checkpoint stands.
+
+    Args:
+        graph: compiled with a checkpointer.
+        context: what the run may call.
+        thread_id: one per run; a finished thread stays finished.
+        initial: where a new thread starts; ignored by one that has begun.
+        answer: to the waiting question; None only asks how things stand.
+        question_id: which question the answer is to.
+
+    Raises:
+        StaleAnswerError: no question with that id waits.
+    """
+    config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
+    snapshot = await graph.aget_state(config)
+    given: BugTriageState | Command[object] | None = None
+    if snapshot.created_at is None:
+        given = initial
+    elif snapshot.interrupts:
+        waiting = snapshot.interrupts[0]
+        if answer is None:
+            return Waiting(HumanExchange.model_validate(waiting.value))
+        if question_id != waiting.value.question_id:
+            raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
+        given = Command(resume={waiting.id: answer})
+    elif not snapshot.tasks:
+        return Finished(BugTriageState.model_validate(snapshot.values))
+    await graph.ainvoke(given, config, context=context, durability="sync", version="v2")
+    after = await graph.aget_state(config)
+    if after.interrupts:
+        return Waiting(HumanExchange.model_validate(after.interrupts[0].value))
+    return Finished(BugTriageState.model_validate(after.values))
+
+
+def initial_state(title: str, body: str, *, repository: str, sha: str, web: bool = False) -> BugTriageState:
+    """Where a run starts: every field that a checkpoint must carry is set, the version among them."""
+    defaults = BugTriageState()
+    return BugTriageState(
+        issue_title=title[:300],
+        issue_body=body[:4_000],
+        repository=repository,
+        sha=sha,
+        web_configured=web,
+        schema_version=defaults.schema_version,
+    )

@@ -1,0 +1,156 @@
+"""Write the report: the brain proposes, the program checks, fills and gates."""
+
+from __future__ import annotations
+
+import time
+
+from langgraph.runtime import Runtime
+
+from nodes.brains import judge
+from nodes.case import load_case, spent
+from nodes.compose import compose, conclude
+from nodes.context import Case, Context, Judged
+from nodes.judgements import Draft
+from nodes.report import CitationAudit, Evaluation, TriageReport
+from nodes.state import BugTriageState, Metrics, RetryReason, TraceEntry, Update
+from nodes.trust.citations import Checked, check, penalised
+from nodes.trust.evaluator import evaluate
+from nodes.trust.quality_gate import Gate, Signals, gate
+
+_NEEDS_NO_CODE = frozenset({"feature", "question", "spam"})
+
+
+async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Draft, check every citation, score, and either finish or send the draft back for a wider search."""
+    began = time.perf_counter()
+    context = runtime.context
+    context.listener("writer", "writing the report")
+    case = await load_case(state, context)
+    judged = await judge(context, case, lambda brain: brain.write(case))
+    checked = await _checked(judged.value, case, context)
+    raw = min(judged.value.confidence, state.search_confidence) if _was_searched(state) else judged.value.confidence
+    confidence = penalised(raw, checked.audit)
+    evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
+    report = compose(case, checked, evaluation, confidence=confidence, written_by=judged.judged_by)
+    verdict = _gate(case, report)
+    update: Update = {"metrics": _measured(judged, report, verdict, state)}
+    if verdict.outcome == "retry":
+        update |= {"best_draft": _better(report, state.best_draft)}
+        update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
+    else:
+        final = _finish(_better(report, state.best_draft), verdict, case, context)
+        update |= {"report": final, "requires_human_review": final.requires_human_review}
+        update |= {"clarification_question": final.review_message}
+    update["trace"] = (_entry(report, verdict, judged, state, began),)
+    return update
+
+
+async def _checked(draft: Draft, case: Case, context: Context) -> Checked:
+    evidence = {item.id: item.evidence for item in case.evidence}
+    return await check(draft, evidence, context.code.read, f"{case.title}\n{case.body}")
+
+
+def _was_searched(state: BugTriageState) -> bool:
+    return any(entry.node == "codebase_search" and not entry.error for entry in state.trace)
+
+
+def _gate(case: Case, report: TriageReport) -> Gate:
+    state = case.state
+    if report.kind in _NEEDS_NO_CODE and state.critic_feedback is None:
+        return Gate("accept")
+    searches = [entry for entry in state.trace if entry.node == "codebase_search"]
+    counts = searches[-1].counts if searches else {}
+    empty = bool(searches) and not counts.get("candidates")
+    feedback = state.critic_feedback
+    signals = Signals(
+        confidence=report.confidence,
+        citation_issue=bool(report.citation_audit.fabricated or report.citation_audit.failed),
+        hallucination=bool(report.citation_audit.fabricated),
+        critic_retry=feedback is not None and feedback.verdict == "REJECTED",
+        conflict=feedback is not None and bool(feedback.contradictions),
+        nothing_found=empty and not counts.get("filtered_out"),
+        all_filtered=empty and bool(counts.get("filtered_out")),
+    )
+    rounds_left = state.iterations < state.max_iterations
+    return gate(signals, retry_count=state.retry_count, max_retries=state.max_retries if rounds_left else 0)
+
+
+def _better(report: TriageReport, kept: TriageReport | None) -> TriageReport:
+    """A retry may only improve on what it was sent to improve."""
+    return kept if kept is not None and kept.confidence > report.confidence else report
+
+
+def _finish(report: TriageReport, verdict: Gate, case: Case, context: Context) -> TriageReport:
+    final = conclude(report, verdict, case)
+    drafts = {"github_comment": context.renderer.comment(final), "ticket": context.renderer.ticket(final)}
+    return final.model_copy(update=drafts)
+
+
+def _measured(judged: Judged[Draft], report: TriageReport, verdict: Gate, state: BugTriageState) -> Metrics:
+    audit = report.citation_audit
+    retries: tuple[RetryReason, ...] = ()
+    if verdict.cause is not None:
+        retries = (
+            RetryReason(
+                iteration=state.retry_count + 1,
+                confidence=report.confidence,
+                reason=verdict.cause,
+                citation_issue=bool(audit.fabricated or audit.failed),
+                hallucination=bool(audit.fabricated),
+            ),
+        )
+    return spent(judged).model_copy(
+        update={
+            "confidence_history": (report.confidence,),
+            "retry_reasons": retries,
+            "evaluation": report.evaluation,
+            "last_citation_audit": audit,
+            "claims_dropped": len(audit.dropped),
+        }
+    )
+
+
+def _entry(
+    report: TriageReport, verdict: Gate, judged: Judged[Draft], state: BugTriageState, began: float
+) -> TraceEntry:
+    audit = report.citation_audit
+    return TraceEntry(
+        node="writer",
+        decision=verdict.outcome,
+        confidence=report.confidence,
+        reason=verdict.cause or verdict.message,
+        counts={
+            "citations": audit.citations,
+            "invalid_citations": len(audit.fabricated) + len(audit.failed),
+            "uncited_claims": audit.uncited_claims,
+            "dropped": len(audit.dropped),
+            "overall_score": round(100 * report.evaluation.overall_score),
+        },
+        judged_by=judged.judged_by,
+        error=judged.fallback,
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - began) * 1000),
+    )
+
+
+def bare_report(state: BugTriageState, reason: str) -> TriageReport:
+    """What is left to say when writing itself failed: the best draft, or where the search had got to."""
+    note = f"Writing the report failed: {reason}"[:300]
+    kept = state.best_draft or TriageReport(
+        verdict="I could not finish this triage.",
+        kind=state.reading.kind if state.reading else "bug",
+        repository=state.repository,
+        commit=state.sha,
+        citation_audit=CitationAudit(),
+        evaluation=Evaluation(),
+    )
+    return kept.model_copy(
+        update={
+            "root_cause": None,
+            "not_found": "claims_failed_checking",
+            "status": "needs_clarification",
+            "requires_human_review": True,
+            "review_message": note,
+            "notes": (*kept.notes, note),
+        }
+    )
