@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, get_args
 
 from nodes.state import MAX_QUESTIONS, BugTriageState, NodeName, Progress, Specialist
@@ -19,6 +19,15 @@ class Route(NamedTuple):
     guard: str | None = None
 
 
+class Guard(NamedTuple):
+    """One rule: the node it insists on for a decision, or None where it has nothing to say."""
+
+    name: str
+    insists_on: Callable[[BugTriageState, NodeName], NodeName | None]
+    final: bool = False
+    """Nothing below it is looked at."""
+
+
 def route_from_supervisor(state: BugTriageState) -> NodeName:
     """The next node for the decision in ``state.next_node`` (PRD section 6); ``end`` ends the run."""
     return route(state).node
@@ -26,29 +35,70 @@ def route_from_supervisor(state: BugTriageState) -> NodeName:
 
 def route(state: BugTriageState) -> Route:
     """Apply the guards in their order; pure, and the same for every brain."""
-    if state.iterations == 0:
-        return _changed(state.next_node, "investigator", "investigator_first")
-    if state.report is not None:
-        return _changed(state.next_node, "end", "report_is_set")
-    if state.iterations >= state.max_iterations:
-        return _changed(state.next_node, "writer", "iteration_limit")
-    return _below_the_limit(state)
+    result = Route(state.next_node or "writer")
+    for guard in GUARDS:
+        node = guard.insists_on(state, result.node)
+        if node is not None and node != result.node:
+            result = Route(node, guard.name)
+        if node is not None and guard.final:
+            break
+    return result
 
 
-def _below_the_limit(state: BugTriageState) -> Route:
-    node, guard = state.next_node or "writer", None
-    if node == "end":
-        node, guard = "writer", "no_end_without_report"
-    if node == "human_input" and not may_ask(state):
-        node, guard = "codebase_search", "question_limit"
-    if node == "web_search" and not state.web_configured:
-        node, guard = "codebase_search", "no_web_search"
-    if (node == "codebase_search" and not may_search(state)) or (node == "critic" and not may_criticise(state)):
-        node, guard = "writer", "nothing_new"
-    if node == "writer" and is_rejected(state):
-        node = "critic" if _given_since_verdict(state) else "investigator"
-        guard = "critic_verdict"
-    return Route(node, guard)
+def investigator_first(state: BugTriageState, _decided: NodeName) -> NodeName | None:
+    """Nothing is concluded before the issue was read."""
+    return "investigator" if state.iterations == 0 else None
+
+
+def report_ends_the_run(state: BugTriageState, _decided: NodeName) -> NodeName | None:
+    """A report is final."""
+    return "end" if state.report is not None else None
+
+
+def iteration_limit(state: BugTriageState, _decided: NodeName) -> NodeName | None:
+    """At the limit the writer writes, and its draft becomes the report."""
+    return "writer" if state.iterations >= state.max_iterations else None
+
+
+def no_end_without_report(state: BugTriageState, decided: NodeName) -> NodeName | None:
+    """Ending without a report means writing one."""
+    return "writer" if decided == "end" and state.report is None else None
+
+
+def question_limit(state: BugTriageState, decided: NodeName) -> NodeName | None:
+    """Two questions an issue, and none whose answer would come too late to matter."""
+    return "codebase_search" if decided == "human_input" and not may_ask(state) else None
+
+
+def web_search_configured(state: BugTriageState, decided: NodeName) -> NodeName | None:
+    """The web cannot be searched with nothing."""
+    return "codebase_search" if decided == "web_search" and not state.web_configured else None
+
+
+def something_new(state: BugTriageState, decided: NodeName) -> NodeName | None:
+    """A third search or a second opinion needs something that was not there before."""
+    idle = {"codebase_search": not may_search(state), "critic": not may_criticise(state)}
+    return "writer" if idle.get(decided) else None
+
+
+def critic_verdict(state: BugTriageState, decided: NodeName) -> NodeName | None:
+    """What the critic rejected is not written: it is judged again if there is more to judge, else read again."""
+    if decided != "writer" or not is_rejected(state):
+        return None
+    return "critic" if _given_since_verdict(state) else "investigator"
+
+
+GUARDS = (
+    Guard("investigator_first", investigator_first, final=True),
+    Guard("report_ends_the_run", report_ends_the_run, final=True),
+    Guard("iteration_limit", iteration_limit, final=True),
+    Guard("no_end_without_report", no_end_without_report),
+    Guard("question_limit", question_limit),
+    Guard("web_search_configured", web_search_configured),
+    Guard("something_new", something_new),
+    Guard("critic_verdict", critic_verdict),
+)
+"""SPEC section 2, in its order; PRD section 6 has another, which lets a stubborn model loop (SPEC section 13)."""
 
 
 def may_ask(state: BugTriageState) -> bool:
@@ -111,7 +161,3 @@ def settled(state: BugTriageState) -> Route | None:
     if len(routes) > 1:
         return None
     return route(state.model_copy(update={"next_node": None}))
-
-
-def _changed(decided: NodeName | None, node: NodeName, guard: str) -> Route:
-    return Route(node, guard if decided != node else None)

@@ -152,5 +152,6 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
             "requires_human_review": True,
             "review_message": note,
             "notes": (*kept.notes, note),
+            "github_comment": f"{kept.verdict} A maintainer should look at this issue.",
         }
     )

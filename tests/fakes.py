@@ -1,0 +1,178 @@
+"""One fake per port: a repository in memory, scripted brains, a renderer that renders little."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodes.context import Case, Context, Judged, ModelError, Signal
+from nodes.evidence import Evidence, NumberedEvidence
+from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
+from nodes.report import Ticket, TriageReport
+from nodes.search.types import FileHit, Location, Query, Ranking, Reason
+from nodes.state import SupervisorDecision
+
+SHA = "a" * 40
+FILES = {
+    "src/lexer.py": ["def scan(text):", "    while True:", "        advance()", "    return text"],
+    "src/reader.py": ["def read(path):", "    return scan(open(path).read())"],
+}
+
+
+@dataclass
+class FakeCode:
+    """Two files; every search finds the same two places."""
+
+    confidence: float = 0.9
+    files: dict[str, list[str]] = field(default_factory=lambda: {path: list(lines) for path, lines in FILES.items()})
+    queries: list[Query] = field(default_factory=list)
+    fail: Callable[[], None] = lambda: None
+    sha: str = SHA
+
+    async def find(self, query: Query) -> Ranking:
+        self.queries.append(query)
+        self.fail()
+        places = tuple(
+            Location(
+                path=path,
+                start_line=1,
+                end_line=2,
+                symbol=lines[0].split()[1].split("(")[0],
+                score=score,
+                quote="\n".join(lines[:2]),
+                quote_start=1,
+                quote_end=2,
+                reasons=(Reason("words", f"mentions {path}", score), Reason("symbol", "named in the issue", 0.1)),
+            )
+            for score, (path, lines) in zip((1.0, 0.7), self.files.items(), strict=False)
+        )
+        return Ranking(SHA, tuple(FileHit(p.path, p.score) for p in places), places, self.confidence)
+
+    async def read(self, path: str, start_line: int, end_line: int) -> str | None:
+        lines = self.files.get(path)
+        if lines is None or start_line < 1 or end_line > len(lines):
+            return None
+        return "\n".join(lines[start_line - 1 : end_line])
+
+
+@dataclass
+class FakeEvidence:
+    kept: dict[str, Evidence] = field(default_factory=dict)
+
+    async def put(self, evidence: Sequence[Evidence]) -> None:
+        self.kept.update({item.key: item for item in evidence})
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
+        return {key: self.kept[key] for key in keys if key in self.kept}
+
+
+@dataclass
+class FakeSignals:
+    waiting: list[Signal] = field(default_factory=list)
+
+    async def unread(self, after: int) -> Sequence[Signal]:
+        return [signal for signal in self.waiting if signal.number > after]
+
+
+class FakeRenderer:
+    def comment(self, report: TriageReport) -> str:
+        return report.verdict
+
+    def ticket(self, report: TriageReport) -> Ticket:
+        return Ticket(title=report.verdict)
+
+
+@dataclass
+class FakeWeb:
+    results: tuple[Evidence, ...] = ()
+    queries: list[str] = field(default_factory=list)
+
+    async def search(self, query: str, limit: int) -> Sequence[Evidence]:
+        self.queries.append(query)
+        return self.results[:limit]
+
+
+@dataclass
+class ScriptedBrain:
+    """Decides by a script, judges by fixed answers, and can be told what to do before each answer."""
+
+    decisions: list[SupervisorDecision] = field(default_factory=list)
+    audits: list[bool] = field(default_factory=list)
+    name: str = "scripted"
+    before: Callable[[str], None] = lambda _role: None
+    confidence: float = 0.9
+    draft: Draft | None = None
+    asked: list[str] = field(default_factory=list)
+
+    def _judged(self, role: str, value: Any) -> Judged[Any]:
+        self.asked.append(role)
+        self.before(role)
+        return Judged(value, judged_by=self.name)
+
+    async def decide(self, case: Case) -> Judged[SupervisorDecision]:
+        decision = self.decisions.pop(0) if self.decisions else decide("writer")
+        return self._judged("supervisor", decision)
+
+    async def investigate(self, case: Case) -> Judged[Investigation]:
+        return self._judged(
+            "investigator", Investigation(problem="scan never ends", hypothesis="the lexer", confidence=0.5)
+        )
+
+    async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
+        names = tuple(item.id for item in candidates)[:10]
+        return self._judged(
+            "codebase_search", CodeReading(summary="lexer", details="loop", suspects=names, confidence=self.confidence)
+        )
+
+    async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
+        names = tuple(item.id for item in results)
+        return self._judged("web_search", WebReading(summary="web", details="", relevant=names, confidence=0.4))
+
+    async def audit(self, case: Case) -> Judged[Audit]:
+        approved = self.audits.pop(0) if self.audits else True
+        return self._judged("critic", Audit(approved=approved, confidence=0.8))
+
+    async def write(self, case: Case) -> Judged[Draft]:
+        code = [item for item in case.evidence if item.evidence.kind == "code"]
+        first = code[0].id if code else "E1"
+        return self._judged(
+            "writer",
+            self.draft
+            or Draft(
+                verdict="Likely in the lexer.",
+                root_cause=f"The loop never leaves [{first}]." if code else "",
+                suspects=tuple(DraftSuspect(evidence=item.id, why="loop") for item in code[:2]),
+                how_to_confirm="Run it.",
+                severity_reason="hangs",
+                confidence=self.confidence,
+            ),
+        )
+
+
+def decide(node: Any, *, question: str | None = None, also: tuple[Any, ...] = ()) -> SupervisorDecision:
+    """A decision for ``node``, with a question if it is to ask."""
+    return SupervisorDecision(
+        next_node=node, reasoning="because", question=question, question_context=None, confidence=0.5, also=also
+    )
+
+
+def refuse(_role: str) -> None:
+    """A model that is out of reach."""
+    raise ModelError("the model endpoint did not answer")
+
+
+def context(brain: Any = None, **ports: Any) -> Context:
+    """A context of fakes, any of which can be given."""
+    brain = brain or ScriptedBrain()
+    given: dict[str, Any] = {
+        "title": "scan hangs",
+        "body": "The lexer hangs on an open quote.",
+        "code": FakeCode(),
+        "evidence": FakeEvidence(),
+        "brain": brain,
+        "rules": ScriptedBrain(name="rules"),
+        "signals": FakeSignals(),
+        "renderer": FakeRenderer(),
+    }
+    return Context(**{**given, **ports})

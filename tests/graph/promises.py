@@ -1,0 +1,144 @@
+"""What holds for every run, whatever the supervisor decides and whatever breaks (SPEC section 2)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphRecursionError
+
+from nodes.checkpoints import serializer
+from nodes.context import ModelError, Signal
+from nodes.graph import build_graph
+from nodes.run import Finished, Waiting, advance, initial_state
+from nodes.state import MAX_QUESTIONS, ROUNDS_LIMIT, Answer, BugTriageState, SupervisorDecision
+from tests.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
+
+logging.getLogger("nodes.graph").setLevel(logging.CRITICAL)
+
+
+@dataclass(frozen=True)
+class Script:
+    """Everything that can happen to one run."""
+
+    decisions: Sequence[SupervisorDecision] = ()
+    audits: Sequence[bool] = ()
+    answers: Sequence[str | None] = ()
+    failures: Sequence[str | None] = ()
+    """What happens to each question to the brain in turn: None, ``model`` or ``bug``."""
+    redirects: int = 0
+    web: bool = False
+    confidence: float = 0.9
+    broken_search: bool = False
+    max_retries: int = 2
+
+
+@dataclass
+class Ran:
+    """A run as it can be seen from outside."""
+
+    state: BugTriageState | None = None
+    questions: int = 0
+    asked_with: list[int] = field(default_factory=list)
+    error: str = ""
+
+
+async def run(script: Script) -> Ran:
+    """Drive the compiled graph through a script."""
+    failures = list(script.failures)
+
+    def before(_role: str) -> None:
+        failure = failures.pop(0) if failures else None
+        if failure == "model":
+            raise ModelError("no answer")
+        if failure == "bug":
+            raise RuntimeError("a bug")
+
+    def search_fails() -> None:
+        if script.broken_search:
+            raise OSError("unreadable")
+
+    brain = ScriptedBrain(
+        decisions=list(script.decisions), audits=list(script.audits), before=before, confidence=script.confidence
+    )
+    ctx = context(
+        brain,
+        code=FakeCode(confidence=script.confidence, fail=search_fails),
+        evidence=FakeEvidence(),
+        web=FakeWeb() if script.web else None,
+        signals=FakeSignals([Signal(n + 1, "redirect", f"look at {n}") for n in range(script.redirects)]),
+    )
+    graph = build_graph(InMemorySaver(serde=serializer()))
+    start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA, web=script.web)
+    start = start.model_copy(update={"max_retries": script.max_retries})
+    return await _drive(graph, ctx, start, list(script.answers))
+
+
+async def _drive(graph: Any, ctx: Any, start: BugTriageState, answers: list[str | None]) -> Ran:
+    ran = Ran()
+    try:
+        outcome = await advance(graph, ctx, "run", start)
+        while isinstance(outcome, Waiting):
+            ran.questions += 1
+            snapshot = (await graph.aget_state({"configurable": {"thread_id": "run"}})).values
+            ran.asked_with.append(snapshot["max_iterations"] - snapshot["iterations"] + 1)
+            if ran.questions > MAX_QUESTIONS:
+                return ran
+            answer = Answer(text=answers.pop(0) if answers else None, answered_by="reporter")
+            question_id = outcome.exchange.question_id
+            outcome = await advance(graph, ctx, "run", start, answer=answer, question_id=question_id)
+        assert isinstance(outcome, Finished)
+        ran.state = outcome.state
+    except GraphRecursionError:
+        ran.error = "the run does not end"
+    return ran
+
+
+def broken_promises(ran: Ran, script: Script) -> list[str]:
+    """What the run did that no run may do."""
+    if ran.questions > MAX_QUESTIONS:
+        return ["more than two questions"]
+    if ran.state is None:
+        return [ran.error or "no final state"]
+    state = ran.state
+    steps = [entry for entry in state.trace if entry.node == "supervisor"]
+    route = [entry.decision for entry in steps if entry.decision != "failed"]
+    broken = {
+        "no report": state.report is None,
+        "the investigator is not first": bool(route) and route[0] != "investigator",
+        "something ran after the report": "end" in route[:-1] or _ran_after_report(state),
+        "too many rounds": len(steps) > ROUNDS_LIMIT + 2 or len(steps) > state.max_iterations + 2,
+        "a question too late to matter": any(left < 3 for left in ran.asked_with),
+        "web search without a provider": not script.web and "web_search" in route,
+        "a third search with nothing new": state.marks.searches > 2,
+        "the state outgrew its bound": len(state.model_dump_json()) > 32_000,
+    }
+    return [promise for promise, is_broken in broken.items() if is_broken] + _critic_faults(state)
+
+
+def _ran_after_report(state: BugTriageState) -> bool:
+    nodes = [entry.node for entry in state.trace]
+    done = next((i for i, e in enumerate(state.trace) if e.node == "writer" and e.decision != "retry"), len(nodes))
+    return any(node != "supervisor" for node in nodes[done + 1 :])
+
+
+def _critic_faults(state: BugTriageState) -> list[str]:
+    """No writer on a live REJECTED below the limit; no critic where nothing came since the last one."""
+    faults = []
+    verdict: str | None = None
+    new = True
+    for entry in state.trace:
+        if entry.node == "critic":
+            if not new:
+                faults.append("a critic on unchanged evidence")
+            verdict, new = entry.decision if entry.decision != "failed" else verdict, False
+        elif entry.node in ("codebase_search", "web_search", "human_input", "investigator") or entry.decision == "retry":
+            new = True
+        below_limit = entry.node == "supervisor" and entry.guard != "iteration_limit" and not entry.error
+        settled = entry.reason == "Every decision leads here."
+        if below_limit and not settled and entry.decision == "writer" and verdict == "REJECTED":
+            faults.append("a writer on a live REJECTED")
+    return faults
