@@ -135,7 +135,9 @@ def _critic_faults(state: BugTriageState) -> list[str]:
             if not new:
                 faults.append("a critic on unchanged evidence")
             verdict, new = entry.decision if entry.decision != "failed" else verdict, False
-        elif entry.node in ("codebase_search", "web_search", "human_input", "investigator") or entry.decision == "retry":
+        elif (
+            entry.node in ("codebase_search", "web_search", "human_input", "investigator") or entry.decision == "retry"
+        ):
             new = True
         below_limit = entry.node == "supervisor" and entry.guard != "iteration_limit" and not entry.error
         settled = entry.reason == "Every decision leads here."

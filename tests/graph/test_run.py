@@ -1,0 +1,200 @@
+"""Start, wait, resume, retry, redirect: a run as the outside sees it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from nodes.checkpoints import NewerSchemaError, SqliteCheckpoints, migrate, serializer
+from nodes.context import Signal
+from nodes.evidence import Evidence, Locator
+from nodes.graph import build_graph
+from nodes.judgements import Draft, DraftSuspect
+from nodes.run import Finished, StaleAnswerError, Waiting, advance, initial_state
+from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
+from tests.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
+
+START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
+PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]
+
+
+def graph() -> Any:
+    return build_graph(InMemorySaver(serde=serializer()))
+
+
+async def finish(ctx: Any, start: BugTriageState = START) -> BugTriageState:
+    outcome = await advance(graph(), ctx, "t", start)
+    assert isinstance(outcome, Finished)
+    return outcome.state
+
+
+def route_of(state: BugTriageState) -> list[str]:
+    return [entry.decision for entry in state.trace if entry.node == "supervisor"]
+
+
+async def test_a_plain_run_claims_a_cause_that_was_checked() -> None:
+    state = await finish(context(ScriptedBrain(list(PLAIN))))
+    assert route_of(state) == ["investigator", "codebase_search", "critic", "writer", "end"]
+    assert state.report is not None
+    assert state.report.root_cause == "The loop never leaves [E1]."
+    assert [suspect.checked for suspect in state.report.suspects] == [True, True]
+    assert not state.report.requires_human_review
+
+
+async def test_a_question_waits_and_its_answer_reaches_the_search() -> None:
+    brain = ScriptedBrain([decide("human_input", question="Which version?"), *PLAIN])
+    ctx = context(brain)
+    app = graph()
+    waiting = await advance(app, ctx, "t", START)
+    assert isinstance(waiting, Waiting)
+    assert waiting.exchange.question == "Which version?"
+    assert isinstance(await advance(app, ctx, "t", START), Waiting)
+    with pytest.raises(StaleAnswerError):
+        await advance(app, ctx, "t", START, answer=Answer(text="2"), question_id="another")
+    done = await advance(app, ctx, "t", START, answer=Answer(text="2.4"), question_id=waiting.exchange.question_id)
+    assert isinstance(done, Finished)
+    assert [exchange.answer for exchange in done.state.human_exchanges] == ["2.4"]
+    assert done.state.max_iterations == 10
+    assert "2.4" in ctx.code.queries[0].extra  # type: ignore[attr-defined]
+
+
+async def test_an_empty_or_repeated_question_is_a_search_instead() -> None:
+    state = await finish(context(ScriptedBrain([decide("human_input", question="  "), decide("critic")])))
+    assert route_of(state)[1] == "codebase_search"
+    assert state.trace[2].guard == "empty_or_repeated_question"
+    assert state.pending_exchange is None
+
+
+async def test_a_weak_draft_is_retried_twice_then_goes_to_a_person() -> None:
+    ctx = context(ScriptedBrain(list(PLAIN), confidence=0.4), code=FakeCode(confidence=0.4))
+    state = await finish(ctx)
+    assert [reason.reason for reason in state.metrics.retry_reasons] == ["quality_issue_detected"] * 2
+    assert state.report is not None
+    assert state.report.root_cause is None
+    assert state.report.requires_human_review
+    assert state.report.status == "needs_clarification"
+    assert "start reading" in state.report.verdict
+    assert [query.limit for query in ctx.code.queries] == [10, 20, 20]  # type: ignore[attr-defined]
+
+
+async def test_no_retries_means_none() -> None:
+    start = START.model_copy(update={"max_retries": 0})
+    state = await finish(context(ScriptedBrain(list(PLAIN), confidence=0.4)), start)
+    assert state.retry_count == 0
+    assert state.requires_human_review
+
+
+def test_no_limit_on_retries_means_the_default() -> None:
+    assert BugTriageState(max_retries=None).max_retries == 2  # type: ignore[arg-type]
+
+
+async def test_a_model_out_of_reach_leaves_a_report_by_rules_that_says_so() -> None:
+    state = await finish(context(ScriptedBrain(before=refuse)))
+    assert state.report is not None
+    assert state.report.written_by == "rules"
+    assert any("did not answer" in note for note in state.report.notes)
+    assert len(state.metrics.fallbacks) == 2
+
+
+async def test_fabricated_citations_never_reach_the_report() -> None:
+    draft = Draft(
+        verdict="It is the cache [E99].",
+        root_cause="The cache is stale [E99]. The loop never leaves [E1]. It is slow.",
+        suspects=(DraftSuspect(evidence="E99", why="x"), DraftSuspect(evidence="E1", why="loop")),
+        confidence=1.0,
+    )
+    state = await finish(context(ScriptedBrain(list(PLAIN), draft=draft)))
+    assert state.report is not None
+    assert "E99" not in state.report.model_dump_json(exclude={"citation_audit"})
+    assert state.report.citation_audit.fabricated == ("E99",)
+    assert state.report.citation_audit.uncited_claims == 1
+    assert state.report.confidence == pytest.approx(0.9 * 0.5 * 0.97, abs=1e-3)
+    assert state.report.evaluation.faithfulness <= 0.40
+    assert state.metrics.claims_dropped == 9
+
+
+async def test_a_quote_that_no_longer_stands_is_dropped() -> None:
+    code = FakeCode()
+    brain = ScriptedBrain([decide("codebase_search"), decide("writer")])
+
+    def rewrite(role: str) -> None:
+        if role == "writer":
+            code.files["src/lexer.py"][1] = "    pass"
+
+    brain.before = rewrite
+    state = await finish(context(brain, code=code))
+    assert state.report is not None
+    assert [suspect.path for suspect in state.report.suspects] == ["src/reader.py"]
+    assert "E1" in state.report.citation_audit.failed
+
+
+async def test_a_redirect_adds_rounds_and_reaches_the_search() -> None:
+    signals = FakeSignals([Signal(n, "redirect", f"look at {n}") for n in range(1, 6)])
+    ctx = context(ScriptedBrain(list(PLAIN)), signals=signals)
+    state = await finish(ctx)
+    assert state.redirect_instructions == ("look at 1", "look at 2", "look at 3")
+    assert state.max_iterations == 8 + 9
+    assert ctx.code.queries[0].extra[:3] == state.redirect_instructions  # type: ignore[attr-defined]
+
+
+async def test_specialists_run_beside_each_other_and_join_once() -> None:
+    page = Evidence(kind="web", locator=Locator(url="https://example.org/1"), quote="known fault")
+    brain = ScriptedBrain([decide("codebase_search", also=("web_search",)), decide("writer")])
+    start = START.model_copy(update={"web_configured": True})
+    state = await finish(context(brain, web=FakeWeb((page,))), start)
+    assert route_of(state) == ["investigator", "codebase_search", "writer", "end"]
+    assert {entry.node for entry in state.trace} >= {"codebase_search", "web_search"}
+    assert page.key in state.evidence
+
+
+async def test_kill_9_in_the_middle_costs_only_the_node_that_was_running(tmp_path: Path) -> None:
+    script = Path(__file__).with_name("killed_run.py")
+    log = tmp_path / "asked"
+    command = [sys.executable, str(script), str(tmp_path / "checkpoints.db"), str(log)]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    hanging = subprocess.Popen([*command, "hang"], env=env)
+    deadline = time.monotonic() + 60
+    while not (log.exists() and "critic" in log.read_text()):
+        assert hanging.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    hanging.send_signal(signal.SIGKILL)
+    hanging.wait()
+    done = subprocess.run([*command, "go on"], env=env, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "success"
+    asked = log.read_text().split()
+    assert [asked.count(role) for role in ("investigator", "codebase_search", "critic", "writer")] == [1, 1, 2, 1]
+
+
+def test_an_old_checkpoint_is_brought_up_to_date() -> None:
+    values = migrate({"schema_version": 0, "redirect_instructions": "the parser"})
+    assert BugTriageState(**values).redirect_instructions == ("the parser",)
+    assert values["schema_version"] == _CURRENT_SCHEMA_VERSION
+
+
+def test_a_newer_checkpoint_is_refused() -> None:
+    with pytest.raises(NewerSchemaError, match="newer release"):
+        migrate({"schema_version": _CURRENT_SCHEMA_VERSION + 1})
+
+
+async def test_a_waiting_run_of_an_old_schema_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    brain = ScriptedBrain([decide("human_input", question="Which version?"), *PLAIN])
+    old = START.model_copy(update={"schema_version": 0})
+    async with SqliteCheckpoints.from_conn_string(str(tmp_path / "c.db")) as saver:
+        saver.serde = serializer()
+        app = build_graph(saver)
+        waiting = await advance(app, context(brain), "t", old)
+        assert isinstance(waiting, Waiting)
+        done = await advance(
+            app, context(brain), "t", old, answer=Answer(text="2"), question_id=waiting.exchange.question_id
+        )
+    assert isinstance(done, Finished)
+    assert done.state.schema_version == _CURRENT_SCHEMA_VERSION

@@ -1,0 +1,93 @@
+"""What the citation engine keeps, drops and costs."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.evidence import Evidence, Locator
+from nodes.judgements import Draft, DraftSuspect
+from nodes.report import CitationAudit
+from nodes.trust.citations import HEDGES, Checked, check, penalised
+
+CODE = Evidence(kind="code", locator=Locator(path="a.py", start_line=1, end_line=2, sha="s"), quote="one\ntwo")
+MOVED = Evidence(kind="code", locator=Locator(path="a.py", start_line=2, end_line=3, sha="s"), quote="one\ntwo")
+GONE = Evidence(kind="code", locator=Locator(path="b.py", start_line=1, end_line=1, sha="s"), quote="x")
+SAID = Evidence(kind="issue", quote="KeyError: 'x'")
+PUT_IN_A_MOUTH = Evidence(kind="issue", quote="it is your cache")
+EVIDENCE = {"E1": CODE, "E2": MOVED, "E3": GONE, "E4": SAID, "E5": PUT_IN_A_MOUTH}
+LINES = {"a.py": ["one", "two", "three"]}
+
+
+async def read(path: str, start: int, end: int) -> str | None:
+    lines = LINES.get(path, [])
+    return "\n".join(lines[start - 1 : end]) if end <= len(lines) else None
+
+
+def checked(**draft: object) -> Checked:
+    proposal = Draft(**{"verdict": "v", "root_cause": "", **draft})  # type: ignore[arg-type]
+    return asyncio.run(check(proposal, EVIDENCE, read, "It says KeyError: 'x' here."))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "fabricated", "failed", "uncited"),
+    [
+        pytest.param("It loops [E1].", "It loops [E1].", (), (), 0, id="holds"),
+        pytest.param("It raises [E4].", "It raises [E4].", (), (), 0, id="the-issue-says-so"),
+        pytest.param("They blame the cache [E5].", "", (), ("E5",), 0, id="the-issue-does-not-say-so"),
+        pytest.param("It loops [E9].", "", ("E9",), (), 0, id="fabricated"),
+        pytest.param("It loops [E2].", "", (), ("E2",), 0, id="lines-moved"),
+        pytest.param("It loops [E3].", "", (), ("E3",), 0, id="file-gone"),
+        pytest.param("It loops.", "", (), (), 1, id="uncited"),
+        pytest.param(
+            "It loops [E1]. It is old. It ends [E1, E4].", "It loops [E1]. It ends [E1, E4].", (), (), 1, id="some"
+        ),
+        pytest.param("One holds, one not [E1, E9].", "", ("E9",), (), 0, id="half-true-is-dropped"),
+        pytest.param("The version is not provided.", "The version is not provided.", (), (), 0, id="hedge"),
+    ],
+)
+def test_sentences(text: str, kept: str, fabricated: tuple[str, ...], failed: tuple[str, ...], uncited: int) -> None:
+    result = checked(root_cause=text)
+    assert result.draft.root_cause == kept
+    assert (result.audit.fabricated, result.audit.failed) == (fabricated, failed)
+    assert result.audit.uncited_claims == uncited
+
+
+def test_suspects_that_do_not_hold_are_dropped_and_counted() -> None:
+    names = ("E1", "E2", "E3", "E9")
+    result = checked(suspects=tuple(DraftSuspect(evidence=name, why="w") for name in names))
+    assert [suspect.evidence for suspect in result.draft.suspects] == ["E1"]
+    assert len(result.audit.dropped) == 3
+
+
+@pytest.mark.parametrize(
+    ("audit", "factor"),
+    [
+        pytest.param(CitationAudit(), 1.0, id="clean"),
+        pytest.param(CitationAudit(fabricated=("E9", "E8")), 0.5, id="fabricated-once-or-often"),
+        pytest.param(CitationAudit(uncited_claims=3), 0.91, id="three-uncited"),
+        pytest.param(CitationAudit(uncited_claims=50), 0.6, id="capped"),
+        pytest.param(CitationAudit(fabricated=("E9",), uncited_claims=3), 0.455, id="seed-002-by-the-formula"),
+    ],
+)
+def test_penalty(audit: CitationAudit, factor: float) -> None:
+    assert penalised(1.0, audit) == pytest.approx(factor)
+
+
+@given(raw=st.floats(0, 1), uncited=st.integers(0, 1000), fabricated=st.booleans())
+def test_the_penalty_never_raises_confidence_and_never_rewards_a_fault(
+    raw: float, uncited: int, fabricated: bool
+) -> None:
+    audit = CitationAudit(uncited_claims=uncited, fabricated=("E9",) if fabricated else ())
+    worse = CitationAudit(uncited_claims=uncited + 1, fabricated=("E9",))
+    assert 0 <= penalised(raw, worse) <= penalised(raw, audit) <= raw
+
+
+@given(st.text(alphabet=" .![]()E0123456789abcXYZ`", max_size=400))
+def test_only_sentences_with_standing_citations_or_hedges_survive(text: str) -> None:
+    kept = checked(root_cause=text).draft.root_cause
+    assert not kept or "[" in kept or any(hedge in kept.lower() for hedge in HEDGES)
+    assert "E9" not in kept
