@@ -155,7 +155,7 @@ async def test_specialists_run_beside_each_other_and_join_once() -> None:
     assert page.key in state.evidence
 
 
-async def test_kill_9_in_the_middle_costs_only_the_node_that_was_running(tmp_path: Path) -> None:
+def test_kill_9_in_the_middle_costs_only_the_node_that_was_running(tmp_path: Path) -> None:
     script = Path(__file__).with_name("killed_run.py")
     log = tmp_path / "asked"
     command = [sys.executable, str(script), str(tmp_path / "checkpoints.db"), str(log)]
