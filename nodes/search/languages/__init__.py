@@ -1,0 +1,64 @@
+"""Which languages can be outlined; a new one is one file and one line here."""
+
+from __future__ import annotations
+
+from nodes.search.languages import (
+    c,
+    cpp,
+    csharp,
+    go,
+    grammar,
+    java,
+    javascript,
+    kotlin,
+    php,
+    python,
+    ruby,
+    rust,
+    scala,
+    swift,
+    typescript,
+)
+from nodes.search.types import Outline
+
+PARSER_VERSION = 1
+"""Raised whenever the same source gives another outline, so that cached ones are read again."""
+
+LANGUAGES = (
+    c.LANGUAGE,
+    cpp.LANGUAGE,
+    csharp.LANGUAGE,
+    go.LANGUAGE,
+    java.LANGUAGE,
+    javascript.LANGUAGE,
+    kotlin.LANGUAGE,
+    php.LANGUAGE,
+    python.LANGUAGE,
+    ruby.LANGUAGE,
+    rust.LANGUAGE,
+    scala.LANGUAGE,
+    swift.LANGUAGE,
+    typescript.LANGUAGE,
+    typescript.TSX,
+)
+_BY_ENDING = {ending: language for language in LANGUAGES for ending in language.endings}
+
+
+def language_of(path: str) -> str | None:
+    """The grammar for a path, by its ending; None where there is none."""
+    language = _by_path(path)
+    return language.name if language else None
+
+
+def outline(path: str, source: bytes) -> Outline:
+    """What a file defines, imports and says; a file of no known language only has text."""
+    language = _by_path(path)
+    if language is None or b"\0" in source[:8_000]:
+        return Outline("text")
+    return grammar.outline(language, source)
+
+
+def _by_path(path: str) -> grammar.Language | None:
+    name = path.rsplit("/", 1)[-1]
+    dot = name.rfind(".")
+    return _BY_ENDING.get(name[dot:].lower()) if dot > 0 else None

@@ -1,0 +1,24 @@
+"""C++."""
+
+from nodes.search.languages.c import QUERY
+from nodes.search.languages.grammar import Language
+
+_NAMES = "[(qualified_identifier) (field_identifier) (destructor_name) (operator_name)] @name"
+
+LANGUAGE = Language(
+    name="cpp",
+    endings=(".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".cu", ".cuh"),
+    package="tree_sitter_cpp",
+    query=QUERY
+    + f"""
+(function_definition declarator: (function_declarator declarator: {_NAMES})) @function
+(function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: {_NAMES}))) @function
+(function_definition declarator: (reference_declarator (function_declarator declarator: {_NAMES}))) @function
+(function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @name))) @function
+(class_specifier name: [(type_identifier) (template_type)] @name body: (_)) @class
+(namespace_definition name: (_) @name) @scope
+(alias_declaration name: (type_identifier) @name) @type
+(concept_definition name: (identifier) @name) @type
+(raw_string_literal) @string
+""",
+)

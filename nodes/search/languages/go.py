@@ -1,0 +1,27 @@
+"""Go."""
+
+from nodes.search.languages.grammar import Language
+
+LANGUAGE = Language(
+    name="go",
+    endings=(".go",),
+    package="tree_sitter_go",
+    query="""
+(function_declaration name: (identifier) @name) @function
+(method_declaration receiver: (parameter_list (parameter_declaration type: [
+    (type_identifier) @owner
+    (pointer_type (type_identifier) @owner)
+    (generic_type type: (type_identifier) @owner)
+    (pointer_type (generic_type type: (type_identifier) @owner))
+  ])) name: (field_identifier) @name) @method
+(type_declaration (type_spec name: (type_identifier) @name type: (struct_type))) @class
+(type_declaration (type_spec name: (type_identifier) @name type: (interface_type))) @interface
+(type_declaration (type_spec name: (type_identifier) @name type: [
+    (function_type) (map_type) (slice_type) (type_identifier) (qualified_type) (pointer_type)
+    (channel_type) (array_type)
+  ])) @type
+(import_spec path: (_) @import)
+(interpreted_string_literal) @string
+(raw_string_literal) @string
+""",
+)

@@ -1,0 +1,138 @@
+"""Definitions, imports and messages of a file, by one query over its syntax tree."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser, Query, QueryCursor
+
+from nodes.search.types import Definition, Outline
+
+MAX_SOURCE = 1_000_000
+"""Bytes above which a file is data or generated: it stays searchable as text."""
+MAX_LINE = 5_000
+"""Mean bytes a line above which a file is minified."""
+MAX_STRINGS = 400
+MAX_STRING = 300
+_QUOTES = re.compile(r"^[A-Za-z@$#]{0,3}[\"'`]{1,3}|[\"'`]{1,3}#?$")
+
+_KINDS = frozenset(("function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"))
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """How one language is read.
+
+    The query's captures are named for what they find: a kind of definition (``function``, ``class`` …), ``scope`` (a
+    block that only lends its name), each with a ``name`` and perhaps an ``owner`` and ``parameters``; ``import`` and
+    ``string`` stand alone.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    package: str
+    """The wheel's module."""
+    query: str
+    factory: str = "language"
+    """The function of that module that returns the grammar."""
+
+
+def outline(language: Language, source: bytes) -> Outline:
+    """Read one file; what cannot be parsed has no definitions, and broken syntax has those that parse."""
+    if len(source) > MAX_SOURCE or len(source) > MAX_LINE * (source.count(b"\n") + 1):
+        return Outline(language.name)
+    parser, query = _loaded(language)
+    root = parser.parse(source).root_node
+    found: list[_Found] = []
+    imports: dict[str, None] = {}
+    strings: list[tuple[int, str]] = []
+    for _, captures in QueryCursor(query).matches(root):
+        if "import" in captures:
+            imports.update(dict.fromkeys(_unquoted(node) for node in captures["import"]))
+        elif "string" in captures:
+            strings.extend(_messages(captures["string"]))
+        else:
+            found.extend(_found(captures))
+    return Outline(language.name, _nested(found), tuple(imports), tuple(strings[:MAX_STRINGS]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    kind: str
+    name: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    parameters: tuple[str, ...]
+
+
+@cache
+def _loaded(language: Language) -> tuple[Parser, Query]:
+    module: Any = importlib.import_module(language.package)
+    grammar = Grammar(getattr(module, language.factory)())
+    return Parser(grammar), Query(grammar, language.query)
+
+
+def _found(captures: dict[str, list[Node]]) -> Iterator[_Found]:
+    kind = next((name for name in captures if name in _KINDS or name == "scope"), None)
+    names = captures.get("name")
+    if kind is None or not names:
+        return
+    node = captures[kind][0]
+    name = ".".join(filter(None, (_dotted(part) for part in (*captures.get("owner", ()), names[0]))))
+    if not name:
+        return
+    parameters = tuple(_text(parameter) for parameter in captures.get("parameter", ()))
+    last = node.end_point[0] + (node.end_point[1] > 0 or node.end_point[0] == node.start_point[0])
+    yield _Found(kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, last, parameters)
+
+
+def _nested(found: list[_Found]) -> tuple[Definition, ...]:
+    """Prefix each name with those of the definitions around it; one node found twice counts once."""
+    open_: list[tuple[int, str]] = []
+    result: list[Definition] = []
+    seen: set[tuple[int, int]] = set()
+    for item in sorted(found, key=lambda f: (f.start, -f.end, f.kind == "scope")):
+        if (item.start, item.end) in seen:
+            continue
+        seen.add((item.start, item.end))
+        while open_ and open_[-1][0] < item.end:
+            open_.pop()
+        if open_ and open_[-1][0] == item.end and open_[-1][1].rpartition(".")[2] == item.name:
+            continue  # a decorated definition holds the bare one
+        full = f"{open_[-1][1]}.{item.name}" if open_ else item.name
+        open_.append((item.end, full))
+        if item.kind != "scope":
+            result.append(_definition(item, full))
+    return tuple(result)
+
+
+def _definition(item: _Found, name: str) -> Definition:
+    kind: Any = "method" if item.kind == "function" and "." in name else item.kind
+    return Definition(name, kind, item.start_line, item.end_line, item.parameters)
+
+
+def _messages(nodes: Iterable[Node]) -> Iterator[tuple[int, str]]:
+    for node in nodes:
+        text = _QUOTES.sub("", _text(node)).strip()
+        if " " in text and len(text) < 4 * MAX_STRING:
+            yield node.start_point[0] + 1, text[:MAX_STRING]
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _dotted(node: Node) -> str:
+    return _text(node).strip().strip("*& \n").replace("::", ".").replace(" ", "").strip(".")
+
+
+def _unquoted(node: Node) -> str:
+    return _text(node).strip("\"'`<> ;\n").removeprefix("import ")

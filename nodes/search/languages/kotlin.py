@@ -1,0 +1,18 @@
+"""Kotlin."""
+
+from nodes.search.languages.grammar import Language
+
+LANGUAGE = Language(
+    name="kotlin",
+    endings=(".kt", ".kts"),
+    package="tree_sitter_kotlin",
+    query="""
+(class_declaration name: (identifier) @name) @class
+(object_declaration name: (identifier) @name) @class
+(companion_object name: (identifier) @name) @class
+(function_declaration name: (identifier) @name) @function
+(type_alias type: (identifier) @name) @type
+(import (qualified_identifier) @import)
+(string_literal) @string
+""",
+)

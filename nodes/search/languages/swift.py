@@ -1,0 +1,22 @@
+"""Swift."""
+
+from nodes.search.languages.grammar import Language
+
+LANGUAGE = Language(
+    name="swift",
+    endings=(".swift",),
+    package="tree_sitter_swift",
+    query="""
+(class_declaration declaration_kind: ["class" "struct" "actor"] name: (type_identifier) @name) @class
+(class_declaration declaration_kind: "enum" name: (type_identifier) @name) @enum
+(class_declaration declaration_kind: "extension" name: (_) @name) @scope
+(protocol_declaration name: (type_identifier) @name) @interface
+(function_declaration name: (simple_identifier) @name) @function
+(protocol_function_declaration name: (simple_identifier) @name) @method
+(init_declaration "init" @name) @method
+(deinit_declaration "deinit" @name) @method
+(typealias_declaration name: (type_identifier) @name) @type
+(import_declaration (identifier) @import)
+(line_string_literal) @string
+""",
+)

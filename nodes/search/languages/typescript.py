@@ -1,0 +1,22 @@
+"""TypeScript and TSX."""
+
+from nodes.search.languages.grammar import Language
+from nodes.search.languages.javascript import QUERY
+
+_QUERY = (
+    QUERY
+    + """
+(public_field_definition name: (_) @name value: (arrow_function)) @method
+(abstract_class_declaration name: (_) @name) @class
+(abstract_method_signature name: (_) @name) @method
+(interface_declaration name: (_) @name) @interface
+(enum_declaration name: (_) @name) @enum
+(type_alias_declaration name: (_) @name) @type
+(function_signature name: (_) @name) @function
+(internal_module name: (_) @name) @module
+(module name: (identifier) @name) @module
+"""
+)
+
+LANGUAGE = Language("typescript", (".ts", ".mts", ".cts"), "tree_sitter_typescript", _QUERY, "language_typescript")
+TSX = Language("tsx", (".tsx",), "tree_sitter_typescript", _QUERY, "language_tsx")
