@@ -1,0 +1,51 @@
+"""The texts that models are given: one file per role, filled by plain functions."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+Role = Literal["investigator", "codebase_search", "web_search", "critic", "writer"]
+
+_SUPERVISOR_CORRECTION = (
+    "Your previous response was invalid. Error: {error}\n"
+    "Please respond again with valid JSON matching the schema exactly.\n"
+    "The next_node field must be one of: investigator, codebase_search, "
+    "web_search, critic, human_input, writer, end."
+)  # PRD section 2, to the letter
+
+_CORRECTION = (
+    "Your previous response was invalid. Error: {error}\n"
+    "Please respond again with valid JSON matching the schema exactly."
+)
+
+
+def build_supervisor_system_prompt() -> str:
+    """The PRD's section 3 without the state, which stands in the human message once (SPEC section 13)."""
+    return _load("supervisor")
+
+
+def build_role_prompt(role: Role) -> str:
+    """What a specialist is asked to do, and by which rules."""
+    return f"{_load(role)}\n\n{_load('rules')}"
+
+
+def build_supervisor_correction(error: str) -> str:
+    """What follows an invalid decision (PRD section 2)."""
+    return _SUPERVISOR_CORRECTION.format(error=error)
+
+
+def build_correction(error: str) -> str:
+    """What follows any other invalid answer."""
+    return _CORRECTION.format(error=error)
+
+
+def build_schema_request(schema: str) -> str:
+    """Ask in words for what a server cannot enforce."""
+    return f"Answer with one JSON object and nothing else. It must match this JSON schema:\n{schema}"
+
+
+@cache
+def _load(name: str) -> str:
+    return resources.files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()

@@ -1,0 +1,93 @@
+"""A case as the specialists, the critic and the writer read it, within some 8,000 tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nodes.brains.fence import compress, fence
+from nodes.brains.serialise import _format_findings, _format_human_exchanges, _format_redirect_instructions
+from nodes.context import Case
+from nodes.evidence import NumberedEvidence
+from nodes.facts import IssueFacts
+from nodes.search.types import StackTrace
+from nodes.trust.secrets import mask
+
+_BODY = 6_000
+_FACTS = 2_000
+_EVIDENCE = 9_000
+_FINDINGS = 3_000
+_EXCHANGES = 2_000
+_FRAMES = 5
+_EACH = 10
+
+
+def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
+    """The human message of every role but the supervisor; whatever strangers may have written is fenced."""
+    state = case.state
+    issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), _BODY)}"
+    sections = [
+        ("Issue", fence("issue", issue)),
+        ("Facts a program read from it", fence("facts", compress(mask(_facts(case.facts)), _FACTS))),
+        ("Evidence", fence("evidence", "\n\n".join(map(_evidence, shown)))) if shown else None,
+        ("Findings so far", fence("findings", compress(_format_findings(state.findings), _FINDINGS))),
+        ("Human exchanges so far", fence("exchanges", _exchanges(case))),
+        ("Critic", fence("critic", _critique(case))) if state.critic_feedback else None,
+    ]
+    parts = [f"## {section[0]}\n{section[1]}" for section in sections if section]
+    return "\n\n".join(filter(None, (_format_redirect_instructions(state.redirect_instructions), *parts)))
+
+
+def select(evidence: Iterable[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
+    """The evidence that fits into a briefing: the best by score, in the order of their numbers."""
+    room, chosen = _EVIDENCE, set[str]()
+    numbered = tuple(evidence)
+    for item in sorted(numbered, key=lambda item: -item.evidence.score):
+        size = len(_evidence(item)) + 2
+        if size <= room:
+            room -= size
+            chosen.add(item.id)
+    return tuple(item for item in numbered if item.id in chosen)
+
+
+def _evidence(item: NumberedEvidence) -> str:
+    evidence = item.evidence
+    heading = " ".join(filter(None, (item.id, evidence.kind, str(evidence.locator), evidence.symbol)))
+    reasons = f"Found because: {'; '.join(evidence.reasons[:4])}" if evidence.reasons else ""
+    return "\n".join(filter(None, (heading, evidence.quote, reasons)))
+
+
+def _facts(facts: IssueFacts) -> str:
+    lists = (
+        ("Errors", facts.errors),
+        ("Symbols", facts.symbols),
+        ("Paths", facts.paths),
+        ("Modules", facts.modules),
+        ("Versions", facts.versions),
+        ("Platforms", facts.platforms),
+        ("Form", tuple(f"{heading}: {content[:200]}" for heading, content in facts.form)),
+    )
+    lines = [f"{name}: {' | '.join(values[:_EACH])}" for name, values in lists if values]
+    return "\n".join([*map(_trace, facts.traces[:3]), *lines]) or "None."
+
+
+def _trace(trace: StackTrace) -> str:
+    said = ": ".join(filter(None, (trace.error, trace.message))) or "no message"
+    frames = (f"{frame.path or frame.module}:{frame.line} {frame.function or ''}" for frame in trace.frames[:_FRAMES])
+    return f"Stack trace ({trace.language}), innermost first: {said[:300]}\n  " + "\n  ".join(frames)
+
+
+def _exchanges(case: Case) -> str:
+    state = case.state
+    return compress(_format_human_exchanges(state.human_exchanges, state.pending_exchange), _EXCHANGES)
+
+
+def _critique(case: Case) -> str:
+    feedback = case.state.critic_feedback
+    if feedback is None:
+        return ""
+    lists = (
+        ("Gaps", feedback.gaps),
+        ("Required evidence", feedback.required_evidence),
+        ("Contradictions", feedback.contradictions),
+    )
+    return "\n".join([feedback.verdict, *(f"{name}: {' | '.join(values)}" for name, values in lists if values)])

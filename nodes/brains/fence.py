@@ -1,0 +1,25 @@
+"""Strangers' text, marked as such and kept to a size."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from nodes.trust.secrets import mask
+
+_MARKER = re.compile(r"<{2,}\s*(?=DATA\b)|(?<=\bDATA)(?=[^\S\n]+[0-9a-f]{1,64}>>)", re.IGNORECASE)
+
+
+def fence(name: str, text: str) -> str:
+    """Put text between markers that it cannot close: their token hangs on the text itself."""
+    inside = _MARKER.sub("·", mask(text))
+    token = hashlib.sha256(inside.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"<<<DATA {name} {token}\n{inside}\nDATA {token}>>>"
+
+
+def compress(text: str, limit: int) -> str:
+    """Keep head and tail of a long text, and say what is missing; most issues say it first or end in the trace."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
+    return f"{head}\n[… {len(text) - len(head) - len(tail)} characters left out …]\n{tail}"

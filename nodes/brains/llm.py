@@ -1,0 +1,159 @@
+"""A language model's judgement. What it says is checked by others; what it may cost is bounded here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from nodes.brains.briefing import build_briefing, select
+from nodes.brains.legal import decision_schema, legal_next_nodes
+from nodes.brains.models import Models
+from nodes.brains.replies import InvalidOutput
+from nodes.brains.serialise import build_supervisor_context
+from nodes.brains.structured import Message, Structured, ask_structured
+from nodes.context import Case, Judged, ModelError
+from nodes.evidence import NumberedEvidence
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
+from nodes.state import BugTriageState, Specialist, SupervisorDecision
+from prompts import Role, build_role_prompt, build_supervisor_correction, build_supervisor_system_prompt
+
+T = TypeVar("T", bound=BaseModel)
+
+logger = logging.getLogger(__name__)
+
+_FORCED_FALLBACK = SupervisorDecision(
+    next_node="writer",
+    reasoning="Forced to writer due to repeated supervisor output validation failure.",
+    question=None,
+    question_context=None,
+    confidence=0.0,
+)
+
+
+class LLMBrain:
+    """Judges one run with the models of this process."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._settings = models.settings
+        self._calls = 0
+
+    @property
+    def name(self) -> str:
+        """The model that most roles use."""
+        return self._settings.default
+
+    async def decide(self, case: Case) -> Judged[SupervisorDecision]:
+        """Choose the next step; twice invalid output goes to the writer (PRD section 5)."""
+        legal = legal_next_nodes(case.state)
+        if len(legal) == 1:
+            return Judged(_only_choice(case.state))
+        model = self._models.get(self._settings.supervisor)
+        try:
+            answer = await ask_structured(
+                model,
+                decision_schema(legal),
+                _conversation(build_supervisor_system_prompt(), build_supervisor_context(case.state)),
+                reserve=lambda: self._reserve(case.state),
+                correction=build_supervisor_correction,
+                accept=SupervisorDecision,
+            )
+        except InvalidOutput as invalid:
+            logger.warning("supervisor output invalid twice", extra={"action": "supervisor.invalid"})
+            return Judged(_FORCED_FALLBACK, judged_by=model.name, usage=invalid.usage)
+        return Judged(_plain(answer.value, case.state), judged_by=model.name, usage=answer.usage)
+
+    async def investigate(self, case: Case) -> Judged[Investigation]:
+        """Read the issue."""
+        return await self._ask(case, "investigator", Investigation)
+
+    async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
+        """Judge what the search found; places it did not find are dropped."""
+        shown = select(candidates)
+        judged = await self._ask(case, "codebase_search", CodeReading, shown)
+        suspects = _known(judged.value.suspects, shown)
+        return _with(judged, judged.value.model_copy(update={"suspects": suspects}))
+
+    async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
+        """Judge what was found outside; results that were not found are dropped."""
+        shown = select(results)
+        judged = await self._ask(case, "web_search", WebReading, shown)
+        relevant = _known(judged.value.relevant, shown)
+        return _with(judged, judged.value.model_copy(update={"relevant": relevant}))
+
+    async def audit(self, case: Case) -> Judged[Audit]:
+        """Try to refute the main hypothesis."""
+        return await self._ask(case, "critic", Audit, select(case.evidence))
+
+    async def write(self, case: Case) -> Judged[Draft]:
+        """Propose the report; suspects without evidence are dropped."""
+        shown = select(case.evidence)
+        judged = await self._ask(case, "writer", Draft, shown)
+        known = set(_known([suspect.evidence for suspect in judged.value.suspects], shown))
+        suspects = tuple(suspect for suspect in judged.value.suspects if suspect.evidence in known)
+        return _with(judged, judged.value.model_copy(update={"suspects": suspects}))
+
+    async def _ask(self, case: Case, role: Role, schema: type[T], shown: Sequence[NumberedEvidence] = ()) -> Judged[T]:
+        model = self._models.get(self._model_name(role, case.state))
+        try:
+            answer: Structured[T] = await ask_structured(
+                model,
+                schema,
+                _conversation(build_role_prompt(role), build_briefing(case, shown)),
+                reserve=lambda: self._reserve(case.state),
+            )
+        except InvalidOutput as invalid:
+            raise ModelError(f"{model.name} gave the {role} two invalid answers: {invalid}"[:300]) from invalid
+        return Judged(answer.value, judged_by=model.name, usage=answer.usage)
+
+    def _model_name(self, role: Role, state: BugTriageState) -> str:
+        settings = self._settings
+        if role == "critic":
+            return settings.critic or settings.default
+        tiers = {"simple": settings.simple, "medium": settings.medium, "complex": settings.complex}
+        return tiers[state.tier] or settings.default
+
+    async def _reserve(self, state: BugTriageState) -> None:
+        """Take one call off the run's budget, then wait for the process's turn."""
+        # A resumed run has a new brain; what it had spent before stands in the state.
+        self._calls = max(self._calls, state.metrics.usage.calls)
+        if self._calls >= self._settings.max_calls:
+            raise ModelError(f"the run's budget of {self._settings.max_calls} model calls is spent")
+        self._calls += 1
+        await self._models.pace.wait()
+
+
+def _conversation(system: str, human: str) -> tuple[Message, Message]:
+    return ("system", system), ("human", human)
+
+
+def _only_choice(state: BugTriageState) -> SupervisorDecision:
+    (node,) = legal_next_nodes(state)
+    return SupervisorDecision(
+        next_node=node,
+        reasoning="The only step that is allowed now.",
+        question=None,
+        question_context=None,
+        confidence=state.supervisor_confidence,
+    )
+
+
+def _plain(decision: SupervisorDecision, state: BugTriageState) -> SupervisorDecision:
+    """The decision without the schema it was asked with, and without searches that cannot run."""
+    also: tuple[Specialist, ...] = tuple(
+        node for node in dict.fromkeys(decision.also) if node != "web_search" or state.web_configured
+    )
+    return SupervisorDecision(**{**decision.model_dump(), "also": also})
+
+
+def _known(ids: Sequence[str], shown: Sequence[NumberedEvidence]) -> tuple[str, ...]:
+    """The ids that were shown, each once."""
+    given = {item.id for item in shown}
+    return tuple(dict.fromkeys(item for item in ids if item in given))
+
+
+def _with(judged: Judged[T], value: T) -> Judged[T]:
+    return Judged(value, judged_by=judged.judged_by, usage=judged.usage)

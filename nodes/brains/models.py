@@ -1,0 +1,104 @@
+"""The chat models of this process: one client, one pace, one model a name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.brains.pace import Pace
+from nodes.brains.structured import Model
+
+if TYPE_CHECKING:
+    import httpx
+
+_OPENAI = "https://api.openai.com/v1"
+_REASONING = re.compile(r"(?:.*/)?o\d")
+"""OpenAI's o-series answers 400 to any temperature but its own; langchain-openai sends it all the same."""
+
+
+class ModelSettingsError(ValueError):
+    """A model cannot be used as it is configured; the message is for the operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Which model judges what, and where it is."""
+
+    supervisor: str = "gpt-4o"
+    critic: str | None = None
+    default: str = "gpt-4o"
+    """For the critic and the tiers that have none of their own."""
+    simple: str | None = None
+    medium: str | None = None
+    complex: str | None = None
+    base_url: str | None = None
+    api_key: str = ""
+    timeout: float = 60.0
+    """Seconds for one attempt; an answer with its retries may take twice as long."""
+    max_retries: int = 2
+    """How often the client repeats a request after 429, 5xx or a lost connection; it honours Retry-After."""
+    calls_per_minute: float = 10.0
+    """For the whole process."""
+    max_calls: int = 40
+    """For one run."""
+    max_output_tokens: int = 3_000
+
+
+class Models:
+    """What brains share. Close it with `aclose`."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self.settings = settings
+        self.pace = Pace(settings.calls_per_minute)
+        self._models: dict[str, Model] = {}
+        self._client: httpx.AsyncClient | None = None
+
+    def get(self, name: str) -> Model:
+        """The model of that name, at temperature 0 wherever it allows one."""
+        if name not in self._models:
+            self._models[name] = self._build(name)
+        return self._models[name]
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+
+    def _build(self, name: str) -> Model:
+        import httpx  # noqa: PLC0415  the command line starts without a model's libraries
+        from langchain_openai import ChatOpenAI  # noqa: PLC0415
+        from pydantic import SecretStr  # noqa: PLC0415
+
+        settings = self.settings
+        self._client = self._client or httpx.AsyncClient(timeout=settings.timeout, follow_redirects=True)
+        limit = settings.max_output_tokens
+        # Servers other than OpenAI's often know only the older name of the limit.
+        old_name = settings.base_url is not None and not settings.base_url.startswith(_OPENAI)
+        llm = ChatOpenAI(
+            model=name,
+            temperature=None if _REASONING.match(name) else 0,
+            max_completion_tokens=None if old_name else limit,
+            extra_body={"max_tokens": limit} if old_name else None,
+            base_url=settings.base_url or _OPENAI,
+            api_key=SecretStr(settings.api_key or "none"),  # local servers ask for none, the client does
+            timeout=settings.timeout,
+            max_retries=settings.max_retries,
+            http_async_client=self._client,
+        )
+        return Model(name=name, llm=llm, deadline=2 * settings.timeout)
+
+
+def check_model(settings: ModelSettings) -> None:
+    """Make sure, at start-up and without a call, that the supervisor is asked at temperature 0.
+
+    Raises:
+        ModelSettingsError: Its model takes no temperature.
+    """
+    llm = Models(settings).get(settings.supervisor).llm
+    payload = llm._get_request_payload([("human", "")])  # what langchain-openai drops shows nowhere else
+    if payload.get("temperature") != 0:
+        raise ModelSettingsError(
+            f"TRIAGE_SUPERVISOR_MODEL={settings.supervisor} takes no temperature, but the supervisor must decide at "
+            "temperature 0. Choose a model that takes one, such as gpt-4o; other roles may keep this one."
+        )

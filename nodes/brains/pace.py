@@ -1,0 +1,25 @@
+"""How often models may be called, by everything in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+
+class Pace:
+    """A token bucket that starts full: a burst of a minute's calls, then a steady rate."""
+
+    def __init__(self, calls_per_minute: float) -> None:
+        self._rate = calls_per_minute / 60
+        self._size = max(1.0, calls_per_minute)
+        self._tokens = self._size
+        self._at = time.monotonic()
+
+    async def wait(self) -> None:
+        """Return when a call may be made; those who came first go first."""
+        now = time.monotonic()
+        self._tokens = min(self._size, self._tokens + (now - self._at) * self._rate) - 1
+        self._at = now
+        # A debt is a place in the queue: whoever comes later owes more and waits longer.
+        if self._tokens < 0:
+            await asyncio.sleep(-self._tokens / self._rate)

@@ -1,0 +1,99 @@
+"""What a model sent back: an object, an invalid answer, or none at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from nodes.context import ModelError
+from nodes.state import Usage
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+    from openai import APIError, LengthFinishReasonError
+
+_MENTIONS_OUR_REQUEST = re.compile(
+    r"response_?format|json_?schema|json_?object|structured|tool|function|schema|strict|grammar", re.IGNORECASE
+)
+
+
+class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correction may mend it
+    """The model answered, but not what was asked for; the message says what is wrong with it."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage(calls=1)
+
+
+def read_object(message: AIMessage) -> dict[str, Any]:
+    """Find the JSON object in a model's message, whichever way it was asked for.
+
+    Raises:
+        ModelError: The model refused, or a filter stopped it.
+        InvalidOutput: There is no whole object in it.
+    """
+    if message.additional_kwargs.get("refusal"):
+        raise ModelError("the model refused to answer")
+    finish = message.response_metadata.get("finish_reason")
+    if finish == "content_filter":
+        raise ModelError("the provider's content filter stopped the answer")
+    if finish == "length":
+        raise InvalidOutput("the answer was cut off for its length; be brief")
+    if message.tool_calls:
+        return message.tool_calls[0]["args"]
+    if message.invalid_tool_calls:
+        return _decode(message.invalid_tool_calls[0]["args"] or "")
+    return _decode(message.text)
+
+
+def usage_of(message: AIMessage) -> Usage:
+    """What one call cost, as far as the server says."""
+    tokens = message.usage_metadata
+    if tokens is None:
+        return Usage(calls=1)
+    return Usage(calls=1, input_tokens=tokens["input_tokens"], output_tokens=tokens["output_tokens"])
+
+
+def usage_of_cut(error: LengthFinishReasonError) -> Usage:
+    """What an answer cost that was too long to be read."""
+    tokens = error.completion.usage
+    if tokens is None:
+        return Usage(calls=1)
+    return Usage(calls=1, input_tokens=tokens.prompt_tokens, output_tokens=tokens.completion_tokens)
+
+
+def is_unsupported(error: APIError) -> bool:
+    """Whether the server refuses the way of asking, and not the question."""
+    status = getattr(error, "status_code", None)
+    return status in {400, 404, 422, 501} and _MENTIONS_OUR_REQUEST.search(str(error)) is not None
+
+
+def describe(error: APIError) -> str:
+    """One line about a request that failed, without what the server quoted of it."""
+    status = getattr(error, "status_code", None)
+    if status is None:
+        return f"the model could not be reached ({type(error).__name__})"
+    if status == 400 and "temperature" in str(error).lower():
+        return "the model refuses the temperature it must be asked with (HTTP 400)"
+    meaning = {
+        401: "the key is not valid",
+        403: "access is denied",
+        404: "there is no such model",
+        429: "too many calls",
+    }
+    return f"the model's server answered HTTP {status}" + (f": {meaning[status]}" if status in meaning else "")
+
+
+def _decode(text: str) -> dict[str, Any]:
+    text = text.rpartition("</think>")[2]  # local models think aloud before they answer
+    if not text.strip():
+        raise InvalidOutput("the answer was empty")
+    start = text.find("{")
+    if start < 0:
+        raise InvalidOutput("the answer holds no JSON object")
+    try:
+        decoded, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InvalidOutput(f"the answer is not valid JSON: {error}") from error
+    return dict(decoded)

@@ -1,0 +1,129 @@
+"""Pydantic models as schemas that strict servers accept, and answers made to fit their bounds."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from nodes.trust.secrets import mask
+
+T = TypeVar("T", bound=BaseModel)
+Schema = dict[str, Any]
+
+_KEPT = ("type", "description", "enum", "const", "items", "properties", "anyOf")
+
+
+def strict_schema(model: type[BaseModel]) -> Schema:
+    """The model's JSON schema without references, defaults and bounds, every field required.
+
+    Strict mode refuses the first two and many servers the third; `fit` sees to the bounds.
+    """
+    whole = _resolved(model)
+    return {"title": model.__name__, "description": model.__doc__ or "", **_strict(whole)}
+
+
+def fit(model: type[T], answer: object, *, clamp: bool = False) -> T:
+    """Validate an answer after cutting what is too long.
+
+    Args:
+        model: What the answer should be.
+        answer: Decoded JSON.
+        clamp: Also move numbers that are out of range to the nearest bound.
+
+    Raises:
+        pydantic.ValidationError: It does not fit even so.
+    """
+    return model.model_validate(_fitted(_resolved(model), answer, clamp=clamp))
+
+
+def _resolved(model: type[BaseModel]) -> Schema:
+    whole = model.model_json_schema()
+    resolved: Schema = _inline(whole, whole.pop("$defs", {}))
+    return resolved
+
+
+def _inline(node: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_inline(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        name = node["$ref"].rpartition("/")[2]
+        node = {**definitions[name], **{key: value for key, value in node.items() if key != "$ref"}}
+    return {key: _inline(value, definitions) for key, value in node.items()}
+
+
+def _strict(node: Schema) -> Schema:
+    kept: Schema = {key: node[key] for key in _KEPT if key in node}
+    if bound := _bound_in_words(node):
+        kept["description"] = f"{kept.get('description', '')} {bound}".strip()
+    if "items" in kept:
+        kept["items"] = _strict(kept["items"])
+    if "anyOf" in kept:
+        kept["anyOf"] = [_strict(choice) for choice in kept["anyOf"]]
+    if "properties" in kept:
+        kept["properties"] = {name: _strict(field) for name, field in kept["properties"].items()}
+        kept |= {"required": list(kept["properties"]), "additionalProperties": False}
+    return kept
+
+
+def _bound_in_words(node: Schema) -> str:
+    if "maxLength" in node:
+        return f"At most {node['maxLength']} characters."
+    if "maxItems" in node:
+        return f"At most {node['maxItems']}."
+    if "pattern" in node:
+        return "An evidence id such as E3."
+    return "From 0.0 to 1.0." if "maximum" in node else ""
+
+
+def _fitted(schema: Schema, value: Any, *, clamp: bool) -> Any:
+    if "anyOf" in schema:
+        return value if value is None else _fitted(schema["anyOf"][0], value, clamp=clamp)
+    if isinstance(value, str):
+        return _text(schema, value)
+    if isinstance(value, list):
+        return _items(schema, value, clamp=clamp)
+    if isinstance(value, dict):
+        fields = schema.get("properties", {})
+        known = {name: part for name, part in value.items() if name in fields and not _is_absent(fields[name], part)}
+        return {name: _fitted(fields[name], part, clamp=clamp) for name, part in known.items()}
+    if clamp and isinstance(value, int | float) and not isinstance(value, bool):
+        return max(schema.get("minimum", value), min(schema.get("maximum", value), value))
+    return value
+
+
+def _is_absent(field: Schema, part: Any) -> bool:
+    """Some servers write null for what has a default."""
+    return part is None and "default" in field and "anyOf" not in field
+
+
+def _items(schema: Schema, values: list[Any], *, clamp: bool) -> list[Any]:
+    items = schema.get("items", {})
+    fitted = [_fitted(items, value, clamp=clamp) for value in values]
+    return [value for value in fitted if _follows_patterns(items, value)][: schema.get("maxItems")]
+
+
+def _follows_patterns(schema: Schema, value: Any) -> bool:
+    """One malformed evidence id costs its item and not the whole answer."""
+    if isinstance(value, dict):
+        return all(_follows_patterns(field, value.get(name)) for name, field in schema.get("properties", {}).items())
+    return "pattern" not in schema or (isinstance(value, str) and re.search(schema["pattern"], value) is not None)
+
+
+def _text(schema: Schema, value: str) -> str:
+    if "pattern" in schema:
+        return value.strip(" []()").upper()
+    if "enum" in schema or "const" in schema:
+        return value.strip()
+    return shorten(mask(value.replace("\x00", "")), schema.get("maxLength"))
+
+
+def shorten(text: str, limit: int | None) -> str:
+    """Cut to a number of characters, the ellipsis included, without leaving half a citation such as ``[E1``."""
+    text = text.strip()
+    if limit is None or len(text) <= limit:
+        return text
+    return re.sub(r"\s*\[[^\]]{0,20}$", "", text[: limit - 1]).rstrip() + "…"

@@ -1,0 +1,38 @@
+"""Take secrets out of text before it leaves the program."""
+
+from __future__ import annotations
+
+import re
+
+MASK = "[masked]"
+
+# Each repetition is bounded or ends at a character that it cannot itself match, and none may start inside another's
+# run, so that hostile text costs linear time.
+_PATTERNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{0,50}-----)?",
+        r"(?<![A-Za-z0-9])gh[opsur]_[A-Za-z0-9_.\-]{16,}",
+        r"(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{16,}",
+        r"(?<![A-Za-z0-9])gl[a-z]{2,5}-[A-Za-z0-9_\-]{20,}",
+        r"(?<![\w-])sk-(?=[A-Za-z_\-]{0,100}\d)[A-Za-z0-9_\-]{16,}",
+        r"(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{10,}",
+        r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])",
+        r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_\-]{35}",
+        r"(?<![A-Za-z0-9])x(?:ox[a-z]|app)-[A-Za-z0-9\-]{10,}",
+        r"(?<![A-Za-z0-9])(?:npm|hf)_[A-Za-z0-9]{30,}",
+        r"(?<![A-Za-z0-9])pypi-[A-Za-z0-9_\-]{40,}",
+        r"(?<![\w-])eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}(?:\.[A-Za-z0-9_\-]*)?",
+        r"(?i)(?<=\bbearer )[a-z0-9._~+/=\-]{20,}",
+        r"(?i)(?<=\bbasic )[a-z0-9+/]{20,}={0,2}(?![a-z0-9])",
+        r"(?<=://)[^\s/:@]{1,64}:[^\s/@]{1,200}(?=@)",
+    )
+)
+
+
+def mask(text: str) -> str:
+    """Replace what looks like a token, a key or a password in an address; masking twice is the same as once."""
+    for pattern in _PATTERNS:
+        text = pattern.sub(MASK, text)
+    return text
