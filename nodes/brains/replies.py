@@ -93,7 +93,12 @@ def _decode(text: str) -> dict[str, Any]:
     if start < 0:
         raise InvalidOutput("the answer holds no JSON object")
     try:
-        decoded, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
-    except (json.JSONDecodeError, RecursionError) as error:
+        decoded, _ = json.JSONDecoder(strict=False, parse_constant=_refuse).raw_decode(text, start)
+    except (ValueError, RecursionError) as error:
         raise InvalidOutput(f"the answer is not valid JSON: {error}") from error
     return dict(decoded)
+
+
+def _refuse(constant: str) -> None:
+    """Python reads NaN and Infinity, which JSON does not have and no bound can hold."""
+    raise ValueError(f"{constant} is not JSON")
