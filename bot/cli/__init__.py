@@ -1,0 +1,89 @@
+"""The command line: one short file per command, loaded only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.metadata import version
+from typing import Any
+
+import click
+
+from bot.errors import UserError
+
+EXIT_CODES = """\b
+Exit codes:
+  0    done
+  1    something of ours failed
+  2    bad input: the one line on stderr names what to fix
+  130  interrupted with Ctrl-C; the same command goes on from there
+"""
+
+_COMMANDS = {
+    "run": "Triage one issue and print the report.",
+    "locate": "Rank the files and functions an issue is about.",
+    "index": "Parse a commit ahead of time.",
+    "graph": "Print the graph as Mermaid.",
+    "schema": "Print the JSON Schema of `run --format json`.",
+    "doctor": "Check every setting and say how to mend it.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for: ``--help`` starts in no time."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        """Name the commands in the order a newcomer needs them."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command."""
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"bot.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name the nearest one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(_nearest(args[0]) or error.message, ctx) from error
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run, and turn what a person can mend into one line and exit code 2."""
+        try:
+            return super().main(*args, **{**kwargs, "standalone_mode": True})
+        except UserError as error:
+            click.echo(f"triage: {error}", err=True)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            sys.exit(130)
+
+
+def _nearest(name: str) -> str | None:
+    import difflib  # noqa: PLC0415  only after a typo
+
+    close = difflib.get_close_matches(name, _COMMANDS, 1)
+    return f"No such command '{name}'. Did you mean '{close[0]}'?" if close else None
+
+
+@click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("tracehound"), prog_name="triage")
+def cli() -> None:
+    r"""Triage bugs: where a bug most likely lives, why, and what a program checked.
+
+    Works on a local git repository without a key, a network or a service.
+
+    \b
+    triage run --repo . --text "KeyError in parse() on empty input"
+    triage run --repo ~/src/app --issue issue.md --format json
+    triage locate --repo . --rev HEAD --issue - --top 5 < issue.md
+    """

@@ -1,0 +1,43 @@
+"""What is going on, on standard error: a line that rewrites itself on a terminal, nothing in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+_WIDTH = 78
+_EVERY = 0.1
+"""Seconds between two rewrites."""
+
+
+class Progress:
+    """Shows one line of progress while work lasts."""
+
+    def __init__(self, *, enabled: bool | None = None) -> None:
+        self._enabled = sys.stderr.isatty() if enabled is None else enabled
+        self._shown = 0.0
+        self._dirty = False
+
+    def phase(self, name: str, done: int, total: int) -> None:
+        """The engine's progress."""
+        now = time.monotonic()
+        if now - self._shown >= _EVERY or done == total:
+            self._shown = now
+            self._write(f"{name} {done}/{total}" if total else name)
+
+    def node(self, node: str, message: str) -> None:
+        """The graph's progress."""
+        self._write(f"{node}: {message}")
+
+    def clear(self) -> None:
+        """Wipe the line, so that what follows starts on a clean one."""
+        if self._dirty:
+            sys.stderr.write("\r" + " " * _WIDTH + "\r")
+            sys.stderr.flush()
+            self._dirty = False
+
+    def _write(self, text: str) -> None:
+        if self._enabled:
+            sys.stderr.write("\r" + text[:_WIDTH].ljust(_WIDTH))
+            sys.stderr.flush()
+            self._dirty = True

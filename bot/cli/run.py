@@ -1,0 +1,132 @@
+"""``triage run``: one issue, one report."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from bot.cli.issue_text import IssueText, read_issue
+from bot.cli.progress import Progress
+from bot.cli.repository import open_engine
+
+if TYPE_CHECKING:
+    from bot.cli.questions import Questions
+    from bot.settings import Settings
+    from nodes.state import BugTriageState
+
+Format = Literal["md", "json", "ticket"]
+
+
+@click.command("run")
+@click.option("--repo", required=True, help="A git repository, bare or not; it is only read.")
+@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
+@click.option("--issue", metavar="FILE|-", help="The issue text: a file, or - for standard input.")
+@click.option("--text", help="The issue text itself.")
+@click.option("--title", help="The title; without it the first line is the title.")
+@click.option(
+    "--brain",
+    type=click.Choice(["rules", "llm", "auto"]),
+    help="Who judges: rules (no model), llm, or auto: llm when OPENAI_API_KEY or OPENAI_BASE_URL is set.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["md", "json", "ticket"]),
+    default="md",
+    show_default=True,
+    help="md: the comment (laid out on a terminal); json: report, trace and metrics; ticket: a tracker's draft.",
+)
+@click.option("--interactive", is_flag=True, help="Answer its questions here; without it they end up in the report.")
+def command(
+    *,
+    repo: str,
+    rev: str,
+    issue: str | None,
+    text: str | None,
+    title: str | None,
+    brain: Literal["rules", "llm", "auto"] | None,
+    form: Format,
+    interactive: bool,
+) -> None:
+    """Triage one issue against a local repository and print the report.
+
+    Stop it with Ctrl-C whenever you like: the same command goes on from there.
+    """
+    given = read_issue(issue, text, title)
+    from bot.settings import load_settings  # noqa: PLC0415  --help needs no pydantic
+
+    settings = load_settings()
+    if brain is not None:
+        settings = settings.model_copy(update={"triage_brain": brain})
+    _check_brain(settings)
+    progress = Progress()
+    try:
+        state = _triage(repo, rev, given, settings, progress, interactive=interactive)
+    except KeyboardInterrupt:
+        progress.clear()
+        click.echo("stopped; the same command goes on from here", err=True)
+        sys.exit(130)
+    progress.clear()
+    click.echo(_rendered(state, form), color=_colour())
+
+
+def _check_brain(settings: Settings) -> None:
+    """A model that was asked for must be configured; whether it answers is seen when it is needed."""
+    if settings.brain == "rules":
+        return
+    from bot.errors import UserError  # noqa: PLC0415
+    from bot.model import model_settings  # noqa: PLC0415
+    from nodes.brains.models import ModelSettingsError, check_model  # noqa: PLC0415
+
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise UserError("--brain llm needs OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint")
+    try:
+        check_model(model_settings(settings))
+    except ModelSettingsError as error:
+        raise UserError(str(error)) from error
+
+
+def _triage(
+    repo: str, rev: str, given: IssueText, settings: Settings, progress: Progress, *, interactive: bool
+) -> BugTriageState:
+    from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
+    from bot.local import triage  # noqa: PLC0415
+
+    engine, sha = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
+    questions: Questions = Questions(progress, interactive=interactive)
+    return asyncio.run(
+        triage(
+            engine,
+            sha,
+            title=given.title,
+            body=given.body,
+            settings=settings,
+            ask=questions.ask,
+            listener=progress.node,
+        )
+    )
+
+
+def _rendered(state: BugTriageState, form: Format) -> str:
+    from bot.report.document import build_result  # noqa: PLC0415
+
+    result = build_result(state)
+    if form == "json":
+        return result.model_dump_json(indent=2)
+    if form == "ticket":
+        ticket = result.report.ticket
+        fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
+        return f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
+    if sys.stdout.isatty():
+        from bot.report.terminal import render_terminal  # noqa: PLC0415
+
+        return render_terminal(result.report)
+    return result.report.github_comment
+
+
+def _colour() -> bool | None:
+    return False if os.environ.get("NO_COLOR") else None

@@ -1,0 +1,15 @@
+"""``triage schema``: the JSON Schema of a result."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command("schema")
+def command() -> None:
+    """Print the JSON Schema of what `triage run --format json` prints."""
+    from bot.report.document import result_schema  # noqa: PLC0415  --help needs no pydantic
+
+    click.echo(json.dumps(result_schema(), indent=2, sort_keys=True))

@@ -1,0 +1,29 @@
+"""The evidence engine as the graph's code port: one commit, off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nodes.search.engine import Engine
+from nodes.search.types import Query, Ranking
+
+
+class EngineCode:
+    """A repository pinned at one commit."""
+
+    def __init__(self, engine: Engine, sha: str) -> None:
+        self._engine = engine
+        self._sha = sha
+
+    @property
+    def sha(self) -> str:
+        """The full SHA that is read."""
+        return self._sha
+
+    async def find(self, query: Query) -> Ranking:
+        """Rank files and places for a query."""
+        return await asyncio.to_thread(self._engine.find, query, self._sha)
+
+    async def read(self, path: str, start_line: int, end_line: int) -> str | None:
+        """Verbatim lines (1-based, inclusive), or None where they do not exist."""
+        return await asyncio.to_thread(self._engine.read, self._sha, path, start_line, end_line)

@@ -1,0 +1,117 @@
+"""Triage an issue against a local clone: the whole graph on one machine, resumable after anything."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from nodes.brains.rules import RulesBrain
+
+from bot.code import EngineCode
+from bot.model import model_settings
+from bot.report.markdown import MarkdownRenderer
+from bot.settings import Settings
+from bot.store.sqlite import SqliteStore
+from nodes.brains.llm import LLMBrain
+from nodes.brains.models import Models
+from nodes.checkpoints import SqliteCheckpoints, serializer
+from nodes.context import Brain, Context, Listener, Signal
+from nodes.facts import read_facts
+from nodes.graph import Graph, build_graph
+from nodes.run import Waiting, advance, initial_state
+from nodes.search.engine import Engine
+from nodes.state import Answer, BugTriageState, HumanExchange
+
+logger = logging.getLogger(__name__)
+
+Ask = Callable[[HumanExchange], Awaitable[Answer]]
+
+
+class NoSignals:
+    """On the command line nobody interrupts a run but with Ctrl-C."""
+
+    async def unread(self, after: int) -> tuple[Signal, ...]:  # noqa: ARG002  the port's signature
+        """Nothing, ever."""
+        return ()
+
+
+async def triage(
+    engine: Engine, sha: str, *, title: str, body: str, settings: Settings, ask: Ask, listener: Listener
+) -> BugTriageState:
+    """Run the graph to its end, asking when it asks.
+
+    A run that was cut off goes on from its last finished node; the same repository, commit, issue and brain name the
+    same run. A run that had ended is begun anew.
+    """
+    repository = engine.repository.directory
+    key = _issue_key(repository, sha, title, body, settings.brain)
+    store = SqliteStore(settings.triage_data_dir / "store.db")
+    try:
+        run_no = await store.open_run(key)
+        thread_id = f"{key}:{run_no}"
+        async with _brain(settings) as brain, _checkpoints(settings) as saver:
+            rules = RulesBrain()
+            context = Context(
+                title=title,
+                body=body,
+                code=EngineCode(engine, sha),
+                evidence=store.evidence(thread_id),
+                brain=brain or rules,
+                rules=rules,
+                signals=NoSignals(),
+                renderer=MarkdownRenderer(),
+                listener=listener,
+                facts=read_facts(title, body),
+            )
+            start = initial_state(title, body, repository="", sha=sha)
+            state = await _to_the_end(build_graph(saver), context, thread_id, start, ask)
+            await store.finish_run(key, run_no)
+            return state
+    finally:
+        await store.aclose()
+
+
+async def _to_the_end(
+    graph: Graph, context: Context, thread_id: str, start: BugTriageState, ask: Ask
+) -> BugTriageState:
+    outcome = await advance(graph, context, thread_id, start)
+    while isinstance(outcome, Waiting):
+        exchange = outcome.exchange
+        answer = await ask(exchange)
+        outcome = await advance(
+            graph,
+            context,
+            thread_id,
+            start,
+            answer=answer,
+            question_id=exchange.question_id,
+        )
+    return outcome.state
+
+
+def _issue_key(repository: Path, sha: str, title: str, body: str, brain: str) -> str:
+    said = "\x00".join((str(repository), sha, title, body, brain))
+    return "cli:" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@asynccontextmanager
+async def _brain(settings: Settings) -> AsyncIterator[Brain | None]:
+    if settings.brain == "rules":
+        yield None
+        return
+    models = Models(model_settings(settings))
+    try:
+        yield LLMBrain(models)
+    finally:
+        await models.aclose()
+
+
+@asynccontextmanager
+async def _checkpoints(settings: Settings) -> AsyncIterator[SqliteCheckpoints]:
+    path = settings.triage_data_dir / "checkpoints.db"
+    async with SqliteCheckpoints.from_conn_string(str(path)) as saver:
+        saver.serde = serializer()
+        yield saver

@@ -1,0 +1,49 @@
+"""Settings become models, and an endpoint is asked whether it is there."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.settings import Settings
+from nodes.brains.models import ModelSettings, ModelSettingsError, check_model
+
+_PROBE_SECONDS = 5.0
+
+
+def model_settings(settings: Settings) -> ModelSettings:
+    """Which model judges what."""
+    return ModelSettings(
+        supervisor=settings.triage_supervisor_model,
+        critic=settings.triage_critic_model,
+        default=settings.triage_model,
+        simple=settings.triage_model_simple,
+        medium=settings.triage_model_medium,
+        complex=settings.triage_model_complex,
+        base_url=settings.openai_base_url,
+        api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
+    )
+
+
+def model_fault(settings: Settings) -> str | None:
+    """What keeps the configured model from working, in one line; None if it answers."""
+    chosen = model_settings(settings)
+    try:
+        check_model(chosen)
+    except ModelSettingsError as error:
+        return str(error)
+    return asyncio.run(_unreachable(chosen))
+
+
+async def _unreachable(chosen: ModelSettings) -> str | None:
+    import httpx  # noqa: PLC0415  only where a model is configured
+
+    base = (chosen.base_url or "https://api.openai.com/v1").rstrip("/")
+    headers = {"Authorization": f"Bearer {chosen.api_key}"} if chosen.api_key else {}
+    try:
+        async with httpx.AsyncClient(timeout=_PROBE_SECONDS) as client:
+            answer = await client.get(f"{base}/models", headers=headers)
+    except httpx.HTTPError as error:
+        return f"{base} does not answer ({type(error).__name__}): check OPENAI_BASE_URL"
+    if answer.status_code in (401, 403):
+        return f"{base} refuses the key ({answer.status_code}): check OPENAI_API_KEY"
+    return None

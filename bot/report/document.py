@@ -1,0 +1,38 @@
+"""A result as one JSON document, with the schema it keeps to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from nodes.report import TriageReport
+from nodes.state import BugTriageState, HumanExchange, Metrics, TraceEntry
+
+
+class Result(BaseModel):
+    """What ``triage run --format json`` prints: the report, how it came about, and what it cost."""
+
+    model_config = ConfigDict(frozen=True)
+
+    report: TriageReport
+    questions: tuple[HumanExchange, ...] = ()
+    trace: tuple[TraceEntry, ...] = ()
+    metrics: Metrics = Metrics()
+
+
+def build_result(state: BugTriageState) -> Result:
+    """The part of a finished state that is meant for others.
+
+    Raises:
+        ValueError: the run has no report.
+    """
+    if state.report is None:
+        raise ValueError("the run has no report")
+    return Result(report=state.report, questions=state.human_exchanges, trace=state.trace, metrics=state.metrics)
+
+
+def result_schema() -> dict[str, Any]:
+    """The JSON Schema of a result."""
+    schema = Result.model_json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Tracehound triage result", **schema}
