@@ -1,0 +1,147 @@
+"""The only door: an issue's text and a commit in, ranked places out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections import OrderedDict
+from fnmatch import fnmatchcase
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.cache import Cache
+from nodes.search.features import Features, measure
+from nodes.search.git import Repository, decode, split_lines
+from nodes.search.index import Index, load_index
+from nodes.search.query import Parsed, parse_query
+from nodes.search.rank import Place, best_files, confidence, explain, file_scores, load_weights, rank_places
+from nodes.search.snippets import quote
+from nodes.search.types import FileHit, Location, Query, Ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMMITS = 2
+"""Indexes kept in memory: the commit at hand and the one before."""
+
+
+class Engine:
+    """Finds the places of one repository that an issue is about. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        repository: Path | str,
+        cache_dir: Path | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        """Open a repository.
+
+        Args:
+            repository: a clone, bare or not; it is only read.
+            cache_dir: where parsed files are kept between runs; None keeps nothing.
+            progress: told (phase, done, of how many) now and then.
+
+        Raises:
+            NotARepository: there is none at that path.
+        """
+        self.repository = Repository.open(repository)
+        self._cache = Cache(cache_file(cache_dir, self.repository.directory)) if cache_dir else None
+        self._progress = progress or (lambda _phase, _done, _total: None)
+        self._indexes: OrderedDict[str, Index] = OrderedDict()
+        self._lock = Lock()
+
+    def commit(self, rev: str = "HEAD") -> str:
+        """Return the full SHA that a branch, tag or commit names.
+
+        Raises:
+            EmptyRepository: there is no commit yet.
+            UnknownRevision: nothing goes by that name.
+        """
+        return self.repository.resolve(rev)
+
+    def warm(self, commit: str) -> None:
+        """Parse what is not in the cache yet."""
+        self._index(self.commit(commit))
+
+    def find(self, query: Query, commit: str) -> Ranking:
+        """Rank the files and places of a commit by how likely the issue is about them."""
+        began = time.perf_counter()
+        sha = self.commit(commit)
+        index = self._index(sha)
+        loaded = time.perf_counter()
+        parsed = parse_query(query)
+        features = measure(index, parsed)
+        weights = load_weights()
+        scores = file_scores(index, features, weights)
+        ignored = [n for n, path in enumerate(index.paths) if any(fnmatchcase(path, glob) for glob in query.ignore)]
+        files = best_files(scores, index, max(query.limit, 2), ignored)
+        places = rank_places(index, features, weights, files, scores)[: query.limit]
+        ranked = time.perf_counter()
+        locations = self._locations(index, parsed, sha, places)
+        hits = tuple(self._hit(index, features, scores, number) for number in files[: query.limit])
+        seconds = {"index": loaded - began, "rank": ranked - loaded, "quote": time.perf_counter() - ranked}
+        sure = confidence([float(scores[number]) for number in files[:2]], weights)
+        return Ranking(sha, hits, locations, sure, seconds)
+
+    def read(self, commit: str, path: str, start: int, end: int) -> str | None:
+        """Return lines verbatim (1-based, inclusive), or None where there are none such."""
+        return self.repository.lines(self.commit(commit), path, start, end)
+
+    def exists(self, commit: str, path: str) -> bool:
+        """Whether the commit has a regular file of that path."""
+        return self.repository.entry(self.commit(commit), path) is not None
+
+    def _index(self, sha: str) -> Index:
+        with self._lock:
+            if sha not in self._indexes:
+                self._indexes[sha] = load_index(self.repository, sha, self._cache, self._progress)
+                while len(self._indexes) > COMMITS:
+                    self._indexes.popitem(last=False)
+            self._indexes.move_to_end(sha)
+            return self._indexes[sha]
+
+    def _hit(
+        self, index: Index, features: Features, scores: np.ndarray[tuple[int], np.dtype[np.float64]], number: int
+    ) -> FileHit:
+        reasons = explain(features.files, load_weights().files, number, features.notes)
+        return FileHit(index.paths[number], float(scores[number]), reasons)
+
+    def _locations(self, index: Index, parsed: Parsed, sha: str, places: list[Place]) -> tuple[Location, ...]:
+        wanted = sorted({index.paths[index.chunk_file[place.chunk]] for place in places})
+        blobs = {path: index.blobs[index.number_of[path]] for path in wanted}
+        contents = dict(self.repository.read(sorted(set(blobs.values()))))
+        lines = {path: split_lines(decode(contents[blob])) for path, blob in blobs.items() if blob in contents}
+        weights: dict[str, float] = {}
+        for terms in parsed.terms.values():
+            for term, weight in terms.items():
+                weights[term] = weights.get(term, 0.0) + weight
+        return tuple(
+            locate(index, place, lines[path], weights)
+            for place in places
+            if (path := index.paths[index.chunk_file[place.chunk]]) in lines
+        )
+
+
+def locate(index: Index, place: Place, lines: list[str], weights: dict[str, float]) -> Location:
+    """Make a ranked chunk a location: the whole definition, quoted where the chunk matches."""
+    owner = int(index.chunk_def[place.chunk])
+    start, end = int(index.chunk_start[place.chunk]), int(index.chunk_end[place.chunk])
+    quoted = quote(lines, start, end, weights)
+    symbol = None
+    if owner >= 0:
+        symbol = index.name_of(owner)
+        start, end = int(index.def_start[owner]), int(index.def_end[owner])
+    path = index.paths[index.chunk_file[place.chunk]]
+    end = max(start, min(end, len(lines)))
+    return Location(path, start, end, symbol, place.score, quoted.text, quoted.start, quoted.end, place.reasons)
+
+
+def cache_file(directory: Path, repository: Path) -> Path:
+    """Name a repository's cache: readable, and different for each clone."""
+    digest = hashlib.sha256(os.fsencode(repository)).hexdigest()[:12]
+    name = "".join(character if character.isalnum() else "-" for character in repository.name)[:40]
+    return Path(directory) / f"{name}-{digest}.sqlite"

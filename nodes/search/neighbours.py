@@ -1,0 +1,68 @@
+"""The import graph around the likeliest files: a file whose neighbours are likely is a little likelier itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.paths import PathIndex, common_tail, module_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from nodes.search.index import Index
+
+    Floats = npt.NDArray[np.float64]
+
+AROUND = 40
+"""Files whose imports are read: reading those of all would cost more than the rest of a query."""
+TEMPERATURE = 2.0  # how quickly a lower score stops counting
+
+
+def neighbour_scores(index: Index, scores: Floats) -> Floats:
+    """Give each file the share of likelihood that it is linked to."""
+    found = np.zeros(len(scores))
+    if not len(scores):
+        return found
+    top = np.lexsort((np.arange(len(scores)), -np.round(scores, 9)))[:AROUND].tolist()
+    share = np.exp(TEMPERATURE * (scores[top] - scores[top[0]]))
+    likely = {number: float(value) for number, value in zip(top, share / share.sum(), strict=True)}
+    names = PathIndex(index.paths)
+    for number in top:
+        for other in imported(index, names, number):
+            if other != number:
+                found[other] += likely[number]
+                found[number] += likely.get(other, 0.0)
+    return np.minimum(1.0, found)
+
+
+def imported(index: Index, names: PathIndex, number: int) -> set[int]:
+    """Map a file's imports to files of the commit."""
+    return {found for written in index.meta(number).imports for found in resolve(names, index.paths[number], written)}
+
+
+def resolve(names: PathIndex, path: str, written: str) -> Iterator[int]:
+    """Map one import, relative or absolute, to files."""
+    parts = [
+        part for part in written.replace("::", ".").replace("/", ".").split(".") if part not in {"", "crate", "self"}
+    ]
+    relative = written.startswith(".")
+    folder = path.split("/")[:-1]
+    if not parts:
+        return
+    best = [
+        number
+        for number in names.by_module_tail.get(parts[-1], ())
+        if common_tail(parts, module_parts(names.paths[number])) == len(parts)
+    ]
+    if relative:
+        best = [
+            n for n in best if names.paths[n].split("/")[: max(0, len(folder) - 2)] == folder[: max(0, len(folder) - 2)]
+        ]
+    if 0 < len(best) <= 2:
+        yield from best
+    elif len(parts) > 1 and not relative:
+        yield from (number for number, _ in names.of_module(".".join(parts)))

@@ -1,0 +1,116 @@
+"""An issue's text, taken apart: title, prose, code, and what it names outright."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.search.mentions import find_mentions
+from nodes.search.stacktraces import find_traces
+from nodes.search.tokens import STOPWORDS, query_terms, shingles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nodes.search.types import Query, StackTrace
+
+LONGEST = 60_000
+"""Characters of a text that are looked at; a pasted log goes on with more of the same."""
+MOST_TERMS = 600
+FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
+CODE_LINE = re.compile(r"^(?: {4}|\t|>>> |\.\.\. |In \[|\$ )")
+IDENTIFIER = re.compile(r"[^\W\d]\w{1,63}")
+DOTTED = re.compile(r"[^\W\d]\w{0,63}(?:(?:\.|::)[^\W\d]\w{0,63}){1,9}")
+IMPORT = re.compile(r"^[ \t>.]{0,8}from ([\w.]{1,200}) import ([\w, ]{1,300})", re.MULTILINE)
+PATH = re.compile(r"[\w@.+/\\-]{3,300}")
+COMPOUND = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]|^_")
+FIELDS = ("title", "prose", "code")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a query says, field by field."""
+
+    texts: dict[str, str]
+    """By field of ``FIELDS``."""
+    terms: dict[str, dict[str, float]]
+    """By field: each term with its damped weight."""
+    identifiers: dict[str, float]
+    """Words that may name a definition, with how much they look meant to (0 to 1)."""
+    dotted: tuple[str, ...]
+    """Dotted names, with ``.`` between the parts."""
+    paths: tuple[str, ...]
+    """What may be a path or a file name."""
+    traces: tuple[StackTrace, ...]
+    shingles: frozenset[int]
+
+
+def parse_query(query: Query) -> Parsed:
+    """Take a query apart. What came later counts as prose."""
+    body = "\n".join([query.body, *query.extra])[:LONGEST].replace("\r\n", "\n")
+    title = query.title[:1_000]
+    traces = tuple(find_traces(body))
+    prose, code = split_code(blank(body, traces))
+    texts = {"title": title, "prose": prose, "code": code}
+    whole = f"{title}\n{body}"
+    return Parsed(
+        texts=texts,
+        terms={field: damped(query_terms(text)) for field, text in texts.items()},
+        identifiers=identifiers(texts, find_mentions(whole).symbols),
+        dotted=dotted_names(whole),
+        paths=tuple(dict.fromkeys(PATH.findall(whole)))[:MOST_TERMS],
+        traces=traces,
+        shingles=frozenset(shingles(whole)),
+    )
+
+
+def blank(text: str, traces: Iterable[StackTrace]) -> str:
+    """Take the stack traces out: their paths and function names are read as frames."""
+    for trace in sorted(traces, key=lambda trace: -trace.start):
+        message = f"{trace.error or ''} {trace.message or ''}"
+        text = f"{text[: trace.start]}\n{message}\n{text[trace.end :]}"
+    return text
+
+
+def split_code(text: str) -> tuple[str, str]:
+    """Split Markdown into prose and code: fenced, indented or behind a prompt."""
+    prose: list[str] = []
+    code: list[str] = []
+    fenced = False
+    for line in text.split("\n"):
+        if FENCE.match(line):
+            fenced = not fenced
+        else:
+            (code if fenced or CODE_LINE.match(line) else prose).append(line)
+    return "\n".join(prose), "\n".join(code)
+
+
+def damped(counts: Counter[str]) -> dict[str, float]:
+    """Weigh a term said again less than a new one."""
+    return {term: 1 + math.log(times) for term, times in counts.most_common(MOST_TERMS)}
+
+
+def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, float]:
+    """Collect the words that may name a definition."""
+    found: dict[str, float] = {}
+    named = {part for symbol in symbols for part in re.split(r"[.:#]+", symbol)}
+    for field, plain in (("title", 0.5), ("prose", 0.25), ("code", 0.5)):
+        for word in IDENTIFIER.findall(texts[field]):
+            if len(word) < 3 or word.lower() in STOPWORDS:
+                continue
+            strength = (
+                1.0 if word in named or COMPOUND.search(word) or (word[0].isupper() and field == "code") else plain
+            )
+            found[word] = max(found.get(word, 0.0), strength)
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[: 2 * MOST_TERMS])
+
+
+def dotted_names(text: str) -> tuple[str, ...]:
+    """Collect dotted names, those of ``from a import b`` written out."""
+    names = [name.replace("::", ".") for name in DOTTED.findall(text)]
+    for module, members in IMPORT.findall(text):
+        names.extend(f"{module}.{member.split()[0]}" for member in members.split(",") if member.split())
+    return tuple(dict.fromkeys(names))[:MOST_TERMS]

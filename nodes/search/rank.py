@@ -1,0 +1,157 @@
+"""Candidates become ordered files and places, with reasons whose contributions add up to the score."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.neighbours import neighbour_scores
+from nodes.search.types import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import numpy.typing as npt
+
+    from nodes.search.features import Features
+    from nodes.search.index import Index
+
+    Floats = npt.NDArray[np.float64]
+
+CHUNKS_PER_FILE = 6  # places of one file at the most: a list of twenty should not be one class
+KINDS = {
+    "symbol": ("symbol", "defines {note}, which the text names"),
+    "symbol_word": ("symbol", "defines a word of the text"),
+    "symbol_dotted": ("symbol", "defines {note}"),
+    "path": ("path", "the text names this file"),
+    "module": ("path", "the text names this module"),
+    "trace_first": ("trace", "innermost frame of the stack trace in this repository"),
+    "trace": ("trace", "on the stack trace"),
+    "phrase": ("phrase", "holds a message that the text quotes"),
+    "neighbour": ("neighbour", "imports, or is imported by, other likely files"),
+    "package_file": ("prior", "stands for its folder"),
+    "no_definitions": ("prior", "defines nothing"),
+    "outside": ("prior", "outside any definition"),
+}
+BY_PREFIX = {
+    "role": ("prior", "files of this kind are rarely the fault"),
+    "stem": ("path", "the text says this file's name"),
+    "path": ("path", "words of the text are in its path"),
+    "title": ("words", "shares rare words with the title"),
+    "prose": ("words", "shares rare words with the description"),
+    "code": ("words", "shares rare words with the code in the text"),
+    "words": ("words", "one function shares many rare words with the text"),
+}
+"""Kind and sentence of a feature that is not in ``KINDS``, by the first part of its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each feature counts; learnt, and kept in ``weights.json``."""
+
+    files: Mapping[str, float]
+    chunks: Mapping[str, float]
+    confidence: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A ranked chunk."""
+
+    chunk: int
+    score: float
+    reasons: tuple[Reason, ...]
+
+
+@cache
+def load_weights() -> Weights:
+    """Read the weights that come with the program."""
+    return Weights(**json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8")))
+
+
+def file_scores(index: Index, features: Features, weights: Weights) -> Floats:
+    """Score every file, and add what its neighbours say to the features."""
+    first = weighted(features.files, weights.files, len(index.paths))
+    features.files["neighbour"] = neighbour_scores(index, first)
+    return first + weights.files.get("neighbour", 0.0) * features.files["neighbour"]
+
+
+def weighted(values: Mapping[str, Floats], weights: Mapping[str, float], size: int) -> Floats:
+    """Add features up."""
+    total = np.zeros(size)
+    for name, weight in weights.items():
+        if name in values and name != "neighbour":
+            total += weight * values[name]
+    return total
+
+
+def best_files(scores: Floats, index: Index, limit: int, dropped: Iterable[int] = ()) -> list[int]:
+    """Order files by score, then path, so that equal scores are always in the same order."""
+    out = set(dropped)
+    count = min(len(scores), limit + len(out))
+    if not count:
+        return []
+    # Scores a rounding error apart must not change places between machines.
+    rounded = np.round(scores, 9)
+    near = np.flatnonzero(rounded >= np.partition(rounded, len(rounded) - count)[len(rounded) - count])
+    order = sorted((int(number) for number in near if number not in out), key=lambda n: (-rounded[n], index.paths[n]))
+    return order[:limit]
+
+
+def rank_places(index: Index, features: Features, weights: Weights, files: list[int], scores: Floats) -> list[Place]:
+    """Order the chunks of the best files; a definition cut in pieces is one place, at its best piece."""
+    chunk_scores = weighted(features.chunks, weights.chunks, len(index.chunk_file))
+    places: list[tuple[float, int]] = []
+    for number in files:
+        mine = np.flatnonzero(index.chunk_file == number)
+        seen: set[int] = set()
+        order = mine[np.lexsort((mine, -np.round(chunk_scores[mine], 9)))]
+        for chunk in order.tolist():
+            owner = int(index.chunk_def[chunk])
+            if owner >= 0 and owner in seen:
+                continue
+            seen.add(owner)
+            places.append(
+                (round(float(scores[number] * weights.confidence["file_share"] + chunk_scores[chunk]), 9), chunk)
+            )
+            if len(seen) >= CHUNKS_PER_FILE:
+                break
+    places.sort(key=lambda item: (-item[0], item[1]))
+    return [_place(index, features, weights, chunk, float(scores[index.chunk_file[chunk]])) for _, chunk in places]
+
+
+def _place(index: Index, features: Features, weights: Weights, chunk: int, file_score: float) -> Place:
+    own = explain(features.chunks, weights.chunks, chunk, {})
+    shared = file_score * weights.confidence["file_share"]
+    reasons = (Reason("file", f"in {index.paths[index.chunk_file[chunk]]}", shared), *own)
+    return Place(chunk, sum(reason.contribution for reason in reasons), reasons)
+
+
+def explain(
+    values: Mapping[str, Floats], weights: Mapping[str, float], row: int, notes: Mapping[tuple[str, int], str]
+) -> tuple[Reason, ...]:
+    """Say what made up a score, largest share first; features that say the same are one reason."""
+    shares: dict[tuple[str, str], float] = {}
+    for name, weight in weights.items():
+        share = weight * float(values[name][row]) if name in values else 0.0
+        if share:
+            kind, sentence = KINDS.get(name) or BY_PREFIX[name.partition("_")[0]]
+            key = (kind, sentence.format(note=notes.get((name, row), "a name")))
+            shares[key] = shares.get(key, 0.0) + share
+    found = [Reason(kind, text, share) for (kind, text), share in shares.items()]
+    return tuple(sorted(found, key=lambda reason: (-abs(reason.contribution), reason.kind, reason.text)))
+
+
+def confidence(scores: list[float], weights: Weights) -> float:
+    """Estimate how likely the first file is right, from its lead over the second."""
+    if not scores or scores[0] <= 0:
+        return 0.0
+    lead = scores[0] - (scores[1] if len(scores) > 1 else 0.0)
+    logit = weights.confidence["bias"] + weights.confidence["lead"] * lead + weights.confidence["score"] * scores[0]
+    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)

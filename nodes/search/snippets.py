@@ -1,0 +1,62 @@
+"""The few lines of a place that are worth quoting, verbatim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nodes.search.git import cut
+from nodes.search.tokens import WORD, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MOST_LINES = 8
+MOST_BYTES = 1_000
+
+
+class Quote(NamedTuple):
+    """Verbatim lines."""
+
+    text: str
+    start: int
+    """1-based."""
+    end: int
+    """1-based, inclusive."""
+
+
+def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, float]) -> Quote:
+    """Quote the window of a place that shares most with the query, its first lines where nothing is shared.
+
+    Args:
+        lines: the whole file, line endings kept.
+        start: the place's first line, 1-based.
+        end: its last line, inclusive.
+        weights: how much each term of the query counts.
+    """
+    start, end = max(1, start), min(end, len(lines))
+    if start > end:
+        return Quote("", start, start)
+    scores = [line_score(line, weights) for line in lines[start - 1 : end]]
+    size = min(MOST_LINES, len(scores))
+    best = max(range(len(scores) - size + 1), key=lambda first: (sum(scores[first : first + size]), -first))
+    first, last = trimmed(scores, best, best + size - 1)
+    while (
+        last > first and len("".join(lines[start - 1 + first : start + last]).encode("utf-8", "replace")) > MOST_BYTES
+    ):
+        first, last = (first + 1, last) if scores[first] < scores[last] else (first, last - 1)
+    text = cut(list(lines), start + first, start + last) or ""
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:  # one line of minified code: there is nothing to quote
+        return Quote("", start + first, start + first)
+    return Quote(text, start + first, start + last)
+
+
+def line_score(line: str, weights: Mapping[str, float]) -> float:
+    """Add up the distinct query terms of a line."""
+    terms = {term for word in WORD.findall(line[:MOST_BYTES]) for term in terms_of(word)}
+    return sum(weights.get(term, 0.0) for term in sorted(terms))
+
+
+def trimmed(scores: Sequence[float], first: int, last: int) -> tuple[int, int]:
+    """Leave out lines at both ends that share nothing, unless none shares anything."""
+    matching = [number for number in range(first, last + 1) if scores[number] > 0]
+    return (matching[0], matching[-1]) if matching else (first, min(last, first + 2))

@@ -1,0 +1,102 @@
+"""BM25 of a query's fields over whole files and over their chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.query import FIELDS
+from nodes.search.tokens import WORD, hashes_of, term_hash
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nodes.search.index import Index, Matches
+    from nodes.search.query import Parsed
+
+    Floats = npt.NDArray[np.float64]
+
+K1 = 1.2
+B_FILE = 0.5
+B_CHUNK = 0.4
+# Robertson, Zaragoza (2009), "The Probabilistic Relevance Framework: BM25 and Beyond".
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Scores by field of the query."""
+
+    files: dict[str, Floats]
+    """One score a file."""
+    chunks: dict[str, Floats]
+    """One score a chunk."""
+    paths: dict[str, Floats]
+    """One score a file, for the words of its path alone."""
+
+
+def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> Words:
+    """Score every file and chunk; rarity is counted over the files marked in ``ranked``."""
+    terms = sorted({term for field in FIELDS for term in parsed.terms[field]})
+    hashes = sorted({term_hash(term) for term in terms})
+    place = {value: number for number, value in enumerate(hashes)}
+    weights = {field: np.zeros(len(hashes)) for field in FIELDS}
+    for field in FIELDS:
+        for term, weight in parsed.terms[field].items():
+            weights[field][place[term_hash(term)]] += weight
+    matches = index.match(hashes)
+    file, term, count = by_file(index, matches, len(hashes))
+    idf = rarity(np.bincount(term[ranked[file]], minlength=len(hashes)), int(ranked.sum()))
+    in_files = idf[term] * saturate(count, relative(index.file_length)[file], B_FILE)
+    in_chunks = idf[matches.term] * saturate(matches.count, relative(index.chunk_length)[matches.chunk], B_CHUNK)
+    on_path, path_term = path_matches(index, place)
+    in_paths = idf[path_term]
+    size, chunks = len(index.paths), len(index.chunk_file)
+    return Words(
+        {name: np.bincount(file, in_files * by[term], size) for name, by in weights.items()},
+        {name: np.bincount(matches.chunk, in_chunks * by[matches.term], chunks) for name, by in weights.items()},
+        {name: np.bincount(on_path, in_paths * by[path_term], size) for name, by in weights.items()},
+    )
+
+
+def by_file(index: Index, matches: Matches, terms: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
+    """Add up the matches of each file and term."""
+    keys = index.chunk_file[matches.chunk].astype(np.int64) * max(1, terms) + matches.term
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    return distinct // max(1, terms), distinct % max(1, terms), np.bincount(inverse, matches.count, len(distinct))
+
+
+def rarity(files_with: npt.NDArray[np.int64], files: int) -> Floats:
+    """Inverse document frequency, never negative."""
+    return np.asarray(np.log(1 + (files - np.minimum(files_with, files) + 0.5) / (files_with + 0.5)))
+
+
+def relative(lengths: npt.NDArray[np.int32]) -> Floats:
+    """Lengths as multiples of their mean over what has words at all."""
+    some = lengths[lengths > 0]
+    return np.asarray(lengths / (some.mean() if len(some) else 1.0))
+
+
+def saturate(count: npt.NDArray[np.generic], length: Floats, b: float) -> Floats:
+    """Let a term count less the more often it was there, and the longer the text."""
+    return np.asarray(count * (K1 + 1) / (count + K1 * (1 - b + b * length)))
+
+
+def path_matches(index: Index, place: dict[int, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Find the query's terms in the last three parts of each path."""
+    files: list[int] = []
+    terms: list[int] = []
+    for number, path in enumerate(index.paths):
+        tail = "/".join(path.split("/")[-3:])
+        found = {place[value] for word in WORD.findall(tail) for value in hashes_of(word) if value in place}
+        files.extend([number] * len(found))
+        terms.extend(sorted(found))
+    return np.asarray(files, np.int64), np.asarray(terms, np.int64)
+
+
+def best_chunk(index: Index, scores: Floats) -> Floats:
+    """Return the best chunk's score of each file."""
+    best = np.zeros(len(index.paths))
+    np.maximum.at(best, index.chunk_file, scores)
+    return best
