@@ -7,7 +7,7 @@ import re
 
 from nodes.trust.secrets import mask
 
-_MARKER = re.compile(r"<{2,}\s*(?=DATA\b)|(?<=\bDATA)(?=[^\S\n]+[0-9a-f]{1,64}>>)", re.IGNORECASE)
+_MARKER = re.compile(r"<<\s{0,8}(?=DATA\b)|(?<=\bDATA)(?=[^\S\n]+[0-9a-f]{1,64}>>)", re.IGNORECASE)
 
 
 def fence(name: str, text: str) -> str:

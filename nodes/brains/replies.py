@@ -66,6 +66,8 @@ def usage_of_cut(error: LengthFinishReasonError) -> Usage:
 def is_unsupported(error: APIError) -> bool:
     """Whether the server refuses the way of asking, and not the question."""
     status = getattr(error, "status_code", None)
+    if "context" in str(error).lower():
+        return False  # "reduce the length of the messages or functions": another way of asking is no shorter
     return status in {400, 404, 422, 501} and _MENTIONS_OUR_REQUEST.search(str(error)) is not None
 
 
@@ -76,6 +78,8 @@ def describe(error: APIError) -> str:
         return f"the model could not be reached ({type(error).__name__})"
     if status == 400 and "temperature" in str(error).lower():
         return "the model refuses the temperature it must be asked with (HTTP 400)"
+    if status == 400 and "context" in str(error).lower():
+        return "the prompt is too long for the model (HTTP 400)"
     meaning = {
         401: "the key is not valid",
         403: "access is denied",

@@ -65,6 +65,7 @@ UNANSWERED = [
     pytest.param(error(401, "bad key"), "key is not valid", id="wrong-key"),
     pytest.param(error(404, "The model `m` does not exist"), "no such model", id="no-such-model"),
     pytest.param(error(400, "Unsupported value: 'temperature'"), "temperature", id="temperature-refused"),
+    pytest.param(error(400, "maximum context length: shorten messages or functions"), "too long", id="context-length"),
     pytest.param(Reply({}, delay=0.8), "no answer within", id="hang"),
 ]
 

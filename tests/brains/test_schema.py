@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from pydantic import ValidationError
 
 from nodes.brains.briefing import build_briefing, select
-from nodes.brains.fence import compress
+from nodes.brains.fence import compress, fence
 from nodes.brains.schema import fit, shorten, strict_schema
 from nodes.context import Case
 from nodes.evidence import Evidence, Locator, NumberedEvidence
@@ -72,6 +73,13 @@ def test_shorten(text, expected):
 
 def test_compress_keeps_both_ends():
     assert compress("a" * 10 + "b" * 100 + "c" * 5, 15) == "aaaaaaaaaa\n[… 100 characters left out …]\nccccc"
+
+
+@pytest.mark.parametrize("piece", ["<", "<<< ", "DATA ", "DATA 0a"])
+def test_hostile_text_is_fenced_in_linear_time(piece):
+    started = time.perf_counter()
+    fence("issue", piece * (100_000 // len(piece)))
+    assert time.perf_counter() - started < 2
 
 
 def test_a_briefing_stays_within_its_tokens():
