@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
 MAX_EACH = 100
 """Mentions of one kind that are kept."""
@@ -18,20 +19,23 @@ _FENCE = re.compile(r" {0,3}(?:> ?){0,4}(`{3,}|~{3,})")
 _INLINE = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\]{1,500}")
 _BLOB = re.compile(
-    r"https?://[^/\s]{1,100}/[^/\s]{1,100}/[^/\s]{1,100}/(?:blob|tree|blame|raw)/[^/\s]{1,100}/([^\s#?]{1,300})(?:#L(\d{1,7})(?:C\d{1,5})?(?:-L(\d{1,7}))?)?"
+    r"https?://[^/\s]{1,100}/[^/\s]{1,100}/[^/\s]{1,100}"
+    r"/(?:blob|tree|blame|raw)/[^/\s]{1,100}/([^\s#?]{1,300})(?:#L(\d{1,7})(?:C\d{1,5})?(?:-L(\d{1,7}))?)?"
 )
 
-_EXTENSION = (
-    "py pyi pyx ipynb js jsx mjs cjs ts tsx mts cts vue svelte java kt kts scala groovy go rs rb erb rake gemspec php "
-    "phtml twig cs fs vb cshtml razor c h cc cpp cxx hpp hh hxx inl m mm swift ex exs eex heex erl hs ml clj lua pl pm r jl "
-    "dart zig nim sh bash zsh fish ps1 bat cmake json json5 yaml yml toml ini cfg conf xml html htm css scss sass less styl sql md mdx rst txt "
-    "proto graphql gql csproj sln gradle properties lock tf sol v sv vhd f90 cu cuh asm s po j2 jinja jinja2 csv env"
-).split()
+_SUFFIX = frozenset(
+    """
+    py pyi pyx ipynb js jsx mjs cjs ts tsx mts cts vue svelte java kt kts scala groovy go rs rb erb rake gemspec
+    php phtml twig cs fs vb cshtml razor c h cc cpp cxx hpp hh hxx inl m mm swift ex exs eex heex erl hs ml clj
+    lua pl pm r jl dart zig nim sh bash zsh fish ps1 bat cmake json json5 yaml yml toml ini cfg conf xml html htm
+    css scss sass less styl sql md mdx rst txt proto graphql gql csproj sln gradle properties lock tf sol v sv vhd
+    f90 cu cuh asm s po j2 jinja jinja2 csv env
+    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+)
 _PATH = re.compile(
     r"(?<![\w./\\@:-])(?:[A-Za-z]:[\\/]|~/|\.{1,2}/|/)?(?:[\w@+.-]{1,100}[\\/]){0,30}[\w@+.-]{1,120}(?::\d{1,7})?"
 )
 _PLACE = re.compile(r"(.{1,600}?)(?::(\d{1,7}))?$")
-_SUFFIX = frozenset(_EXTENSION)
 _BARE_NAMES = frozenset({"Dockerfile", "Makefile", "Rakefile", "Gemfile", "CMakeLists.txt", "Jenkinsfile"})
 
 _WORD = re.compile(r"[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,99}){0,8}[!?]?(\()?")
@@ -69,15 +73,19 @@ _ORDINARY = frozenset(
     | {"PyCharm", "IntelliJ", "LaTeX", "JetBrains", "PowerShell", "WordPress", "e.g", "i.e", "etc"}
 )
 _KEYWORDS = frozenset(
-    "if else elif for while do return def class function var let const new import from as in is not and or None True False true false null "
-    "undefined self this try except catch finally with lambda print yield async await pass break continue public private protected static void int "
-    "str string bool boolean float double char long struct fn func mut pub use mod impl end begin then package switch case default throw throws raise "
-    "del assert require module exports echo nil include extends implements interface type enum namespace using".split()
+    """
+    if else elif for while do return def class function var let const new import from as in is not and or None
+    True False true false null undefined self this try except catch finally with lambda print yield async await
+    pass break continue public private protected static void int str string bool boolean float double char long
+    struct fn func mut pub use mod impl end begin then package switch case default throw throws raise del assert
+    require module exports echo nil include extends implements interface type enum namespace using
+    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
 
 _FROM = re.compile(r"(?:>>> )?from\s{1,8}([\w.]{1,200})\s{1,8}import\s{1,8}\(?([\w, *]{0,300})")
 _IMPORT = re.compile(
-    r"(?:>>> )?import\s{1,8}(?:static\s{1,8})?([\w.]{1,200}(?: as \w{1,60})?(?:, ?[\w.]{1,200}(?: as \w{1,60})?){0,20});?\s*(?:#.*)?$"
+    r"(?:>>> )?import\s{1,8}(?:static\s{1,8})?([\w.]{1,200}(?: as \w{1,60})?"
+    r"(?:, ?[\w.]{1,200}(?: as \w{1,60})?){0,20});?\s*(?:#.*)?$"
 )
 _USE = re.compile(r"(?:pub )?use\s{1,8}(\\?\w{1,100}(?:(?:::|\\)\w{1,100}){0,20})")
 _USING = re.compile(r"(?:using|alias|open)\s{1,8}([A-Z]\w{0,100}(?:\.\w{1,100}){0,10});?$")
@@ -94,20 +102,29 @@ _SAYS = re.compile(r"\b(?:fatal error|fatal|error|panic|err|failed|failure)(?:\[
 _PHRASE = re.compile(r"\"([^\"\n]{8,300})\"|“([^”\n]{8,300})”|(?<![\w`'])'([^'\n]{8,300})'(?!\w)")
 
 _VERSION = re.compile(
-    r"(?<![\w.:/=#-])v?(\d{1,4}(?:\.\d{1,6}){1,3}(?:[-.]?(?:alpha|beta|rc|dev|a|b|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![\w/%]|\.\d)",
+    r"(?<![\w.:/#-])v?(\d{1,4}(?:\.\d{1,6}){1,3}"
+    r"(?:[-.]?(?:alpha|beta|rc|dev|a|b|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![\w/%]|\.\d)",
     re.IGNORECASE,
 )
 _VERSION_NAME = re.compile(
-    r"([A-Za-z][\w.+#/@-]{0,60}(?: [A-Z][\w.]{0,30})?)(?:\s{0,3}(?:\bversion\b|\bver\b|==|>=|<=|~=|:|@|=|\*\*|\bv\b|\(|-)){0,3}\s{0,3}$",
+    r"([A-Za-z][\w.+#/@-]{0,60}(?: [A-Z][\w.]{0,30})?)"
+    r"(?:\s{0,3}(?:\bversion\b|\bver\b|==|>=|<=|~=|:|@|=|\*\*|\bv\b|\(|-)){0,3}\s{0,3}$",
     re.IGNORECASE,
 )
 _NAMELESS = frozenset(
-    "version versions v ver release since in on at from to with and or than until before after is using use the latest upgrade by of about python_requires".split()
+    """
+    version versions v ver release since in on at from to with and or than until before after is using use the
+    latest upgrade by of about python_requires
+    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
 _PLATFORMS = re.compile(
-    r"(?<![\w.])(?:windows|macos|mac os x|os x|osx|linux|ubuntu|debian|fedora|centos|rhel|alpine|arch linux|freebsd|openbsd|android|ios|ipados|"
-    r"chrome|chromium|firefox|safari|edge|internet explorer|ie11|opera|node\.?js|deno|bun|electron|cpython|pypy|jython|jvm|openjdk|graalvm|"
-    r"docker|kubernetes|wsl2?|cygwin|mingw|msys2?|x86_64|amd64|arm64|aarch64|apple silicon|m1|raspberry pi|aws lambda|webkit|jsdom|react native)(?![\w-])",
+    r"(?<![\w.])(?:"
+    r"windows|macos|mac os x|os x|osx|linux|ubuntu|debian|fedora|centos|rhel|alpine|arch linux|freebsd|"
+    r"openbsd|android|ios|ipados|chrome|chromium|firefox|safari|edge|internet explorer|ie11|opera|"
+    r"node\.?js|deno|bun|electron|cpython|pypy|jython|jvm|openjdk|graalvm|docker|kubernetes|wsl2?|cygwin|"
+    r"mingw|msys2?|x86_64|amd64|arm64|aarch64|apple silicon|m1|raspberry pi|aws lambda|webkit|jsdom|"
+    r"react native"
+    r")(?![\w-])",
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"#{2,4}[ \t]{1,8}(\S.{0,300})$")
@@ -259,19 +276,27 @@ def _first_places(places: Iterable[tuple[str, int, int]]) -> tuple[tuple[str, in
 def _places(text: str) -> Iterator[tuple[str, int, int]]:
     """(path, first, last); the lines are 0 where none is named."""
     for line in _lines(text):
-        for blob in _BLOB.finditer(line):
-            first = int(blob[2] or 0)
-            yield blob[1].rstrip(").,"), first, int(blob[3] or first)
-        if "." in line or "/" in line or "file" in line.lower():
-            yield from _plain_places(_URL.sub(" ", line))
+        found = [*_linked_places(line), *_plain_places(_URL.sub(_blank, line))]
+        yield from (place for _, place in sorted(found, key=itemgetter(0)))
 
 
-def _plain_places(line: str) -> Iterator[tuple[str, int, int]]:
+def _blank(found: re.Match[str]) -> str:
+    """As many spaces, so that what follows keeps its column."""
+    return " " * len(found[0])
+
+
+def _linked_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
+    for blob in _BLOB.finditer(line):
+        first = int(blob[2] or 0)
+        yield blob.start(), (blob[1].rstrip(").,"), first, int(blob[3] or first))
+
+
+def _plain_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
     for found in _PATH.finditer(line):
         path, _, number = found[0].partition(":") if found[0][1:2] != ":" else (found[0], "", "")
         path = path.rstrip(".,-").replace("\\", "/")
         if _is_path(path):
-            yield path.removeprefix("./"), int(number or 0), int(number or 0)
+            yield found.start(), (path.removeprefix("./"), int(number or 0), int(number or 0))
 
 
 def _is_path(path: str) -> bool:
@@ -279,7 +304,7 @@ def _is_path(path: str) -> bool:
     stem, dot, suffix = name.rpartition(".")
     if name in _BARE_NAMES:
         return True
-    if not (dot and stem.strip(".")) or suffix.lower() not in _SUFFIX:
+    if not (dot and stem.strip(".")) or (suffix.lower() if "/" in path else suffix) not in _SUFFIX:
         return False
     # "Node.js" and "Vue.js" are products; a lone "a.b.c" or "x.h" inside code is an attribute.
     return "/" in path or (len(suffix) > 1 and not (suffix == "js" and stem[:1].isupper())) or suffix in {"c", "h"}
@@ -339,7 +364,8 @@ def _errors(text: str, prose: str) -> Iterator[str]:
 
 
 def _versions(prose: str) -> Iterator[str]:
-    for line in _lines(prose):
+    for raw in _lines(prose):
+        line = _URL.sub(" ", raw)
         for found in _VERSION.finditer(line):
             before = line[max(0, found.start() - 80) : found.start()]
             yield f"{_version_name(before)} {found[1]}".strip()

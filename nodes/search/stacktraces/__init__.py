@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from nodes.search.stacktraces import javascript, jvm, python
+from nodes.search.stacktraces import dotnet, elixir, go, javascript, jvm, native, php, python, ruby, rust, swift
 from nodes.search.stacktraces.lines import split_lines
 from nodes.search.stacktraces.runs import MAX_TRACES
 from nodes.search.types import StackTrace
 
-_FAMILIES = (python.find, jvm.find, javascript.find)
+_FAMILIES = (
+    *(python.find, jvm.find, javascript.find, go.find, rust.find, ruby.find),
+    *(php.find, dotnet.find, native.find, swift.find, elixir.find),
+)
 
 
 def find_traces(text: str) -> list[StackTrace]:

@@ -22,7 +22,8 @@ _NO_PLACE = re.compile(
     r"at (?:async |new )?[^()]{1,300} ?\((?:<anonymous>|native|index \d{1,4}|eval at .*)\)$|at <anonymous>$"
 )
 _SCRIPT = re.compile(
-    r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$|^(?:node|internal|https?|file|webpack[\w-]*|bun|deno|ext):|/"
+    r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$"
+    r"|^(?:node|internal|https?|file|webpack[\w-]*|bun|deno|ext):|/"
 )
 
 

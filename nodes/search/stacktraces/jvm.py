@@ -13,6 +13,7 @@ _PLACE = re.compile(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)
 _NOWHERE = ("Native Method", "Unknown Source", "<generated>", "Unknown Source:0")
 _OMITTED = re.compile(r"\.\.\. \d{1,6} (?:more|common frames)|\.\.\. \d{1,6} (?:frames )?(?:elided|truncated)")
 _LEADS = ("Caused by: ", "Suppressed: ", "Wrapped by: ", "[CIRCULAR REFERENCE: ", "FATAL EXCEPTION: ")
+_CLASS = re.compile(r"[\w.$]{1,200}$")
 _THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
 
 
@@ -41,9 +42,9 @@ def _frame(bare: str) -> Frame | None:
 def _heading(bare: str) -> Heading | None:
     if thread := _THREAD.match(bare):
         bare = bare[thread.end() :]
-    for lead in _LEADS:
-        bare = bare.removeprefix(lead)
-    return error_line(bare)
+    lead = next((lead for lead in _LEADS if bare.startswith(lead)), "")
+    bare = bare[len(lead) :]
+    return error_line(bare) or (Heading(bare) if lead and _CLASS.match(bare) else None)
 
 
 def _is_filler(bare: str) -> bool:

@@ -14,12 +14,15 @@ _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,40}[A-Za-z]")
 _QUOTE = re.compile(r"[ ]{0,3}(?:> ?){1,8}")
 _CONTAINER = re.compile(r"[\w.-]{1,60} {1,20}\| ")
 _TIME = re.compile(
-    r"\s{0,8}\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?\]?(?=[\s:|-])"
+    r"\s{0,8}\[?(?:(?:\d{4}[-/])?\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?\]?(?=[\s:|-])"
 )
 _TAG = re.compile(
-    r"[ ]{0,8}(?:\[[^\]\[]{1,60}\]|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|stderr|stdout|err|out|[EWF])\b"
+    r"[ ]{0,8}(?:[VDIWEF]/[\w.:-]{1,60} ?\( {0,6}\d{1,7}\)|\[[^\]\[]{1,60}\]"
+    r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|stderr|stdout|err|out"
+    r"|[EWF])\b"
     r"|\d{1,7}(?= (?:\d|---|\[|[A-Z]{4}))|---|[-:|](?= ))[:|]?"
 )
+_LEVEL = re.compile(r"\[(?:error|warn|info|debug|ERROR|WARN|WARNING|INFO|DEBUG)\] ")
 _MAX_TAGS = 6
 
 
@@ -69,7 +72,8 @@ def _clean(raw: str) -> str:
 def _without_log_prefix(line: str) -> str:
     stamp = _TIME.match(line)
     if not stamp:
-        return line
+        level = _LEVEL.match(line) if line.startswith("[") else None
+        return line[level.end() :] if level else line
     rest = line[stamp.end() :]
     for _ in range(_MAX_TAGS):
         tag = _TAG.match(rest)

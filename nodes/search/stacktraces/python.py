@@ -11,7 +11,6 @@ from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, error
 from nodes.search.types import Frame, StackTrace
 
 _FILE = re.compile(r'File "([^"]{1,500})", line (\d{1,9})(?:, in (.{1,200}))?')
-_GROUP = re.compile(r"[ |+-]*")
 _CALLED = re.compile(r"\s{0,3}\(")
 _CELL = re.compile(r"(?:Cell|Input) In ?\[\d{1,6}\](?:, (?:line (\d{1,7})|in (.{1,200})))?")
 _IPYTHON = re.compile(r"File (\S{1,500}):(\d{1,7})(?:, in (.{1,200}))?$")
@@ -34,8 +33,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
 
 def _text(line: Line) -> str:
     """The line without the margin that an exception group draws."""
-    bare = line.bare
-    return bare[_GROUP.match(bare).end() :] if bare[0] in "|+" else bare  # type: ignore[union-attr]
+    return line.bare.lstrip("|+- ") if line.bare[0] in "|+" else line.bare
 
 
 def _indent(line: Line) -> int:
@@ -60,7 +58,7 @@ def _interpreter(lines: Sequence[Line]) -> list[StackTrace]:
         if _file_frame(lines[index]) is None:
             index += 1
             continue
-        first, frames = index, []
+        first = index
         index, frames = _interpreter_frames(lines, first)
         stop, heading = _conclusion(lines, index)
         top = first - 1 if first and _MOST_RECENT in lines[first - 1].bare else first

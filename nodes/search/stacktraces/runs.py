@@ -101,6 +101,8 @@ def _heading_above(lines: Sequence[Line], dialect: Dialect, *, floor: int, first
         if is_fence(lines[index].bare):
             break
         if heading := dialect.heading(lines[index].bare):
+            if heading.message is None and index + 1 < first and lines[index].bare.endswith(":"):
+                heading = replace(heading, message=lines[index + 1].bare)
             return index, heading
     return first, Heading(None)
 
@@ -111,8 +113,9 @@ def is_fence(bare: str) -> bool:
 
 
 def same_place(one: Frame, other: Frame) -> bool:
-    """Whether two frames name the same line."""
-    return (one.path, one.line) == (other.path, other.line)
+    """Whether two frames name the same line, be it that one leaves the outer folders out."""
+    left, right = f"/{one.path}", f"/{other.path}"
+    return one.line == other.line and (left.endswith(right) or right.endswith(left))
 
 
 def forward(path: str) -> str:

@@ -1,0 +1,104 @@
+"""Traces of Go: panics, fatal errors and goroutine dumps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.stacktraces.lines import Line
+from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, forward, is_fence
+from nodes.search.types import Frame, StackTrace
+
+_PLACE = re.compile(r"((?:[A-Za-z]:)?[^:\s][^:]{0,400}\.(?:go|s|cgo)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?(?: fp=.*)?$")
+_GOROUTINE = re.compile(r"goroutine \d{1,12}(?: gp=\S{1,40})?(?: m=\S{1,40})?(?: mp=\S{1,40})? \[([^\]]{1,120})\]:?")
+_CREATED = re.compile(r"created by (.+?)(?: in goroutine \d{1,12})?$")
+_WHY = re.compile(r".{0,80}?\b(panic|fatal error): (.*)")
+_RECOVERED = re.compile(r" \[recovered.{0,40}$")
+_LOOKBACK = 10
+_MACHINERY = frozenset({"panic", "runtime.gopanic", "runtime/debug.Stack", "runtime.sigpanic", "runtime.throw"})
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """The traces of Go; every goroutine is one of its own."""
+    traces: list[StackTrace] = []
+    floor = index = 0
+    while index < len(lines) - 1 and len(traces) < MAX_TRACES:
+        if _frame(lines, index) is None:
+            index += 1
+            continue
+        stop, frames = _frames(lines, index)
+        top, heading = _heading_above(lines, floor=floor, first=index)
+        traces.append(_trace(lines, heading, frames, top=top, stop=stop))
+        floor = index = stop
+    return traces
+
+
+def _frame(lines: Sequence[Line], index: int) -> Frame | None:
+    """The frame that a function's line and the place under it make."""
+    if index + 1 >= len(lines) or (".go:" not in lines[index + 1].bare and ".s:" not in lines[index + 1].bare):
+        return None
+    place, written = _PLACE.match(lines[index + 1].bare), lines[index].bare
+    if not place or not (written.endswith((")", "(...)")) or written.startswith("created by ")):
+        return None
+    if created := _CREATED.match(written):
+        module, function = _split_name(created[1])
+    else:
+        module, function = _split_name(written[: _arguments(written)])
+    return Frame(forward(place[1]), int(place[2]), function, module) if function else None
+
+
+def _arguments(written: str) -> int:
+    """Where the arguments begin: the parenthesis that closes last may hold others."""
+    depth = 0
+    for at in range(len(written) - 1, -1, -1):
+        depth += (written[at] == ")") - (written[at] == "(")
+        if depth == 0:
+            return at
+    return len(written)
+
+
+def _split_name(written: str) -> tuple[str | None, str]:
+    folder, slash, name = written.rpartition("/")
+    package, dot, function = name.partition(".")
+    return (folder + slash + package, function) if dot else (None, written)
+
+
+def _frames(lines: Sequence[Line], index: int) -> tuple[int, list[Frame]]:
+    frames: list[Frame] = []
+    while frame := _frame(lines, index):
+        frames.append(frame)
+        index += 2
+        if index < len(lines) and lines[index].bare.startswith("...") and "frames elided" in lines[index].bare:
+            index += 1
+    return index, frames
+
+
+def _heading_above(lines: Sequence[Line], *, floor: int, first: int) -> tuple[int, Heading]:
+    top, state = first, None
+    for index in range(first - 1, max(floor, first - _LOOKBACK) - 1, -1):
+        bare = lines[index].bare
+        if is_fence(bare):
+            break
+        if goroutine := _GOROUTINE.match(bare):
+            top, state = index, goroutine[1]
+        elif why := _WHY.match(bare):
+            return index, Heading(why[1], _RECOVERED.sub("", why[2]).strip() or None)
+    return top, Heading(None, state)
+
+
+def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame], *, top: int, stop: int) -> StackTrace:
+    # What runs once the program has panicked says nothing of why it did.
+    raised = [at for at, frame in enumerate(frames) if _qualified(frame) in _MACHINERY]
+    kept = frames[raised[-1] + 1 :] if raised and raised[-1] + 1 < len(frames) else frames
+    return StackTrace(
+        language="go",
+        error=heading.error,
+        message=heading.message,
+        frames=tuple(kept[:MAX_FRAMES]),
+        start=lines[top].start,
+        end=lines[stop - 1].end,
+    )
+
+
+def _qualified(frame: Frame) -> str:
+    return f"{frame.module}.{frame.function}" if frame.module else str(frame.function)

@@ -1,0 +1,71 @@
+"""Traces of Ruby, Rails and RSpec, with the quotes of Ruby 3.4 and those before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.stacktraces.lines import Line
+from nodes.search.stacktraces.runs import Dialect, Heading, error_line, find_runs, forward, innermost_first
+from nodes.search.types import Frame, StackTrace
+
+_FRAME = re.compile(
+    r"(?:# )?(?:(\d{1,5}): )?(?:from )?((?:[A-Za-z]:)?[^:\"]{1,400}):(\d{1,9}):in ['`]([^'`]{0,200})'(?:: (.*))?$"
+)
+_SPEC = re.compile(r"# (\.{0,2}/[^:\"]{1,400}\.r(?:b|ake)):(\d{1,9})$")
+_RAISED = re.compile(r"(.*?) ?\(((?:[A-Z]\w{0,100}(?:::)?){1,8})\)(?:[:]?$)")
+_RAILS = re.compile(r"((?:[A-Z]\w{0,100}(?:::)?){1,8}) \((.*)\):?$")
+_NAMED = re.compile(r"((?:[A-Z]\w{0,100}(?:::)?){1,8}):(?:\s+(.*))?$")
+_OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """The traces of Ruby."""
+    return [_settled(trace, lines) for trace in find_runs(lines, _DIALECT)]
+
+
+def _match(bare: str) -> re.Match[str] | None:
+    return _FRAME.match(bare) if ":in " in bare else None
+
+
+def _frame(bare: str) -> Frame | None:
+    if match := _match(bare):
+        return Frame(_path(match[2]), int(match[3]), match[4] or None)
+    spec = _SPEC.match(bare) if bare.startswith("# ") else None
+    return Frame(_path(spec[1]), int(spec[2])) if spec else None
+
+
+def _path(written: str) -> str:
+    return forward(written).removeprefix("./")
+
+
+def _heading(bare: str) -> Heading | None:
+    rails = _RAILS.match(bare)
+    if rails:
+        return Heading(rails[1], rails[2])
+    named = _NAMED.match(bare)
+    if named and ("::" in named[1] or error_line(bare)):
+        return Heading(named[1], named[2])
+    return None
+
+
+def _settled(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+    """The trace with the error that its first line names, turned round if the most recent call came last."""
+    inside = [match for line in lines if trace.start <= line.start < trace.end and (match := _match(line.bare))]
+    if len(inside) > 1 and inside[0][1] and int(inside[0][1]) > int(inside[1][1] or 0):
+        trace = innermost_first(trace)
+    said = next((match[5] for match in inside if match[5]), None)
+    return _with_error(trace, said) if said else trace
+
+
+def _with_error(trace: StackTrace, said: str) -> StackTrace:
+    raised = _RAISED.match(said)
+    error, message = (raised[2], raised[1]) if raised else (trace.error, said)
+    return StackTrace(trace.language, error, message or None, trace.frames, trace.start, trace.end)
+
+
+def _is_filler(bare: str) -> bool:
+    return bool(_OMITTED.match(bare))
+
+
+_DIALECT = Dialect("ruby", frame=_frame, heading=_heading, filler=_is_filler)

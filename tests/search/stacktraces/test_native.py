@@ -1,0 +1,72 @@
+"""Traces of gdb, lldb, sanitizers and Valgrind."""
+
+import pytest
+
+from nodes.search.stacktraces import find_traces
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message", "frames"),
+    [
+        pytest.param(
+            """Program received signal SIGSEGV, Segmentation fault.
+0x0000555 in parse (text=0x0) at src/parse.c:31
+(gdb) bt
+#0  0x0000555555555131 in parse (text=0x0, len=3) at src/parse.c:31
+#1  run (argc=1) at src/main.c:12
+#2  0x00007ffff7df0083 in __libc_start_main () from /lib/libc.so.6""",
+            "SIGSEGV",
+            "Segmentation fault",
+            [("src/parse.c", 31, "parse"), ("src/main.c", 12, "run"), ("", None, "__libc_start_main")],
+            id="gdb",
+        ),
+        pytest.param(
+            """==123==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602 at pc 0x4f
+READ of size 1 at 0x602 thread T0
+    #0 0x4f1 in lex(char const*) /src/lex.cc:88:14
+    #1 0x4f2 in ns::Parser<int>::run() /src/parse.cc:9
+    #2 0x7f3 in __libc_start_main (/lib/libc.so.6+0x21)""",
+            "heap-buffer-overflow",
+            "on address 0x602 at pc 0x4f",
+            [("/src/lex.cc", 88, "lex"), ("/src/parse.cc", 9, "ns::Parser<int>::run"), ("", None, "__libc_start_main")],
+            id="address-sanitizer",
+        ),
+        pytest.param(
+            """* thread #1, queue = 'main', stop reason = EXC_BAD_ACCESS (code=1, address=0x0)
+  * frame #0: 0x0000000100003f2c app`draw(shape=0x0) at draw.c:7:12
+    frame #1: 0x0000000100003f50 app`main at main.c:3:1""",
+            "EXC_BAD_ACCESS",
+            "code=1, address=0x0",
+            [("draw.c", 7, "draw"), ("main.c", 3, "main")],
+            id="lldb",
+        ),
+        pytest.param(
+            """==77== Invalid read of size 4
+==77==    at 0x10915E: sum (sum.c:12)
+==77==    by 0x109190: main (main.c:5)
+==77==    by 0x4E5: start (in /usr/lib/libc.so)""",
+            "Invalid read of size 4",
+            None,
+            [("sum.c", 12, "sum"), ("main.c", 5, "main"), ("", None, "start")],
+            id="valgrind",
+        ),
+        pytest.param(
+            """prog: src/list.cpp:45: void List::pop(): Assertion `size > 0' failed.""",
+            "Assertion",
+            "size > 0",
+            [("src/list.cpp", 45, "void List::pop")],
+            id="assertion",
+        ),
+        pytest.param(
+            """src/hash.c:20:7: runtime error: signed integer overflow""",
+            "runtime error",
+            "signed integer overflow",
+            [("src/hash.c", 20, None)],
+            id="undefined-behaviour",
+        ),
+    ],
+)
+def test_a_trace_is_read(text, error, message, frames):
+    trace = find_traces(text)[0]
+    assert (trace.language, trace.error, trace.message) == ("c", error, message)
+    assert [(frame.path, frame.line, frame.function) for frame in trace.frames] == frames

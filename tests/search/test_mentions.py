@@ -1,0 +1,112 @@
+"""What an issue names outside its traces."""
+
+import pytest
+
+from nodes.search.mentions import MAX_EACH, find_mentions, form_fields, split_fields
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        pytest.param("see src/foo/bar.py and foo.c:12.", ("src/foo/bar.py", "foo.c"), id="plain"),
+        pytest.param(r"in C:\work\a.cs", ("C:/work/a.cs",), id="windows"),
+        pytest.param("https://github.com/a/b/blob/main/lib/x.rb#L3-L5", ("lib/x.rb",), id="blob-link"),
+        pytest.param("`./lib/x.ts` twice: lib/x.ts", ("lib/x.ts",), id="without-repeats"),
+        pytest.param("Node.js and Vue.js, e.g. and/or 3.2", (), id="products"),
+    ],
+)
+def test_paths(text, paths):
+    assert find_mentions(text).paths == paths
+
+
+def test_lines_are_kept_beside_their_path():
+    text = "foo.c:12 and https://github.com/a/b/blob/main/lib/x.rb#L3-L5"
+    assert find_mentions(text).lines == (("foo.c", 12, 12), ("lib/x.rb", 3, 5))
+
+
+@pytest.mark.parametrize(
+    ("text", "symbols"),
+    [
+        pytest.param("call `reload` then run()", ("reload", "run"), id="backticks-and-calls"),
+        pytest.param("HttpClient, max_retries, a.b.Conf", ("HttpClient", "max_retries", "a.b.Conf"), id="prose"),
+        pytest.param("```\nlet x = Cart::new(3);\n```", ("Cart::new",), id="code"),
+        pytest.param("GitHub and JavaScript are nice. If True, return None.", (), id="ordinary"),
+    ],
+)
+def test_symbols(text, symbols):
+    assert find_mentions(text).symbols == symbols
+
+
+@pytest.mark.parametrize(
+    ("text", "modules"),
+    [
+        pytest.param("from a.b import c", ("a.b",), id="from"),
+        pytest.param("import os.path, sys as s", ("os.path", "sys"), id="import"),
+        pytest.param("run `python -m shop.cli`", ("shop.cli",), id="dash-m"),
+        pytest.param("const x = require('./lib/x')", ("./lib/x",), id="require"),
+        pytest.param('import { a } from "@acme/x"', ("@acme/x",), id="es-module"),
+        pytest.param("use shop::cart::Cart;", ("shop::cart::Cart",), id="rust"),
+        pytest.param("#include <shop/cart.h>", ("shop/cart.h",), id="include"),
+        pytest.param("import the data from a table", (), id="prose"),
+    ],
+)
+def test_modules(text, modules):
+    assert find_mentions(text).modules == modules
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        pytest.param("ValueError: no such item", ("no such item",), id="typed"),
+        pytest.param("x.py:3: error: Missing return", ("Missing return",), id="compiler"),
+        pytest.param('It says "cannot open the file".', ("cannot open the file",), id="quoted"),
+        pytest.param('The "quick fix" is fine.', (), id="short-phrase"),
+    ],
+)
+def test_errors(text, errors):
+    assert find_mentions(text).errors == errors
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [
+        pytest.param("Django 3.2 breaks", ("Django 3.2",), id="named"),
+        pytest.param("Python version: 3.9.1", ("Python 3.9.1",), id="with-a-colon"),
+        pytest.param("numpy==1.26.0rc1", ("numpy 1.26.0rc1",), id="pinned"),
+        pytest.param("since v2.1", ("2.1",), id="nameless"),
+    ],
+)
+def test_versions(text, versions):
+    assert find_mentions(text).versions == versions
+
+
+def test_platforms_and_urls():
+    found = find_mentions("On Windows with Firefox, see https://example.com/a.")
+    assert found.platforms == ("windows", "firefox")
+    assert found.urls == ("https://example.com/a",)
+
+
+def test_code_blocks_are_fenced_or_indented():
+    text = "a\n\n```py\none()\n```\n\n    two()\n    three()\n\nb"
+    assert find_mentions(text).code_blocks == ("one()", "two()\nthree()")
+
+
+def test_prose_and_code_are_split():
+    assert split_fields("a\n```\nb\n```\nc<!-- hint -->") == ("a\nc", "b")
+
+
+def test_template_hints_are_not_read():
+    assert find_mentions("<!-- put src/a.py here -->src/b.py").paths == ("src/b.py",)
+
+
+def test_form_fields():
+    body = "### What\r\n\r\nIt broke.\r\n### Logs\n\n```\n### not a heading\n```\n\n### Version\n\n_No response_"
+    assert form_fields(body) == (
+        ("What", "It broke."),
+        ("Logs", "```\n### not a heading\n```"),
+        ("Version", ""),
+    )
+
+
+def test_each_kind_is_capped():
+    assert len(find_mentions(" ".join(f"a_{n}" for n in range(500))).symbols) == MAX_EACH
