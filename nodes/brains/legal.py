@@ -1,45 +1,22 @@
-"""Which next steps a decision may name now; the guards have the last word on the rest."""
+"""Which next steps a decision may name now: those that no guard would turn into another."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import create_model
 
-from nodes.state import MAX_QUESTIONS, BugTriageState, NodeName, SupervisorDecision
-
-_ROUNDS_FOR_A_QUESTION = 3
+from nodes.guards import route
+from nodes.state import BugTriageState, NodeName, SupervisorDecision
 
 
 def legal_next_nodes(state: BugTriageState) -> tuple[NodeName, ...]:
-    """The steps that no guard would turn into another, cheap to tell from the state alone (SPEC section 2)."""
-    if state.iterations == 0:
-        return ("investigator",)
-    if state.report is not None:
-        return ("end",)
-    if state.iterations >= state.max_iterations:
-        return ("writer",)
-    nodes: list[NodeName] = ["investigator", "codebase_search"]
-    if state.web_configured:
-        nodes.append("web_search")
-    nodes.append("critic")
-    if _may_ask(state):
-        nodes.append("human_input")
-    if not _rejected(state):
-        nodes.append("writer")
-    return tuple(nodes)
+    """The nodes that the guards would let pass in this state; never empty, as something always may follow."""
+    nodes: tuple[NodeName, ...] = get_args(NodeName)
+    return tuple(node for node in nodes if route(state.model_copy(update={"next_node": node})).node == node)
 
 
 def decision_schema(nodes: tuple[NodeName, ...]) -> type[SupervisorDecision]:
     """A decision that can name only these nodes, so that a model cannot choose another."""
     allowed = Literal[nodes]  # type: ignore[valid-type]
     return create_model("SupervisorDecision", __base__=SupervisorDecision, next_node=(allowed, ...))
-
-
-def _may_ask(state: BugTriageState) -> bool:
-    asked = len(state.human_exchanges) + (state.pending_exchange is not None)
-    return asked < MAX_QUESTIONS and state.max_iterations - state.iterations >= _ROUNDS_FOR_A_QUESTION
-
-
-def _rejected(state: BugTriageState) -> bool:
-    return state.critic_feedback is not None and state.critic_feedback.verdict == "REJECTED"

@@ -12,7 +12,7 @@ from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.facts import IssueFacts
 from nodes.report import TriageReport
-from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Metrics, Usage
+from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Metrics, Progress, Usage
 from tests.model_server import Reply, calls, completion, error, says, serve, text_of
 
 DECISION = {
@@ -295,6 +295,8 @@ async def test_a_long_body_is_cut_in_the_middle(brain, server):
 async def test_evidence_nobody_gathered_is_dropped(brain, server):
     server.script = [says({**READING, "suspects": ["E9", "[E2]", "e1", "src/x.py", "E2"]})]
     assert (await brain.read_code(_case(), EVIDENCE)).value.suspects == ("E2", "E1")
+    server.script = [says({"summary": "s", "details": "d", "relevant": ["E7", "E2"]})]
+    assert (await brain.read_web(_case(), EVIDENCE)).value.relevant == ("E2",)
     suspects = [{"evidence": name, "why": "w"} for name in ("E9", "nowhere", "E2")]
     server.script = [says({"verdict": "v", "root_cause": "r [E2].", "suspects": suspects})]
     draft = (await brain.write(_case())).value
@@ -351,6 +353,7 @@ async def test_a_single_legal_step_costs_no_call(brain, server, state, node):
         pytest.param({"human_exchanges": (HumanExchange(), HumanExchange())}, "human_input", id="two-questions"),
         pytest.param({"iterations": 6}, "human_input", id="few-rounds-left"),
         pytest.param({"critic_feedback": CriticVerdict(verdict="REJECTED")}, "writer", id="rejected"),
+        pytest.param({"marks": Marks(at_critic=Progress())}, "critic", id="nothing-new-for-the-critic"),
     ],
 )
 async def test_an_illegal_step_is_not_offered_and_corrected(brain, server, state, illegal):

@@ -1,0 +1,39 @@
+"""A model is offered what the guards would let pass."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.brains.legal import decision_schema, legal_next_nodes
+from nodes.guards import route_from_supervisor
+from nodes.report import TriageReport
+from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, NodeName, Progress
+
+STATES = st.builds(
+    BugTriageState,
+    iterations=st.integers(0, 9),
+    human_exchanges=st.sampled_from([(), (HumanExchange(),), (HumanExchange(),) * 2]),
+    critic_feedback=st.sampled_from([None, CriticVerdict(verdict="REJECTED"), CriticVerdict(verdict="APPROVED")]),
+    report=st.sampled_from([None, TriageReport()]),
+    web_configured=st.booleans(),
+    marks=st.builds(Marks, searches=st.integers(0, 3), at_critic=st.sampled_from([None, Progress()])),
+)
+
+
+@given(state=STATES)
+def test_what_is_offered_is_what_the_guards_leave_alone(state):
+    legal = legal_next_nodes(state)
+    assert legal
+    for node in get_args(NodeName):
+        routed = route_from_supervisor(state.model_copy(update={"next_node": node}))
+        assert (routed == node) == (node in legal)
+
+
+@pytest.mark.parametrize("nodes", [("writer",), ("codebase_search", "writer")])
+def test_the_schema_names_the_legal_nodes_alone(nodes):
+    field = decision_schema(nodes).model_json_schema()["properties"]["next_node"]
+    assert tuple(field.get("enum", [field.get("const")])) == nodes
