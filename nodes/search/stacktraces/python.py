@@ -14,9 +14,12 @@ _FILE = re.compile(r'File "([^"]{1,500})", line (\d{1,9})(?:, in (.{1,200}))?')
 _CALLED = re.compile(r"\s{0,3}\(")
 _CELL = re.compile(r"(?:Cell|Input) In ?\[\d{1,6}\](?:, (?:line (\d{1,7})|in (.{1,200})))?")
 _IPYTHON = re.compile(r"File (\S{1,500}):(\d{1,7})(?:, in (.{1,200}))?$")
-_ARROW = re.compile(r"-{2,12}> {0,8}(\d{1,7})\b")
+_ARROW = re.compile(r"-{1,12}> {0,8}(\d{1,7})\b")
 _NUMBERED = re.compile(r"\d{1,7}\b|\(\.\.\.\)")
 _HEADED = re.compile(r"(\w{1,120}) {2,200}Traceback \(most recent call last\)")
+_LINKED = re.compile(r"\[([^\]]{1,400})\]\([^)\s]{1,600}\)")
+_DEBUG_PAGE = re.compile(r"Exception Type: ([\w.]{1,200})(?: at \S{0,400})?$")
+_DEBUG_VALUE = "Exception Value:"
 _PYTEST = re.compile(r"([^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}): (in )?([\w.<>]{1,200})")
 _MOST_RECENT = "Traceback (most recent call last)"
 _MAX_CODE = 12
@@ -96,14 +99,25 @@ def _conclusion(lines: Sequence[Line], index: int) -> tuple[int, Heading]:
     if index >= len(lines):
         return index, Heading(None)
     heading = _error(_text(lines[index]))
-    return (index + 1, heading) if heading else (index, Heading(None))
+    if heading is None:
+        return index, Heading(None)
+    below = lines[index + 1].bare if index + 1 < len(lines) else ""
+    if heading.message is None and below.startswith(_DEBUG_VALUE):
+        return index + 2, replace(heading, message=below.removeprefix(_DEBUG_VALUE).strip() or None)
+    return index + 1, heading
 
 
 def _error(text: str) -> Heading | None:
     if heading := error_line(text):
         return heading
+    if page := _DEBUG_PAGE.match(text):
+        return Heading(page[1])
     name, colon, message = text.partition(": ")
-    if colon and name.isidentifier() and name[0].isupper():
+    parts = name.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return None
+    # Older libraries have errors in lower case: socket.error.
+    if (colon and (len(parts) > 1 or name[0].isupper())) or (len(parts) > 1 and parts[-1][0].isupper()):
         return Heading(name, message.strip() or None)
     return None
 
@@ -148,6 +162,8 @@ def _notebook_frame(bare: str) -> Frame | None:
         return Frame(forward(match[1]), int(match[2]), _function(match[3]))
     if match := _CELL.match(bare):
         return Frame("", int(match[1]) if match[1] else None, _function(match[2]))
+    if link := _LINKED.match(bare):  # Colab links every file
+        bare = link[1] + bare[link.end() :]
     path, told, function = bare.partition(" in ")
     if told and path.startswith("<ipython-input-"):
         return Frame("", None, _function(function))

@@ -81,7 +81,7 @@ def _backtrace_below(lines: Sequence[Line], index: int) -> int:
     return index
 
 
-def _backtrace_frame(lines: Sequence[Line], index: int) -> Frame | None:
+def _backtrace_frame(lines: Sequence[Line], index: int, *, inside: bool = False) -> Frame | None:
     """A numbered line with a Rust path, and the place under it."""
     if index >= len(lines) or not lines[index].bare[0].isdigit():
         return None
@@ -91,14 +91,14 @@ def _backtrace_frame(lines: Sequence[Line], index: int) -> Frame | None:
     function = _HASH.sub("", numbered[2])
     place = _AT.match(lines[index + 1].bare) if index + 1 < len(lines) else None
     if not place:
-        return Frame("", None, function) if "::" in function and " " not in function else None
+        return Frame("", None, function) if "::" in function and (inside or " " not in function) else None
     return Frame(forward(place[1]).removeprefix("./"), int(place[2]), function)
 
 
 def _frames(lines: Sequence[Line], index: int) -> tuple[int, list[Frame]]:
     frames: list[Frame] = []
     while index < len(lines):
-        frame = _backtrace_frame(lines, index)
+        frame = _backtrace_frame(lines, index, inside=bool(frames))
         if frame:
             frames.append(frame)
         elif not (frames and _AT.match(lines[index].bare)):

@@ -128,6 +128,42 @@ SyntaxError: Missing parentheses""",
             [("setup.py", 20, None)],
             id="syntax-error",
         ),
+        pytest.param(
+            """Traceback (most recent call last):
+ File "/srv/site/views.py", line 9, in show
+\treturn max([])
+Exception Type: ValueError at /cart
+Exception Value: max() arg is an empty sequence""",
+            "ValueError",
+            "max() arg is an empty sequence",
+            [("/srv/site/views.py", 9, "show")],
+            id="django-debug-page",
+        ),
+        pytest.param(
+            """IndexError                                Traceback (most recent call last)
+
+[<ipython-input-18-d4>](https://localhost:8080/#) in <module>
+     19 x = []
+---> 20 first(x)
+
+[/usr/lib/shop/first.py](https://localhost:8080/#) in first(x)
+-> 7     return x[0]
+
+IndexError: list index out of range""",
+            "IndexError",
+            "list index out of range",
+            [("/usr/lib/shop/first.py", 7, "first"), ("", 20, "<module>")],
+            id="linked-notebook",
+        ),
+        pytest.param(
+            """  File "net.py", line 3, in read
+    recv()
+socket.error: [Errno 104] Connection reset""",
+            "socket.error",
+            "[Errno 104] Connection reset",
+            [("net.py", 3, "read")],
+            id="error-in-lower-case",
+        ),
     ],
 )
 def test_a_trace_is_read(text, error, message, frames):
