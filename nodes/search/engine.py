@@ -81,7 +81,7 @@ class Engine:
         files = best_files(scores, index, max(query.limit, 2), ignored)
         places = rank_places(index, features, weights, files, scores)[: query.limit]
         ranked = time.perf_counter()
-        locations = self._locations(index, parsed, sha, places)
+        locations = self._locations(index, parsed, places)
         hits = tuple(self._hit(index, features, scores, number) for number in files[: query.limit])
         seconds = {"index": loaded - began, "rank": ranked - loaded, "quote": time.perf_counter() - ranked}
         sure = confidence([float(scores[number]) for number in files[:2]], weights)
@@ -110,7 +110,7 @@ class Engine:
         reasons = explain(features.files, load_weights().files, number, features.notes)
         return FileHit(index.paths[number], float(scores[number]), reasons)
 
-    def _locations(self, index: Index, parsed: Parsed, sha: str, places: list[Place]) -> tuple[Location, ...]:
+    def _locations(self, index: Index, parsed: Parsed, places: list[Place]) -> tuple[Location, ...]:
         wanted = sorted({index.paths[index.chunk_file[place.chunk]] for place in places})
         blobs = {path: index.blobs[index.number_of[path]] for path in wanted}
         contents = dict(self.repository.read(sorted(set(blobs.values()))))

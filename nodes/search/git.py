@@ -183,10 +183,10 @@ def decode(content: bytes) -> str:
 
 
 def split_lines(text: str) -> list[str]:
-    """Split at line feeds only, each kept, as git and editors count lines (not at form feeds, as ``splitlines`` does)."""
+    """Split at line feeds only, each kept: git counts lines so, where ``splitlines`` also cuts at form feeds."""
     lines = text.split("\n")
     kept = [line + "\n" for line in lines[:-1]]
-    return kept + [lines[-1]] if lines[-1] else kept
+    return [*kept, lines[-1]] if lines[-1] else kept
 
 
 def cut(lines: list[str], start: int, end: int) -> str | None:

@@ -37,7 +37,7 @@ class Matches(NamedTuple):
     term: Ints
     """Position of the term among those asked for."""
     chunk: Ints
-    count: Ints
+    counts: Ints
 
 
 class Index:
@@ -58,20 +58,20 @@ class Index:
         self.roles: tuple[Role, ...] = tuple(self._role(number) for number in range(len(self.paths)))
 
     def _join(self, parts: dict[str, list[bytes]]) -> None:
-        self.post_hash = _joined(parts, "post_hash", np.uint32)
-        self.post_count = _joined(parts, "post_count", np.int32)
-        self.chunk_start, self.chunk_end = (_joined(parts, name, np.int32) for name in ("chunk_start", "chunk_end"))
-        self.chunk_length = _joined(parts, "chunk_length", np.int32)
-        self.def_last, self.def_dotted = (_joined(parts, name, np.uint32) for name in ("def_last", "def_dotted"))
-        self.def_start, self.def_end = (_joined(parts, name, np.int32) for name in ("def_start", "def_end"))
-        self.string_hash = _joined(parts, "string_hash", np.uint32)
-        self.string_line = _joined(parts, "string_line", np.int32)
+        self.post_hash = _hashes(parts["post_hash"])
+        self.post_count = _ints(parts["post_count"])
+        self.chunk_start, self.chunk_end = (_ints(parts[name]) for name in ("chunk_start", "chunk_end"))
+        self.chunk_length = _ints(parts["chunk_length"])
+        self.def_last, self.def_dotted = (_hashes(parts[name]) for name in ("def_last", "def_dotted"))
+        self.def_start, self.def_end = (_ints(parts[name]) for name in ("def_start", "def_end"))
+        self.string_hash = _hashes(parts["string_hash"])
+        self.string_line = _ints(parts["string_line"])
         self.chunk_file, first_chunk = _owners(parts["chunk_start"])
         self.def_file, self.first_def = _owners(parts["def_start"])
         self.string_file, _ = _owners(parts["string_hash"])
         post_file, _ = _owners(parts["post_hash"])
-        self.post_chunk = _joined(parts, "post_chunk", np.int32) + first_chunk[post_file]
-        local = _joined(parts, "chunk_def", np.int32)
+        self.post_chunk = _ints(parts["post_chunk"]) + first_chunk[post_file]
+        local = _ints(parts["chunk_def"])
         self.chunk_def = np.where(local >= 0, local + self.first_def[self.chunk_file], -1).astype(np.int32)
 
     def _role(self, number: int) -> Role:
@@ -162,10 +162,12 @@ def _unpack(packed: bytes | None) -> tuple[list[bytes], bytes]:
         return [b""] * len(COLUMNS), b""
 
 
-def _joined(parts: dict[str, list[bytes]], name: str, kind: type[np.generic]) -> npt.NDArray[np.generic]:
-    values = np.frombuffer(b"".join(parts[name]), kind)
-    parts[name] = [b""] if name not in {"chunk_start", "def_start", "string_hash", "post_hash"} else parts[name]
-    return values
+def _hashes(parts: Sequence[bytes]) -> Hashes:
+    return np.frombuffer(b"".join(parts), np.uint32)
+
+
+def _ints(parts: Sequence[bytes]) -> Ints:
+    return np.frombuffer(b"".join(parts), np.int32)
 
 
 def _owners(parts: Sequence[bytes]) -> tuple[Ints, Ints]:

@@ -1,8 +1,8 @@
 """Blobs become records, on several cores where there is enough to parse.
 
-Helpers are plain child processes (``python -m nodes.search.parsing``) that take their share from a file and leave records
-in another: nothing is forked, no pipe can fill up, and it makes no difference what the parent's main module or standard
-input is.
+Helpers are plain child processes (``python -m nodes.search.parsing``) that take their share from a file and leave
+records in another: nothing is forked, no pipe can fill up, and it makes no difference what the parent's main module or
+standard input is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is kept of one blob: its chunks' terms, definitions and messages, as bytes that are cheap to join with others."""
+"""What is kept of one blob: its chunks' terms, definitions and messages, as bytes that are cheap to join."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import struct
 import zlib
 from array import array
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
 
 from nodes.search.chunks import cut_chunks
 from nodes.search.git import decode, is_text
@@ -72,7 +72,7 @@ def decode_record(packed: bytes) -> tuple[list[bytes], bytes]:
     ends = list(accumulate(sizes, initial=_HEADER.size))
     if ends[-1] != len(raw):
         raise ValueError("a record of the wrong length")
-    parts = [raw[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    parts = [raw[start:end] for start, end in pairwise(ends)]
     return parts[:-1], parts[-1]
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from functools import lru_cache
 from zlib import crc32
 
-import Stemmer
+import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
 WORD = re.compile(r"\w+")
 # An acronym before a capitalised word, a word, an acronym, digits, or letters of a script without case.
@@ -15,15 +15,15 @@ PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 LONGEST = 64  # longer words are data (base64, minified names): as a term they only cost space
 REMEMBERED = 1 << 18
 
-STOPWORDS = frozenset(
-    """a about above after again all also always am an and any are as at be because been before being below between both
-    but by can cannot could did do does doing don down during each few for from further get gets getting go going got had
-    has have having he her here him his how however i if in into is it its itself just like ll me more most my no nor
-    not now of off on once only or other our out over own per please re s same see seem seems she should so some still
-    such t than that the their them then there these they this those through to too under until up use used uses using
-    ve very via want was we were what when where whether which while who why will with without would yes you your
-    bug code error example expected actual behavior behaviour fix happen happens issue problem report reproduce
-    steps version work works""".split()
+STOPWORDS = frozenset(  # a paragraph is easier to read and to diff than 150 quoted words
+    """a about above after again all also always am an and any are as at be because been before being below between
+    both but by can cannot could did do does doing don down during each few for from further get gets getting go
+    going got had has have having he her here him his how however i if in into is it its itself just like ll me
+    more most my no nor not now of off on once only or other our out over own per please re s same see seem
+    seems she should so some still such t than that the their them then there these they this those through to
+    too under until up use used uses using ve very via want was we were what when where whether which while who
+    why will with without would yes you your bug code error example expected actual behavior behaviour fix
+    happen happens issue problem report reproduce steps version work works""".split()  # noqa: SIM905 - see above
 )
 
 _stemmer = Stemmer.Stemmer("english", 0)

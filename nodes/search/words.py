@@ -46,17 +46,17 @@ def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> 
         for term, weight in parsed.terms[field].items():
             weights[field][place[term_hash(term)]] += weight
     matches = index.match(hashes)
-    file, term, count = by_file(index, matches, len(hashes))
-    idf = rarity(np.bincount(term[ranked[file]], minlength=len(hashes)), int(ranked.sum()))
-    in_files = idf[term] * saturate(count, relative(index.file_length)[file], B_FILE)
-    in_chunks = idf[matches.term] * saturate(matches.count, relative(index.chunk_length)[matches.chunk], B_CHUNK)
+    file, numbers, count = by_file(index, matches, len(hashes))
+    idf = rarity(np.bincount(numbers[ranked[file]], minlength=len(hashes)), int(ranked.sum()))
+    in_files = idf[numbers] * saturate(count, relative(index.file_length)[file], B_FILE)
+    in_chunks = idf[matches.term] * saturate(matches.counts, relative(index.chunk_length)[matches.chunk], B_CHUNK)
     on_path, path_term = path_matches(index, place)
     in_paths = idf[path_term]
     size, chunks = len(index.paths), len(index.chunk_file)
     return Words(
-        {name: np.bincount(file, in_files * by[term], size) for name, by in weights.items()},
-        {name: np.bincount(matches.chunk, in_chunks * by[matches.term], chunks) for name, by in weights.items()},
-        {name: np.bincount(on_path, in_paths * by[path_term], size) for name, by in weights.items()},
+        {name: added(file, in_files * by[numbers], size) for name, by in weights.items()},
+        {name: added(matches.chunk, in_chunks * by[matches.term], chunks) for name, by in weights.items()},
+        {name: added(on_path, in_paths * by[path_term], size) for name, by in weights.items()},
     )
 
 
@@ -64,7 +64,12 @@ def by_file(index: Index, matches: Matches, terms: int) -> tuple[npt.NDArray[np.
     """Add up the matches of each file and term."""
     keys = index.chunk_file[matches.chunk].astype(np.int64) * max(1, terms) + matches.term
     distinct, inverse = np.unique(keys, return_inverse=True)
-    return distinct // max(1, terms), distinct % max(1, terms), np.bincount(inverse, matches.count, len(distinct))
+    return distinct // max(1, terms), distinct % max(1, terms), added(inverse, matches.counts, len(distinct))
+
+
+def added(rows: npt.NDArray[np.signedinteger], values: npt.NDArray[np.int32] | Floats, size: int) -> Floats:
+    """Add up the values of each row."""
+    return np.bincount(rows, values, size).astype(np.float64)
 
 
 def rarity(files_with: npt.NDArray[np.int64], files: int) -> Floats:
@@ -78,7 +83,7 @@ def relative(lengths: npt.NDArray[np.int32]) -> Floats:
     return np.asarray(lengths / (some.mean() if len(some) else 1.0))
 
 
-def saturate(count: npt.NDArray[np.generic], length: Floats, b: float) -> Floats:
+def saturate(count: npt.NDArray[np.int32] | Floats, length: Floats, b: float) -> Floats:
     """Let a term count less the more often it was there, and the longer the text."""
     return np.asarray(count * (K1 + 1) / (count + K1 * (1 - b + b * length)))
 

@@ -1,0 +1,88 @@
+"""An issue in, ranked places out, from small real repositories."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from nodes.search.engine import Engine
+from nodes.search.types import Query
+from tests.repositories import make_repository
+
+FILES = {
+    "pkg/__init__.py": "",
+    "pkg/parser.py": "import os\n\n\ndef parse_header(line):\n    if ':' not in line:\n"
+    "        raise ValueError('header line has no colon')\n    return line.split(':')\n",
+    "pkg/writer.py": "from pkg import parser\n\n\ndef write_rows(rows):\n    for row in rows:\n        print(row)\n",
+    "tests/test_parser.py": "from pkg.parser import parse_header\n\n\ndef test_it():\n    parse_header('a:b')\n",
+    "latin.py": "# Größe\nsize = 1\n".encode("latin-1"),
+    "fake.py": b"\0\1\2parse_header",
+    "a b\n.py": "x = 1\n",
+}
+ISSUE = Query("parse_header fails", "ValueError: header line has no colon when a line is folded")
+
+
+@pytest.fixture
+def repository(tmp_path):
+    make_repository(tmp_path / "r", FILES)
+    return tmp_path / "r"
+
+
+def test_the_function_named_comes_first(repository):
+    engine = Engine(repository)
+    ranking = engine.find(ISSUE, engine.commit())
+    assert ranking.files[0].path == "pkg/parser.py"
+    first = ranking.locations[0]
+    assert (first.path, first.symbol, first.start_line) == ("pkg/parser.py", "parse_header", 4)
+    assert engine.read(ranking.commit, first.path, first.quote_start, first.quote_end) == first.quote
+
+
+def test_contributions_add_up(repository):
+    engine = Engine(repository)
+    ranking = engine.find(ISSUE, engine.commit())
+    for hit in (*ranking.files, *ranking.locations):
+        assert sum(reason.contribution for reason in hit.reasons) == pytest.approx(hit.score)
+
+
+def test_a_second_engine_and_a_cache_change_nothing(repository, tmp_path):
+    plain = Engine(repository)
+    cached = [Engine(repository, tmp_path / "cache") for _ in range(2)]
+    sha = plain.commit()
+    assert len({repr(e.find(ISSUE, sha).locations) + repr(e.find(ISSUE, sha).files) for e in [plain, *cached]}) == 1
+
+
+def test_a_damaged_cache_changes_nothing(repository, tmp_path):
+    first = Engine(repository, tmp_path / "cache")
+    expected = first.find(ISSUE, first.commit())
+    for file in (tmp_path / "cache").iterdir():
+        file.write_bytes(b"damaged" * 500)
+    assert Engine(repository, tmp_path / "cache").find(ISSUE, first.commit()) == expected
+
+
+def test_two_processes_share_a_cache(repository, tmp_path):
+    code = "import sys; from nodes.search.engine import Engine; e = Engine(sys.argv[1], sys.argv[2]); e.warm('HEAD')"
+    command = [sys.executable, "-c", code, str(repository), str(tmp_path / "cache")]
+    processes = [subprocess.Popen(command) for _ in range(2)]
+    assert [process.wait(60) for process in processes] == [0, 0]
+
+
+def test_ignored_paths_are_left_out(repository):
+    engine = Engine(repository)
+    ranking = engine.find(Query(ISSUE.title, ISSUE.body, ignore=("pkg/parser.py",)), engine.commit())
+    assert "pkg/parser.py" not in {hit.path for hit in ranking.files}
+
+
+def test_reading_is_exact(repository):
+    engine = Engine(repository)
+    assert engine.exists("HEAD", "a b\n.py")
+    assert not engine.exists("HEAD", "pkg")
+    assert engine.read("HEAD", "latin.py", 1, 1) == "# Größe"
+    assert engine.read("HEAD", "latin.py", 1, 9) is None
+
+
+def test_an_empty_tree_has_no_answer(tmp_path):
+    make_repository(tmp_path, {})
+    ranking = Engine(tmp_path).find(ISSUE, "HEAD")
+    assert (ranking.files, ranking.locations, ranking.confidence) == ((), (), 0.0)
