@@ -66,7 +66,6 @@ UNANSWERED = [
     pytest.param(error(404, "The model `m` does not exist"), "no such model", id="no-such-model"),
     pytest.param(error(400, "Unsupported value: 'temperature'"), "temperature", id="temperature-refused"),
     pytest.param(error(400, "maximum context length: shorten messages or functions"), "too long", id="context-length"),
-    pytest.param(Reply({}, delay=0.8), "no answer within", id="hang"),
 ]
 
 
@@ -88,7 +87,7 @@ def _settings(server, **changes):
         supervisor="big",
         default="small",
         base_url=server.url,
-        timeout=0.3,
+        timeout=5,
         max_retries=1,
         calls_per_minute=6_000,
     )
@@ -174,6 +173,23 @@ async def test_without_an_answer_the_rules_judge(brain, server, reply, why):
     server.script = [reply]
     with pytest.raises(ModelError, match=why):
         await brain.read_code(_case(), EVIDENCE)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        pytest.param({"timeout": 0.2, "max_retries": 0}, "could not be reached|no answer within", id="one-attempt"),
+        pytest.param({"timeout": 0.2, "max_retries": 9}, "no answer within 0.4 s", id="all-attempts"),
+    ],
+)
+async def test_a_server_that_hangs_leaves_it_to_the_rules(server, settings, why):
+    models = Models(_settings(server, **settings))
+    server.script = [Reply({}, delay=0.6)]
+    with pytest.raises(ModelError, match=why):
+        await LLMBrain(models).decide(_case())
+    with pytest.raises(ModelError, match=why):
+        await LLMBrain(models).read_code(_case(), EVIDENCE)
+    await models.aclose()
 
 
 async def test_a_busy_server_is_asked_again_when_it_says_so(brain, server):
