@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nodes.search.mentions import find_mentions, form_fields, split_fields
+from nodes.search.stacktraces import find_traces
 from nodes.search.types import StackTrace
 
 
@@ -24,3 +26,22 @@ class IssueFacts:
     """(heading, content) of an issue form."""
     words: int = 0
     """Words of prose outside code."""
+
+
+def read_facts(title: str, body: str) -> IssueFacts:
+    """Everything a program can read off an issue; linear in its length."""
+    text = f"{title}\n\n{body}"
+    named = find_mentions(text)
+    prose, _code = split_fields(text)
+    return IssueFacts(
+        traces=tuple(find_traces(body)),
+        errors=named.errors,
+        symbols=named.symbols,
+        paths=named.paths,
+        modules=named.modules,
+        versions=named.versions,
+        platforms=named.platforms,
+        code_blocks=named.code_blocks,
+        form=form_fields(body),
+        words=len(prose.split()),
+    )

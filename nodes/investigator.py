@@ -11,6 +11,7 @@ from nodes.case import load_case, spent
 from nodes.context import Context
 from nodes.evidence import MAX_QUOTE, Evidence
 from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.tier import tier_of
 
 
 async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -32,11 +33,12 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         judged_by=judged.judged_by,
     )
     facts = context.facts
+    tiered = tier_of(reading.kind, facts)
     entry = TraceEntry(
         node="investigator",
         decision=reading.kind,
         confidence=reading.confidence,
-        reason=reading.hypothesis,
+        reason=f"{tiered.tier} ({tiered.signal}). {reading.hypothesis}"[:300],
         counts={"traces": len(facts.traces), "errors": len(facts.errors), "missing": len(reading.missing)},
         judged_by=judged.judged_by,
         error=judged.fallback,
@@ -46,6 +48,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     return {
         "findings": (finding,),
         "reading": reading,
+        "tier": tiered.tier,
         "trace": (entry,),
         "metrics": spent(judged),
     }

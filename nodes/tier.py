@@ -1,0 +1,33 @@
+"""How much work an issue is worth, by cheap signals that the trace can name (seed 004)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nodes.facts import IssueFacts
+from nodes.report import Kind
+from nodes.state import Tier
+
+_NEEDS_NO_CODE = frozenset({"question", "feature", "spam"})
+MANY_COMPONENTS = 4
+"""Different files or modules named, from which on an issue spans components."""
+
+
+class Tiered(NamedTuple):
+    """A tier and the signal that decided it."""
+
+    tier: Tier
+    signal: str
+
+
+def tier_of(kind: Kind, facts: IssueFacts) -> Tiered:
+    """Simple issues end after the investigator; complex ones get the strongest model."""
+    if kind in _NEEDS_NO_CODE:
+        return Tiered("simple", kind)
+    if not (facts.words or facts.traces or facts.errors or facts.code_blocks):
+        return Tiered("simple", "empty")
+    if len({*facts.paths, *facts.modules}) >= MANY_COMPONENTS:
+        return Tiered("complex", "several components")
+    if not (facts.traces or facts.errors or facts.symbols):
+        return Tiered("complex", "no trace, error or name")
+    return Tiered("medium", "a trace, an error or a name to follow")
