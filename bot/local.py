@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from nodes.brains.rules import RulesBrain
+import aiosqlite
 
 from bot.code import EngineCode
 from bot.model import model_settings
@@ -17,6 +17,7 @@ from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
+from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.context import Brain, Context, Listener, Signal
 from nodes.facts import read_facts
@@ -112,6 +113,5 @@ async def _brain(settings: Settings) -> AsyncIterator[Brain | None]:
 @asynccontextmanager
 async def _checkpoints(settings: Settings) -> AsyncIterator[SqliteCheckpoints]:
     path = settings.triage_data_dir / "checkpoints.db"
-    async with SqliteCheckpoints.from_conn_string(str(path)) as saver:
-        saver.serde = serializer()
-        yield saver
+    async with aiosqlite.connect(path) as connection:
+        yield SqliteCheckpoints(connection, serde=serializer())

@@ -1,0 +1,74 @@
+"""Make foreign text harmless in Markdown: what an issue, a model or a repository says may not act."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from nodes.trust.secrets import mask
+
+_TICKS = re.compile(r"`+")
+_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~])")
+_MENTION = re.compile(r"@(?=\w)")
+_REFERENCE = re.compile(r"(?<!\w)(#|GH-)(?=\d)", re.IGNORECASE)
+_COMMAND = re.compile(r"^(\s*)/(?=\w)", re.MULTILINE)
+_LINK = re.compile(r"\b(https?|ftp|mailto|www)(:|\.)", re.IGNORECASE)
+_INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
+_WORD_JOINER = "\u2060"
+"""Stands between a sign and what it would act on; it is never taken from input, so it cannot be forged away."""
+
+
+def visible(text: str) -> str:
+    """Drop what cannot be seen: control characters, zero-width and bidirectional ones; lone surrogates too."""
+    return "".join(
+        c
+        for c in text
+        if c in "\n\t" or not (c in _INVISIBLE or unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn"))
+    )
+
+
+def prose(text: str) -> str:
+    """One line of foreign prose: no mark-up but code spans, no mention, reference, link or command; secrets masked."""
+    line = " ".join(visible(mask(text)).split())
+    return "".join(_piece(piece) for piece in _split_code(line))
+
+
+def code(text: str) -> str:
+    """A code span that holds exactly this text, whatever backticks are in it."""
+    line = " ".join(visible(mask(text)).split())
+    longest = max((len(run) for run in _TICKS.findall(line)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{pad}{line}{pad}{fence}" if line else ""
+
+
+def block(text: str, language: str = "") -> str:
+    """A fenced block that nothing inside can close."""
+    lines = visible(mask(text))
+    longest = max((len(run) for run in _TICKS.findall(lines)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{lines}\n{fence}"
+
+
+def cell(markdown: str) -> str:
+    """Sanitised Markdown as a table cell: a pipe would end it, even inside a code span."""
+    return markdown.replace("\\|", "|").replace("|", "\\|").replace("\n", " ")
+
+
+def _split_code(line: str) -> list[tuple[bool, str]]:
+    """Cut a line at single-backtick code spans; an unmatched backtick is text."""
+    pieces = line.split("`")
+    if len(pieces) % 2 == 0:
+        pieces[-2:] = [pieces[-2] + "`" + pieces[-1]]
+    return [(number % 2 == 1, piece) for number, piece in enumerate(pieces)]
+
+
+def _piece(piece: tuple[bool, str]) -> str:
+    is_code, text = piece
+    if is_code:
+        return code(text)
+    text = _ACTIVE.sub(r"\\\1", text)
+    text = _MENTION.sub("@" + _WORD_JOINER, text)
+    text = _REFERENCE.sub(r"\1" + _WORD_JOINER, text)
+    text = _LINK.sub(r"\1" + _WORD_JOINER + r"\2", text)
+    return _COMMAND.sub(r"\1\\/", text)

@@ -1,0 +1,88 @@
+"""A report laid out for a terminal."""
+
+from __future__ import annotations
+
+import io
+import os
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from bot.report.markdown import confidence_word
+from bot.report.sanitise import visible
+from nodes.report import Suspect, TriageReport
+from nodes.trust.secrets import mask
+
+_WIDTH = 110
+
+
+def render_terminal(report: TriageReport, *, width: int | None = None, colour: bool | None = None) -> str:
+    """Render with colours unless ``NO_COLOR`` is set."""
+    colour = not os.environ.get("NO_COLOR") if colour is None else colour
+    out = io.StringIO()
+    console = Console(
+        file=out, force_terminal=colour, no_color=not colour, width=width or _terminal_width(), highlight=False
+    )
+    console.print(_layout(report))
+    return out.getvalue().rstrip("\n")
+
+
+def _terminal_width() -> int:
+    try:
+        return min(os.get_terminal_size().columns, _WIDTH)
+    except OSError:
+        return _WIDTH
+
+
+def _layout(report: TriageReport) -> RenderableType:
+    parts: list[RenderableType] = [Text(_clean(report.verdict), style="bold")]
+    parts.append(Text(_subtitle(report), style="dim"))
+    if report.root_cause:
+        parts += [Text(), Text(_clean(report.root_cause))]
+    for number, suspect in enumerate(report.suspects, 1):
+        parts += [Text(), _suspect(number, suspect)]
+    for title, said in _sections(report):
+        parts += [Text(), Text.assemble((f"{title}: ", "bold"), _clean(said))]
+    return Group(*parts)
+
+
+def _subtitle(report: TriageReport) -> str:
+    parts: list[str] = [report.kind]
+    if report.severity != "unknown":
+        parts.append(f"impact {report.severity}: {report.severity_reason}")
+    parts.append(f"confidence {confidence_word(report.confidence)} ({report.confidence:.0%})")
+    return _clean(" · ".join(parts))
+
+
+def _suspect(number: int, suspect: Suspect) -> RenderableType:
+    where = f"{suspect.path}:{suspect.start_line}-{suspect.end_line}"
+    head = Text.assemble(f"{number}. ", (_clean(where), "cyan"), (f"  {_clean(suspect.symbol or '')}", "green"))
+    lines = [
+        Text.assemble((f"{line:>6} │ ", "dim"), _clean(text.expandtabs(4)))
+        for line, text in enumerate(suspect.quote.split("\n"), suspect.quote_start)
+    ]
+    why = Padding(Text(_clean(suspect.why)), (0, 0, 0, 3))
+    return Group(head, why, *lines)
+
+
+def _sections(report: TriageReport) -> list[tuple[str, str]]:
+    audit = report.citation_audit
+    about = (
+        f"commit {report.commit[:12]}, written by {report.written_by}, {audit.citations} citations checked, "
+        f"{len(audit.dropped)} claims dropped"
+    )
+    sections = [
+        ("How to confirm", report.how_to_confirm),
+        ("Would help", "; ".join(report.missing)),
+        ("Less likely", "; ".join(report.ruled_out)),
+        ("For review", report.review_message),
+        ("Note", "; ".join(report.notes)),
+        ("About", about),
+    ]
+    return [(title, said) for title, said in sections if said]
+
+
+def _clean(text: str) -> str:
+    """What a repository or an issue says must not steer the terminal, nor show a secret."""
+    return visible(mask(text)).encode("utf-8", "replace").decode()
