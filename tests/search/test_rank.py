@@ -1,0 +1,41 @@
+"""Order, reasons and confidence."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.search.engine import Engine
+from nodes.search.rank import confidence, load_weights
+from nodes.search.types import Query
+from tests.repositories import make_repository
+
+FILES = {
+    "lib/lexer.py": "def scan(text):\n    return text.split()\n",
+    "lib/tree.py": "def build(tokens):\n    return list(tokens)\n",
+    "tests/test_lexer.py": "def test_scan():\n    assert scan('a b') == ['a', 'b']\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param("see lib/tree.py", "lib/tree.py", id="path"),
+        pytest.param("`lib.tree` misbehaves", "lib/tree.py", id="module"),
+        pytest.param("`scan` returns nothing", "lib/lexer.py", id="symbol"),
+        pytest.param(
+            'Traceback (most recent call last):\n  File "/x/lib/tree.py", line 2, in build\n    y\nValueError: z',
+            "lib/tree.py",
+            id="trace",
+        ),
+    ],
+)
+def test_what_the_text_names_comes_first(tmp_path, body, expected):
+    make_repository(tmp_path, FILES)
+    assert Engine(tmp_path).find(Query("It breaks", body), "HEAD").files[0].path == expected
+
+
+def test_confidence_grows_with_the_lead():
+    weights = load_weights()
+    values = [confidence([4.0 + lead, 4.0], weights) for lead in (0.0, 0.5, 2.0)]
+    assert values == sorted(values)
+    assert 0 < values[0] < values[-1] < 1
