@@ -78,7 +78,7 @@ def _nearest(name: str) -> str | None:
 @click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("tracehound"), prog_name="triage")
 def cli() -> None:
-    r"""Triage bugs: where a bug most likely lives, why, and what a program checked.
+    """Triage bugs: where a bug most likely lives, why, and what a program checked.
 
     Works on a local git repository without a key, a network or a service.
 

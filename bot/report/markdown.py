@@ -56,7 +56,7 @@ class MarkdownRenderer:
             _cause(report),
             _list("To confirm", report.how_to_confirm),
         ]
-        fields = {"type": report.kind, "priority": report.severity}
+        fields: dict[str, str] = {"type": report.kind, "priority": report.severity}
         if report.suspects:
             fields["component"] = report.suspects[0].path
         if report.labels:
@@ -78,8 +78,8 @@ class MarkdownRenderer:
         if not report.suspects:
             return ""
         rows = [
-            f"| {cell(self._link(s, report.commit))} | {cell(prose(s.why))} | {'quote matches' if s.checked else 'not checked'} |"
-            for s in report.suspects[:SUSPECTS]
+            f"| {cell(self._link(suspect, report.commit))} | {cell(prose(suspect.why))} | {_mark(suspect)} |"
+            for suspect in report.suspects[:SUSPECTS]
         ]
         return "\n".join(["| Where | Why | Checked |", "|---|---|---|", *rows])
 
@@ -113,6 +113,10 @@ class MarkdownRenderer:
 def confidence_word(confidence: float) -> str:
     """A word for a calibrated probability."""
     return "high" if confidence >= 0.85 else "medium" if confidence >= 0.65 else "low"
+
+
+def _mark(suspect: Suspect) -> str:
+    return "quote matches" if suspect.checked else "not checked"
 
 
 def _cause(report: TriageReport) -> str:

@@ -1,0 +1,51 @@
+# Everything below works on a fresh machine with Python 3.11+, git and make; it installs into this folder alone.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+UV_VERSION := 0.13.8
+UV := .tools/bin/uv
+RUN := .venv/bin
+STAMP := .venv/.installed
+export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
+export UV_PYTHON_DOWNLOADS := never
+
+.PHONY: help demo test check bench docs format clean
+help: ## list what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
+
+$(UV):
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: install it, or say make PYTHON=/path/to/python3"; exit 1; }
+	@git --version >/dev/null || { echo "git is needed: install it"; exit 1; }
+	@$(PYTHON) -m venv .tools || { echo "Python's venv module is needed: on Debian, apt-get install python3-venv"; exit 1; }
+	.tools/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+$(STAMP): pyproject.toml uv.lock | $(UV)
+	$(UV) sync --frozen --quiet --python "$$(command -v $(PYTHON))"
+	@touch $@
+
+demo: $(STAMP) ## triage a sample issue of a sample repository
+	@$(RUN)/python docs/demo/make_repository.py .tracehound/demo
+	@TRIAGE_DATA_DIR=.tracehound/data $(RUN)/triage run --repo .tracehound/demo --issue docs/demo/issue.md --brain rules
+
+test: $(STAMP) ## run every test
+	@$(RUN)/python -m pytest -q
+
+check: $(STAMP) ## format, lint, types, who may import whom, generated docs, tests
+	$(RUN)/ruff format --check .
+	$(RUN)/ruff check .
+	$(RUN)/mypy
+	$(RUN)/lint-imports
+	$(RUN)/python docs/generate.py --check
+	$(RUN)/python -m pytest -q
+
+bench: $(STAMP) ## rank against bm25s and keyword counting; REPOS=clones DATA=issues.jsonl for your own
+	$(RUN)/python -m tests.ranking.bench $(if $(REPOS),--repos $(REPOS)) $(if $(DATA),--data $(DATA))
+
+docs: $(STAMP) ## write the generated pages anew
+	$(RUN)/python docs/generate.py
+
+format: $(STAMP) ## format and mend what can be mended
+	$(RUN)/ruff format .
+	$(RUN)/ruff check --fix .
+
+clean: ## remove everything that was installed or made here
+	rm -rf .venv .tools .tracehound .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Read feeds and print what is new."""

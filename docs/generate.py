@@ -1,0 +1,53 @@
+"""Write the pages that are made from the code: the command line's help and the result's schema.
+
+python docs/generate.py            write them
+python docs/generate.py --check    fail if they are not what the code says
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from bot.cli import cli
+from bot.report.document import result_schema
+
+DOCS = Path(__file__).parent
+WIDTH = 100
+
+
+def pages() -> dict[Path, str]:
+    """Each generated page by its path."""
+    schema = json.dumps(result_schema(), indent=2, sort_keys=True) + "\n"
+    return {DOCS / "cli.md": "\n".join(_cli()), DOCS / "schema" / "triage-result.json": schema}
+
+
+def _cli() -> Iterator[str]:
+    yield "# The command line\n\nThis page is generated from `--help`.\n"
+    root = click.Context(cli, info_name="triage", max_content_width=WIDTH, terminal_width=WIDTH)
+    yield f"```text\n{cli.get_help(root)}\n```\n"
+    for name in cli.list_commands(root):
+        command = cli.get_command(root, name)
+        if command is not None:
+            context = click.Context(command, info_name=name, parent=root, max_content_width=WIDTH, terminal_width=WIDTH)
+            yield f"## triage {name}\n\n```text\n{command.get_help(context)}\n```\n"
+
+
+def main() -> None:
+    """Write the pages, or check them."""
+    stale = [path for path, text in pages().items() if not path.exists() or path.read_text() != text]
+    if "--check" in sys.argv:
+        if stale:
+            sys.exit(f"out of date: {', '.join(path.name for path in stale)}; run `make docs`")
+        return
+    for path, text in pages().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
