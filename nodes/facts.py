@@ -29,12 +29,12 @@ class IssueFacts:
 
 
 def read_facts(title: str, body: str) -> IssueFacts:
-    """Everything a program can read off an issue; linear in its length."""
-    text = f"{title}\n\n{body}"
-    named = find_mentions(text)
-    prose, _code = split_fields(text)
+    """Read everything certain off an issue, once a run."""
+    named = find_mentions(f"{title}\n{body}")
+    traces = tuple(find_traces(body))
+    prose, _code = split_fields(_without(body, traces))
     return IssueFacts(
-        traces=tuple(find_traces(body)),
+        traces=traces,
         errors=named.errors,
         symbols=named.symbols,
         paths=named.paths,
@@ -43,5 +43,12 @@ def read_facts(title: str, body: str) -> IssueFacts:
         platforms=named.platforms,
         code_blocks=named.code_blocks,
         form=form_fields(body),
-        words=len(prose.split()),
+        words=sum(any(c.isalpha() for c in word) for word in f"{title} {prose}".split()),
     )
+
+
+def _without(body: str, traces: tuple[StackTrace, ...]) -> str:
+    """The body without its stack traces, which are pasted outside code blocks often enough."""
+    for trace in sorted(traces, key=lambda trace: -trace.start):
+        body = body[: trace.start] + body[trace.end :]
+    return body

@@ -1,39 +1,107 @@
-"""Try to refute the first suspect: is there a rival, is there a link, does an answer speak against it?"""
+"""Try to refute the main hypothesis with what is at hand."""
 
 from __future__ import annotations
 
-from nodes.brains.rules.questions import EQUAL
-from nodes.brains.rules.suspects import latest_suspects
+from collections.abc import Sequence
+
+from nodes.brains.rules.places import (
+    is_ambiguous,
+    is_source,
+    leading,
+    name,
+    plain_words,
+    reason_kinds,
+    words_of,
+)
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Audit
+from nodes.search.tokens import query_terms
+from nodes.trust.quality_gate import LOW_CONFIDENCE
 
-RIVAL_FACTOR, SINGLE_REASON_FACTOR = 0.9, 0.95
-"""What a rival as strong as the first, and a suspicion resting on one kind of reason, take off the confidence."""
-MAX_GAPS = 3
+_ENOUGH_WORDS = 2
+"""Rare terms that issue and quote must share where nothing else links them."""
 
 
 def audit(case: Case) -> Audit:
-    """Doubt lowers the confidence; the gaps are what a wider search should look for.
+    """Reject a claim that nothing carries; every other doubt is a gap that a wider search is told to close.
 
-    By rules nothing is rejected for lack of proof: the quality gate decides by the confidence, and a rejection that
-    no search can answer would only spend the rounds. What is rejected is what is not there, by the critic itself.
+    A place stands by a frame of the trace or by two independent kinds of reasons. Where no cause would be claimed
+    anyway a rejection would only spend rounds: the quality gate sends the draft back for a wider search instead.
     """
-    suspects = latest_suspects(case)
-    if not suspects:
-        return Audit(approved=True, gaps=_unseen(case, suspects), confidence=0.0)
-    confidence = case.state.search_confidence
-    first = suspects[0].evidence
-    rivals = [s for s in suspects[1:] if s.evidence.locator.path != first.locator.path]
-    if rivals and rivals[0].evidence.score >= EQUAL * first.score:
-        confidence *= RIVAL_FACTOR
-    if len(first.reasons) < 2:
-        confidence *= SINGLE_REASON_FACTOR
-    return Audit(approved=True, gaps=_unseen(case, suspects), confidence=round(confidence, 4))
+    ranked = leading(case)
+    if not ranked:
+        return Audit(approved=False, gaps=("No code was found to support any hypothesis",), confidence=0.9)
+    contradictions = _contradictions(case, ranked)
+    gaps = _gaps(case, ranked)
+    kinds = reason_kinds(case, ranked[0].evidence)
+    supported = "trace" in kinds or len(kinds) >= 2
+    return Audit(
+        approved=supported or not _would_claim(case) or _stands_otherwise(case, ranked),
+        gaps=gaps,
+        required_evidence=_required(case, ranked) if gaps else (),
+        contradictions=contradictions,
+        confidence=0.8 if supported and not gaps else 0.6,
+    )
 
 
-def _unseen(case: Case, suspects: list[NumberedEvidence]) -> tuple[str, ...]:
-    """Names that the issue gives and no quote or path of a suspect shows."""
-    shown = " ".join(f"{s.evidence.locator.path} {s.evidence.symbol} {s.evidence.quote}" for s in suspects).lower()
-    names = (*case.facts.symbols, *case.facts.paths)
-    return tuple(name[:300] for name in names if name.rsplit(".", 1)[-1].lower() not in shown)[:MAX_GAPS]
+def _would_claim(case: Case) -> bool:
+    return case.state.search_confidence >= LOW_CONFIDENCE
+
+
+def _stands_otherwise(case: Case, ranked: Sequence[NumberedEvidence]) -> bool:
+    """A single kind of reason is enough where it ties the quoted code to the symptom."""
+    return is_linked(case, ranked[0]) and _has_source(case, ranked)
+
+
+def is_linked(case: Case, item: NumberedEvidence) -> bool:
+    """Does anything but chance tie the quoted code to the symptom?"""
+    if reason_kinds(case, item.evidence) & {"trace", "phrase", "symbol", "path"}:
+        return True
+    said = set(query_terms(f"{case.title}\n{case.body}"))
+    there = set(query_terms(f"{item.evidence.quote}\n{item.evidence.symbol or ''}\n{item.evidence.locator.path}"))
+    return len(said & there) >= _ENOUGH_WORDS
+
+
+def _has_source(case: Case, ranked: Sequence[NumberedEvidence]) -> bool:
+    """An issue about documentation may end in a document; any other ends in code."""
+    about_docs = case.state.reading is not None and case.state.reading.kind == "docs"
+    return about_docs or any(is_source(item.evidence) for item in ranked)
+
+
+def _gaps(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
+    first = ranked[0]
+    kinds = reason_kinds(case, first.evidence)
+    faults = {
+        f"{name(ranked[1].evidence)} fits nearly as well as {name(first.evidence)}"
+        if len(ranked) > 1
+        else "": is_ambiguous(ranked),
+        "Only tests, examples or documents were found, no code that could be at fault": not _has_source(case, ranked),
+        f"Nothing ties the symptom to {name(first.evidence)} but its rank": not is_linked(case, first),
+        f"A single kind of reason speaks for {name(first.evidence)}": len(kinds) < 2 and "trace" not in kinds,
+    }
+    return tuple(text[:300] for text, holds in faults.items() if holds)[:4]
+
+
+def _required(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
+    """What a wider search could look for: the rivals' names and what the issue names itself."""
+    rivals = [item.evidence.symbol for item in ranked[:2] if item.evidence.symbol]
+    named = [*case.facts.symbols[:2], *case.facts.errors[:1]]
+    return tuple(dict.fromkeys(text[:300] for text in (*rivals, *named)))[:4]
+
+
+def _contradictions(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
+    """An answer that speaks of the runner-up and not of the first suspect."""
+    if len(ranked) < 2:
+        return ()
+    first, second = words_of(ranked[0].evidence), words_of(ranked[1].evidence)
+    found = []
+    for exchange in case.state.human_exchanges:
+        said = _stems(exchange.answer or "")
+        if said & _stems(" ".join(second - first)) and not said & _stems(" ".join(first)):
+            found.append(f"The answer speaks of {name(ranked[1].evidence)}, not of {name(ranked[0].evidence)}"[:300])
+    return tuple(found[:4])
+
+
+def _stems(text: str) -> set[str]:
+    return set(query_terms(" ".join(plain_words(text))))

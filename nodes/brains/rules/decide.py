@@ -1,65 +1,105 @@
-"""Choose the next step by rules (PRD section 7's thresholds)."""
+"""Choose the next step: search, ask, doubt or write (thresholds: PRD section 7)."""
 
 from __future__ import annotations
 
-from nodes import guards
-from nodes.brains.rules.questions import next_question
+from nodes.brains.rules.investigate import is_third_party
+from nodes.brains.rules.places import code_of
+from nodes.brains.rules.questions import Question, next_question
 from nodes.context import Case
-from nodes.state import NodeName, Specialist, SupervisorDecision
+from nodes.guards import may_criticise, may_search, progress
+from nodes.state import BugTriageState, NodeName, SupervisorDecision
 
-SURE, CORROBORATED = 0.85, 0.70
-"""PRD section 7: enough with one finding; enough with two that agree."""
+WRITE_AT = 0.85
+WRITE_AT_IF_CORROBORATED = 0.70
+_CORROBORATES = 0.5
 
 
 def decide(case: Case) -> SupervisorDecision:
-    """Read, search, ask if it matters, doubt, write: each only as long as it can change something."""
+    """The first rule that applies; each says in one sentence why."""
     state = case.state
-    if state.tier == "simple":
-        return _go(case, "writer", "The issue needs no code to be looked at.")
-    if state.marks.after_search is None:
-        also: tuple[Specialist, ...] = ("web_search",) if _is_from_outside(case) else ()
-        return _go(case, "codebase_search", "The issue was read; now the code it is about.", also=also)
-    if guards.is_exempt(state):
-        return _go(case, "codebase_search", "Something new was said: search again with it.")
-    question = next_question(case)
+    if not _ran(state, "investigator"):
+        return _step(case, "investigator", "The issue has not been read.")
+    if _is_simple(case):
+        return _step(case, "writer", "Nothing in this issue calls for a look at the code.")
+    if not _ran(state, "codebase_search"):
+        return _step(case, "codebase_search", "The issue was read; the code was not searched yet.")
+    if _was_told_something(state):
+        return _step(case, "codebase_search", "Something was said since the last search: search again with it.")
+    return _with_findings(case)
+
+
+def _with_findings(case: Case) -> SupervisorDecision:
+    state = case.state
+    if _wants_web(case):
+        return _step(case, "web_search", "The error was raised in code from outside this repository.")
+    question = next_question(case) if _confidence(state) < WRITE_AT_IF_CORROBORATED else None
     if question is not None:
-        return SupervisorDecision(
-            next_node="human_input",
-            reasoning=question.reason,
-            question=question.text,
-            question_context="Any answer helps; you can also reply in your own words.",
-            confidence=state.search_confidence,
-            question_options=question.options,
-        )
-    if guards.may_criticise(state):
-        return _go(case, "critic", "There is a hypothesis: try to refute it.")
-    return _go(case, "writer", _why_write(case))
+        return _ask(case, question)
+    if not code_of(case):
+        return _step(case, "writer", "The search found nothing to judge; say so.")
+    if _may_search_for_gaps(state):
+        return _step(case, "codebase_search", "The critic rejected the hypothesis and named what to look for.")
+    if may_criticise(state):
+        return _step(case, "critic", "There is a hypothesis that nobody has tried to refute.")
+    return _step(case, "writer", _enough(state))
 
 
-def _is_from_outside(case: Case) -> bool:
-    """Does the trace end in code that is not the repository's, and is there a web to ask?"""
-    trace = case.facts.traces[0] if case.facts.traces else None
-    if not case.state.web_configured or trace is None or not trace.frames:
+def _ran(state: BugTriageState, node: str) -> bool:
+    return any(entry.node == node for entry in state.trace)
+
+
+def _is_simple(case: Case) -> bool:
+    """A maintainer who redirects a simple issue wants it looked at all the same."""
+    state = case.state
+    security = state.reading is not None and state.reading.kind == "security"
+    return security or (state.tier == "simple" and not state.redirect_instructions)
+
+
+def _was_told_something(state: BugTriageState) -> bool:
+    """Did an answer, a redirect or a retry arrive since the last search? New evidence is the search's own."""
+    then, now = state.marks.after_search, progress(state)
+    if then is None:
         return False
-    return any(part in trace.frames[0].path for part in ("site-packages/", "node_modules/", "/.cargo/", "/pkg/mod/"))
+    return (then.answers, then.redirects, then.retries) != (now.answers, now.redirects, now.retries)
 
 
-def _why_write(case: Case) -> str:
-    confidence = case.state.search_confidence
-    agreeing = sum(finding.confidence >= CORROBORATED for finding in case.state.findings)
-    if confidence >= SURE:
-        return f"Confidence is {confidence:.0%}: one good finding is enough."
-    if confidence >= CORROBORATED and agreeing >= 2:
-        return f"Confidence is {confidence:.0%} and {agreeing} findings agree."
-    return "Nothing further can be found out: report what is known."
+def _wants_web(case: Case) -> bool:
+    return case.state.web_configured and is_third_party(case.facts) and not _ran(case.state, "web_search")
 
 
-def _go(case: Case, node: NodeName, reasoning: str, *, also: tuple[Specialist, ...] = ()) -> SupervisorDecision:
+def _may_search_for_gaps(state: BugTriageState) -> bool:
+    verdict = state.critic_feedback
+    if verdict is None or verdict.verdict == "APPROVED" or not may_search(state):
+        return False
+    return bool(verdict.required_evidence) and not may_criticise(state)
+
+
+def _confidence(state: BugTriageState) -> float:
+    return state.search_confidence if _ran(state, "codebase_search") else 0.0
+
+
+def _enough(state: BugTriageState) -> str:
+    confidence = _confidence(state)
+    supports = {finding.agent_name for finding in state.findings if finding.confidence >= _CORROBORATES}
+    if confidence >= WRITE_AT:
+        return "The first place is very probably right."
+    if confidence >= WRITE_AT_IF_CORROBORATED and len(supports) >= 2:
+        return "The first place is probably right, and two findings say so."
+    return "Nothing that is left to do would make this surer; write what is known."
+
+
+def _step(case: Case, node: NodeName, reasoning: str) -> SupervisorDecision:
     return SupervisorDecision(
-        next_node=node,
-        reasoning=reasoning,
-        question=None,
-        question_context=None,
-        confidence=case.state.search_confidence,
-        also=also,
+        next_node=node, reasoning=reasoning, question=None, question_context=None, confidence=_confidence(case.state)
+    )
+
+
+def _ask(case: Case, question: Question) -> SupervisorDecision:
+    return SupervisorDecision(
+        next_node="human_input",
+        reasoning=question.reason,
+        question=question.text[:300],
+        question_context=question.context[:600] or None,
+        confidence=_confidence(case.state),
+        question_options=question.options,
     )

@@ -1,73 +1,150 @@
-"""Read the issue: the problem in the program's words, a first lead, and what is missing."""
+"""Read an issue: what happens, what that suggests, and what the reporter left out."""
 
 from __future__ import annotations
 
-from nodes.brains.rules.understand import kind_of, severity_of
+import re
+
+from nodes.brains.rules.kind import kind_of, says_nothing, severity_of
 from nodes.context import Case
 from nodes.facts import IssueFacts
 from nodes.judgements import Investigation
+from nodes.report import Kind
 from nodes.search.types import Frame, StackTrace
 
-LEAD_BY_TRACE, LEAD_BY_NAME, LEAD_BY_WORDS = 0.5, 0.35, 0.15
-"""How much a reading alone is worth: never enough to write by (PRD section 7)."""
+_ELSEWHERE = re.compile(r"(^|/)(site-packages|dist-packages|node_modules|vendor|gems|\.cargo)/|^<|lib/python\d")
+_STEPS = re.compile(
+    r"^\s{0,3}(\d{1,2}[.)]|[-*]) \S|\bsteps\b|\bwhen (i|you|we|using|calling|running)\b", re.IGNORECASE | re.M
+)
+_EXPECTED = re.compile(r"\b(expect|should|instead|actual|supposed to|but (it|i|we|get|got))", re.IGNORECASE)
+_SAYS_ERROR = re.compile(
+    r"\b(errors?|exceptions?|crash(es|ed)?|traceback|fails?|failed|raises?|throws?)\b", re.IGNORECASE
+)
+_FIELD = {
+    "expected": re.compile(r"\bexpected\b", re.IGNORECASE),
+    "actual": re.compile(r"\bactual\b|\bcurrent behaviou?r\b|\bwhat happened\b", re.IGNORECASE),
+}
 
 
 def investigate(case: Case) -> Investigation:
-    """What is certain from the text alone."""
+    """State the problem, a hypothesis and what is missing."""
     facts = case.facts
     kind = kind_of(case.title, case.body, facts)
     severity, reason = severity_of(case.title, case.body, facts, kind)
-    hypothesis, confidence = _lead(facts)
     return Investigation(
-        problem=_problem(facts, kind)[:300],
-        hypothesis=hypothesis[:300],
-        missing=_missing(facts) if kind == "bug" else (),
+        problem=_problem(case, kind)[:300],
+        hypothesis=_hypothesis(facts)[:300] if kind in ("bug", "docs") else "",
+        missing=missing_from(case, kind),
         kind=kind,
         severity=severity,
-        severity_reason=reason[:300],
-        confidence=confidence,
+        severity_reason=reason,
+        confidence=_confidence(facts),
     )
 
 
-def _problem(facts: IssueFacts, kind: str) -> str:
-    if facts.traces:
-        trace = facts.traces[0]
-        where = f" in {_frame(trace.frames[0])}" if trace.frames else ""
-        return f"{trace.error or 'An error'} is raised{where}."
+def main_trace(facts: IssueFacts) -> StackTrace | None:
+    """The trace to follow: of a chain the last with frames, which is what the program died of."""
+    with_frames = [trace for trace in facts.traces if trace.frames]
+    return with_frames[-1] if with_frames else None
+
+
+def own_frame(trace: StackTrace) -> Frame:
+    """The innermost frame that does not look like somebody else's code."""
+    mine = (frame for frame in trace.frames if frame.path and not _ELSEWHERE.search(frame.path))
+    return next(mine, trace.frames[0])
+
+
+def is_third_party(facts: IssueFacts) -> bool:
+    """Was the error raised in code that came from outside?"""
+    trace = main_trace(facts)
+    return trace is not None and bool(_ELSEWHERE.search(trace.frames[0].path))
+
+
+def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
+    """What the issue lacks, judged by its kind, most useful first."""
+    facts, said = case.facts, f"{case.title}\n{case.body}\n{_answers(case)}"
+    if kind == "docs":
+        named = facts.paths or "http" in case.body
+        return () if named else ("Which page or docstring it is about",)
+    if kind != "bug":
+        return ()
+    if says_nothing(facts):
+        return ("What was done, what happened, and what was expected instead",)
+    lacks = {
+        "The whole error message or stack trace": bool(_SAYS_ERROR.search(said)) and not (facts.traces or facts.errors),
+        "The steps, or the shortest code that shows it": not (facts.code_blocks or _STEPS.search(said)),
+        "What was expected and what happened instead": not (facts.traces or facts.errors or _EXPECTED.search(said)),
+        "The version it happens with": not facts.versions,
+    }
+    return tuple(what for what, is_missing in lacks.items() if is_missing)
+
+
+def _answers(case: Case) -> str:
+    return "\n".join(exchange.answer or "" for exchange in case.state.human_exchanges)
+
+
+def _problem(case: Case, kind: Kind) -> str:
+    facts = case.facts
+    if kind in _BY_KIND:
+        return _BY_KIND[kind]
+    trace = main_trace(facts)
+    if trace is not None:
+        return f"{trace.error or 'An error'} ends the operation; it passes through {_where(own_frame(trace))}."
     if facts.errors:
-        return f"The program reports “{facts.errors[0]}”."
-    named = ", ".join(f"`{name}`" for name in facts.symbols[:3])
-    if kind == "bug":
-        return f"A wrong result around {named}." if named else "A wrong result, described in words alone."
-    return f"A {kind} about {named}." if named else f"A {kind}, described in words alone."
+        return f"The operation ends with the message “{facts.errors[0][:160]}”{_around(facts)}."
+    form = {name: _field(facts, pattern) for name, pattern in _FIELD.items()}
+    if form["expected"] and form["actual"]:
+        return f"Expected “{form['expected']}”, observed “{form['actual']}”{_around(facts)}."
+    if names := _names(facts):
+        return f"{names} does not do what the reporter expects; no error message is given."
+    return "Something misbehaves, described in prose only: no code, name, error message or stack trace."
 
 
-def _frame(frame: Frame) -> str:
-    place = frame.path or frame.module or "unknown code"
-    return f"`{frame.function}` ({place})" if frame.function else f"`{place}`"
+_BY_KIND: dict[Kind, str] = {
+    "feature": "Asks for something the program does not do yet; no fault is described.",
+    "question": "Asks how to use the program; no fault is described.",
+    "spam": "Says nothing about this program.",
+    "security": "Describes a weakness that an attacker could use.",
+}
 
 
-def _lead(facts: IssueFacts) -> tuple[str, float]:
-    if facts.traces and facts.traces[0].frames:
-        return f"The way to it leads through {_path_of(facts.traces[0])}.", LEAD_BY_TRACE
+def _hypothesis(facts: IssueFacts) -> str:
+    trace = main_trace(facts)
+    if trace is not None:
+        outside = " or in how it calls the library that raised the error" if is_third_party(facts) else ""
+        return f"The fault is in {_where(own_frame(trace))}{outside}, or in what calls it."
     if facts.paths:
-        return f"The issue names {', '.join(f'`{path}`' for path in facts.paths[:3])}.", LEAD_BY_NAME
-    if facts.symbols:
-        return f"The issue names {', '.join(f'`{name}`' for name in facts.symbols[:3])}.", LEAD_BY_NAME
-    return "", LEAD_BY_WORDS
+        return f"The fault is in or near {_quoted(facts.paths[:3])}, named in the issue."
+    if facts.symbols or facts.modules:
+        return f"The fault is in what defines or uses {_quoted((*facts.symbols, *facts.modules)[:3])}."
+    if facts.errors:
+        return f"The fault is on the way to where “{facts.errors[0][:160]}” is printed."
+    return ""
 
 
-def _path_of(trace: StackTrace) -> str:
-    return " ← ".join(_frame(frame) for frame in trace.frames[:3])
+def _where(frame: Frame) -> str:
+    place = frame.path or frame.module or "a frame without a file"
+    line = f" line {frame.line}" if frame.line else ""
+    return f"`{place}`{line}" + (f" (`{frame.function}`)" if frame.function else "")
 
 
-def _missing(facts: IssueFacts) -> tuple[str, ...]:
-    """What a maintainer would ask for next; only what is really absent."""
-    absent = [heading for heading, content in facts.form if not content.strip()]
-    wanted = (
-        (bool(facts.traces or facts.errors or facts.code_blocks), "the exact error message or wrong output"),
-        (bool(facts.versions), "the version in use"),
-        (bool(facts.code_blocks), "a snippet or steps that show it"),
-    )
-    lacking = [name for there, name in wanted if not there]
-    return tuple(f"{name}"[:300] for name in dict.fromkeys((*lacking, *(f"“{h}” of the form" for h in absent))))[:4]
+def _around(facts: IssueFacts) -> str:
+    names = _names(facts)
+    return f" around {names}" if names else ""
+
+
+def _names(facts: IssueFacts) -> str:
+    return _quoted((facts.symbols or facts.paths or facts.modules)[:3])
+
+
+def _quoted(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name[:80]}`" for name in names)
+
+
+def _field(facts: IssueFacts, heading: re.Pattern[str]) -> str:
+    said = next((content for name, content in facts.form if heading.search(name)), "")
+    return " ".join(said.split())[:100]
+
+
+def _confidence(facts: IssueFacts) -> float:
+    signs = ((facts.traces, 0.6), (facts.paths, 0.55), (facts.symbols, 0.45), (facts.errors, 0.4), (True, 0.2))
+    return next(value for sign, value in signs if sign)

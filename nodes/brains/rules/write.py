@@ -1,98 +1,198 @@
-"""Propose a report: every sentence rests on evidence, and what is not known is not said."""
+"""Propose the report from what was found: every sentence of the cause cites its evidence."""
 
 from __future__ import annotations
 
-from nodes.brains.rules.suspects import latest_suspects, place, why
+import re
+from collections.abc import Sequence
+
+from nodes.brains.rules.audit import is_linked
+from nodes.brains.rules.investigate import investigate, main_trace
+from nodes.brains.rules.places import frame_in, is_ambiguous, is_source, leading, name, reason_kinds, why
 from nodes.context import Case
-from nodes.evidence import NumberedEvidence
+from nodes.evidence import Evidence, NumberedEvidence
 from nodes.judgements import Draft, DraftSuspect, Investigation
 from nodes.report import Kind
+from nodes.search.roles import role_of
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
-SUSPECTS = 3
-_LABELS: dict[Kind, str] = {
-    "bug": "bug",
-    "feature": "enhancement",
-    "question": "question",
-    "docs": "documentation",
-    "security": "security",
+_SIMPLE = 0.9
+"""How sure the rules are of what kind an issue is, once they name one that needs no code."""
+_SUSPECTS = 5
+_PER_FILE = 2
+_NEAR = 0.75
+_PLAIN_FOLDERS = frozenset(
+    {"src", "lib", "libs", "app", "apps", "pkg", "packages", "source", "crates", "internal", "cmd"}
+)
+_TYPE = re.compile(r"[\w.:$]{1,80}")
+_LABELS: dict[Kind, tuple[str, ...]] = {
+    "bug": ("bug",),
+    "feature": ("enhancement",),
+    "question": ("question",),
+    "docs": ("documentation",),
+    "spam": (),
+    "security": (),
 }
-_NO_CODE: dict[Kind, str] = {
-    "feature": "This asks for something new; nothing in it says that existing code is wrong.",
-    "question": "This asks how to use the program; nothing in it says that the code is wrong.",
-    "spam": "This does not look like a report about this repository.",
-    "security": "This may describe a security problem; please report it privately.",
+_SIMPLE_VERDICTS: dict[Kind, str] = {
+    "feature": "Reads as a feature request: it describes no fault, so no cause was looked for.",
+    "question": "Reads as a question: it describes no fault, so no cause was looked for.",
+    "spam": "Says nothing about this project; a maintainer may want to look before anyone answers.",
+    "security": "Reads as a security report; it should be continued in private.",
+    "bug": "Says too little to look for a cause.",
 }
 
 
 def write(case: Case) -> Draft:
-    """Write what the evidence carries."""
-    reading = case.state.reading or Investigation(problem="", hypothesis="")
-    suspects = latest_suspects(case)
-    confidence = _confidence(case)
-    if reading.kind in _NO_CODE and not suspects:
-        return _draft(reading, _NO_CODE[reading.kind], confidence=reading.confidence)
-    if not suspects:
-        return _draft(reading, "I could not locate this in the code.", confidence=0.0)
-    first = suspects[0]
-    return _draft(
-        reading,
-        f"Likely in {place(first)}: {why(first, 1)}." if why(first) else f"Likely in {place(first)}.",
-        root_cause=_cause(case, first) if confidence >= LOW_CONFIDENCE else "",
-        suspects=tuple(DraftSuspect(evidence=s.id, why=why(s)[:300]) for s in suspects[:SUSPECTS]),
-        ruled_out=tuple(_less_likely(s, first) for s in suspects[SUSPECTS : SUSPECTS + 2]),
-        how_to_confirm=_confirm(case, first),
-        confidence=confidence,
-    )
-
-
-def _draft(
-    reading: Investigation,
-    verdict: str,
-    *,
-    root_cause: str = "",
-    suspects: tuple[DraftSuspect, ...] = (),
-    ruled_out: tuple[str, ...] = (),
-    how_to_confirm: str = "",
-    confidence: float,
-) -> Draft:
-    label = _LABELS.get(reading.kind)
+    """The report as the rules see it; where no cause can be claimed it says where to start reading."""
+    reading = case.state.reading or investigate(case)
+    ranked = leading(case)
+    if not ranked and not _searched(case):
+        return _simple(reading)
+    chosen = _choose(ranked)
+    claims = bool(chosen) and _may_claim(case, chosen)
     return Draft(
-        verdict=verdict[:300],
-        root_cause=root_cause,
-        suspects=suspects,
+        verdict=_verdict(case, chosen, claims=claims)[:300],
+        root_cause=_root_cause(case, chosen)[:1_200] if claims else "",
+        suspects=tuple(DraftSuspect(evidence=item.id, why=why(case, item.evidence)) for item in chosen),
         missing=reading.missing,
-        ruled_out=ruled_out,
-        how_to_confirm=how_to_confirm,
-        labels=(label,) if label else (),
+        ruled_out=_ruled_out(case, ranked, chosen),
+        how_to_confirm=_how_to_confirm(case, ranked, chosen)[:1_200],
+        labels=(*_LABELS[reading.kind], *_area(chosen)),
         kind=reading.kind,
         severity=reading.severity,
         severity_reason=reading.severity_reason,
-        confidence=round(confidence, 4),
+        confidence=case.state.search_confidence if chosen else 0.0,
     )
 
 
-def _confidence(case: Case) -> float:
-    """The engine's calibrated number, as far as the critic let it stand."""
-    verdict = case.state.critic_feedback
-    return min(case.state.search_confidence, verdict.confidence) if verdict else case.state.search_confidence
+def _searched(case: Case) -> bool:
+    return any(entry.node == "codebase_search" for entry in case.state.trace)
 
 
-def _cause(case: Case, first: NumberedEvidence) -> str:
-    sentences = [f"The fault is most likely in {place(first)} [{first.id}]."]
-    sentences += [f"It stands out by this: {reason} [{first.id}]." for reason in first.evidence.reasons[:2]]
-    trace = next((item for item in case.evidence if item.evidence.kind == "trace"), None)
-    if trace is not None and case.facts.traces and case.facts.traces[0].error:
-        sentences.append(f"The issue's stack trace ends in `{case.facts.traces[0].error}` [{trace.id}].")
-    return " ".join(sentences)[:1_200]
+def _simple(reading: Investigation) -> Draft:
+    return Draft(
+        verdict=_SIMPLE_VERDICTS.get(reading.kind, _SIMPLE_VERDICTS["bug"]),
+        root_cause="",
+        missing=reading.missing,
+        labels=_LABELS[reading.kind],
+        kind=reading.kind,
+        severity=reading.severity,
+        severity_reason=reading.severity_reason,
+        confidence=_SIMPLE if reading.kind in ("feature", "question", "spam", "security") else 0.0,
+    )
 
 
-def _less_likely(item: NumberedEvidence, first: NumberedEvidence) -> str:
-    share = item.evidence.score / first.evidence.score if first.evidence.score else 0.0
-    return f"{place(item)} matches less well: {share:.0%} of the first place's score [{item.id}]."[:300]
+def _choose(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
+    """The best places, no file more than twice, and tests only where there is nothing else."""
+    source = [item for item in ranked if is_source(item.evidence)] or list(ranked)
+    kept: list[NumberedEvidence] = []
+    for item in source:
+        if sum(item.evidence.locator.path == other.evidence.locator.path for other in kept) < _PER_FILE:
+            kept.append(item)
+    return tuple(kept[:_SUSPECTS])
 
 
-def _confirm(case: Case, first: NumberedEvidence) -> str:
-    where = first.evidence.locator
-    start = "Run the issue's snippet" if case.facts.code_blocks else "Follow the issue's steps"
-    return f"{start} with a breakpoint at `{where.path}:{where.start_line}` and see whether wrong values reach it."
+def _may_claim(case: Case, chosen: Sequence[NumberedEvidence]) -> bool:
+    return case.state.search_confidence >= LOW_CONFIDENCE and is_linked(case, chosen[0])
+
+
+def _verdict(case: Case, chosen: Sequence[NumberedEvidence], *, claims: bool) -> str:
+    if not chosen:
+        return "Nothing in the code matches this report strongly enough to name a place."
+    first = chosen[0].evidence
+    if not claims:
+        return f"No cause claimed; the place to start reading is {name(first)}."
+    symbol = f" — `{first.symbol}`" if first.symbol else ""
+    return f"Likely in `{first.locator.path}`{symbol}, {_short_why(case, first)}."
+
+
+def _short_why(case: Case, evidence: Evidence) -> str:
+    kinds = reason_kinds(case, evidence)
+    return next((words for kind, words in _SHORT_WHY if kind in kinds), "the best match for the report as a whole")
+
+
+_SHORT_WHY = (
+    ("trace", "which is on the reporter's stack trace"),
+    ("phrase", "which holds the message the report quotes"),
+    ("symbol", "which the report names"),
+    ("path", "which the report names"),
+    ("words", "which shares the report's rarest words"),
+)
+
+
+def _root_cause(case: Case, chosen: Sequence[NumberedEvidence]) -> str:
+    first = chosen[0]
+    sentences = [_first_sentence(case, first)]
+    if "phrase" in reason_kinds(case, first.evidence) and frame_in(case, first.evidence):
+        sentences.append(f"The same place holds a message that the report quotes [{first.id}].")
+    if len(chosen) > 1 and chosen[1].evidence.score >= _NEAR:
+        rival = "fits nearly as well" if is_ambiguous(chosen) else "comes next"
+        second = chosen[1]
+        sentences.append(f"If the fault is not there, {name(second.evidence)} {rival} [{second.id}].")
+    return " ".join(sentences)
+
+
+def _first_sentence(case: Case, first: NumberedEvidence) -> str:
+    evidence = first.evidence
+    trace = main_trace(case.facts)
+    cited = ", ".join(dict.fromkeys((*_trace_ids(case), first.id)))
+    if trace is not None and frame_in(case, evidence):
+        error = f"`{trace.error}`" if trace.error and _TYPE.fullmatch(trace.error) else "The error"
+        return f"{error} is probably raised in or through {name(evidence)}, which is on the stack trace [{cited}]."
+    said = {
+        "phrase": f"The message quoted probably comes from {name(evidence)}, which holds its words [{first.id}].",
+        "symbol": f"The fault is probably in {name(evidence)}, which the report names [{first.id}].",
+        "path": f"The fault is probably in {name(evidence)}, a file the report names [{first.id}].",
+    }
+    kinds = reason_kinds(case, evidence)
+    plain = f"The fault is probably in {name(evidence)}, whose code uses the report's words [{first.id}]."
+    return next((sentence for kind, sentence in said.items() if kind in kinds), plain)
+
+
+def _trace_ids(case: Case) -> list[str]:
+    """The reporter's trace, as evidence."""
+    return [item.id for item in case.evidence if item.evidence.kind == "trace"][-1:]
+
+
+def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[NumberedEvidence]) -> tuple[str, ...]:
+    """Places that were found and are not suspects, with the reason, best first."""
+    said = [
+        f"{name(item.evidence)}: a test, example or document, not code at fault [{item.id}]"
+        for item in ranked
+        if item not in chosen and not is_source(item.evidence)
+    ]
+    trace = main_trace(case.facts)
+    off_trace = [
+        f"{name(item.evidence)}: not on the stack trace [{item.id}]"
+        for item in ranked
+        if item not in chosen and is_source(item.evidence) and trace is not None and not frame_in(case, item.evidence)
+    ]
+    return tuple(line[:300] for line in (*said, *off_trace))[:3]
+
+
+def _how_to_confirm(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[NumberedEvidence]) -> str:
+    if not chosen:
+        return ""
+    first = chosen[0].evidence
+    frame = frame_in(case, first)
+    line = frame.line if frame is not None and frame.line and _inside(first, frame.line) else first.locator.start_line
+    place = f"`{first.locator.path}:{line}`"
+    given = "Run the code from the report" if case.facts.code_blocks else "Repeat what the report describes"
+    step = f"{given} with a breakpoint at {place}: if it is never reached, this suspect is out."
+    test = next(
+        (item.evidence.locator.path for item in ranked if role_of(str(item.evidence.locator.path)) == "test"), None
+    )
+    return f"{step} The tests nearest to it are in `{test}`." if test else step
+
+
+def _inside(evidence: Evidence, line: int) -> bool:
+    where = evidence.locator
+    return (where.start_line or 0) <= line <= (where.end_line or 0)
+
+
+def _area(chosen: Sequence[NumberedEvidence]) -> tuple[str, ...]:
+    """The first folder of the top suspect that means something."""
+    if not chosen:
+        return ()
+    folders = str(chosen[0].evidence.locator.path).split("/")[:-1]
+    area = next((folder for folder in folders if folder.lower() not in _PLAIN_FOLDERS), None)
+    return (f"area: {area}"[:50],) if area else ()

@@ -1,0 +1,124 @@
+"""The places that were found, in the order they are believed, and what is known of each in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from nodes.context import Case
+from nodes.evidence import Evidence, NumberedEvidence
+from nodes.search.roles import role_of
+from nodes.search.tokens import WORD
+from nodes.search.types import Frame
+
+EQUAL = 0.95
+"""Two scores are nearly equal from this share of each other on."""
+_AGREES = 0.15
+"""What a frame of the reporter's trace in the same file adds to a normalised score."""
+_BESIDE = frozenset({"test", "docs", "example", "vendored", "minified"})
+_REASON_KINDS = (
+    ("trace", re.compile(r"\bstack trace\b|\bframe\b", re.IGNORECASE)),
+    ("phrase", re.compile(r"\bmessage\b|\bquotes\b", re.IGNORECASE)),
+    ("symbol", re.compile(r"\bdefines\b|\bnamed\b|\bsymbol\b", re.IGNORECASE)),
+    ("path", re.compile(r"\bnames this (file|module)\b|\bin its path\b|\bfile's name\b", re.IGNORECASE)),
+    ("words", re.compile(r"\bwords\b|\bmentions\b", re.IGNORECASE)),
+    ("neighbour", re.compile(r"\bimport", re.IGNORECASE)),
+    ("history", re.compile(r"\bfix(es|ed)?\b|\bcommit|\bchanged\b", re.IGNORECASE)),
+)
+_SAYS_NOTHING = re.compile(
+    r"^in \S+$|^outside any definition$|^defines nothing$|^stands for its folder$|rarely the fault$"
+)
+
+
+def code_of(case: Case) -> tuple[NumberedEvidence, ...]:
+    """The code that was gathered, what the last search found before anything older."""
+    code = [item for item in case.evidence if item.evidence.kind == "code" and item.evidence.locator.path]
+    searches = [finding for finding in case.state.findings if finding.agent_name == "codebase_search"]
+    last = set(searches[-1].evidence) if searches else set()
+    return tuple(sorted(code, key=lambda item: item.evidence.key not in last))
+
+
+def rank(case: Case, candidates: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
+    """Order by score, agreement with the reporter's own frames, and tests and documents last."""
+    return tuple(sorted(candidates, key=lambda item: -_belief(case, item.evidence)))
+
+
+def leading(case: Case) -> tuple[NumberedEvidence, ...]:
+    """What the last search found, in the order it is believed; what only an older one found stays behind."""
+    code = code_of(case)
+    searches = [finding for finding in case.state.findings if finding.agent_name == "codebase_search"]
+    last = set(searches[-1].evidence) if searches else {item.evidence.key for item in code}
+    newest = [item for item in code if item.evidence.key in last]
+    return rank(case, newest or code)
+
+
+def _belief(case: Case, evidence: Evidence) -> float:
+    belief = evidence.score + _AGREES * (frame_in(case, evidence) is not None)
+    return belief if is_source(evidence) else belief - 1.0
+
+
+def is_source(evidence: Evidence) -> bool:
+    """Is it code that can be at fault, rather than a test, an example or a document?"""
+    return role_of(evidence.locator.path or "") not in _BESIDE
+
+
+def frame_in(case: Case, evidence: Evidence) -> Frame | None:
+    """The innermost frame of the reporter's traces that is in this file."""
+    path = evidence.locator.path or ""
+    for trace in case.facts.traces:
+        for frame in trace.frames:
+            if frame.path and _same_file(frame.path, path):
+                return frame
+    return None
+
+
+def _same_file(written: str, path: str) -> bool:
+    """A trace names a file from anywhere: the shorter of the two paths must end the longer, at a folder."""
+    ours, theirs = PurePosixPath(path).parts, PurePosixPath(written).parts
+    shared = min(len(ours), len(theirs), 3)
+    return shared > 0 and ours[-shared:] == theirs[-shared:]
+
+
+def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
+    """The independent kinds of reasons that speak for a place."""
+    found = {kind for text in evidence.reasons for kind, pattern in _REASON_KINDS if pattern.search(text)}
+    if frame_in(case, evidence) is not None:
+        found.add("trace")
+    return frozenset(found - {"neighbour"} if len(found) > 1 else found)
+
+
+def why(case: Case, evidence: Evidence) -> str:
+    """In words, what speaks for a place."""
+    said = [text for text in evidence.reasons if not _SAYS_NOTHING.search(text)]
+    frame = frame_in(case, evidence)
+    if frame is not None and not any("stack trace" in text for text in said):
+        at = f" at line {frame.line}" if frame.line else ""
+        said.insert(0, f"on the reporter's stack trace{at}")
+    return "; ".join(said[:3])[:300] or "ranks high for the report as a whole"
+
+
+def name(evidence: Evidence) -> str:
+    """A place as one writes it in a sentence."""
+    path = f"`{evidence.locator.path}`"
+    return f"`{evidence.symbol}` in {path}" if evidence.symbol else path
+
+
+def words_of(evidence: Evidence) -> frozenset[str]:
+    """The plain words of a place's symbol and file name."""
+    stem = PurePosixPath(evidence.locator.path or "").stem
+    return frozenset(plain_words(f"{evidence.symbol or ''} {stem}"))
+
+
+def plain_words(text: str) -> list[str]:
+    """Identifiers cut into lower-case words, in order, each once."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]", " ", text)
+    return list(dict.fromkeys(word.lower() for word in WORD.findall(spaced) if len(word) > 2))
+
+
+def is_ambiguous(ranked: Sequence[NumberedEvidence]) -> bool:
+    """Are the two best nearly equal, and in different files?"""
+    if len(ranked) < 2:
+        return False
+    first, second = ranked[0].evidence, ranked[1].evidence
+    return first.locator.path != second.locator.path and second.score >= EQUAL * first.score

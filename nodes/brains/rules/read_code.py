@@ -1,0 +1,40 @@
+"""Judge what a code search found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nodes.brains.rules.places import is_ambiguous, is_source, name, rank, why
+from nodes.context import Case
+from nodes.evidence import NumberedEvidence
+from nodes.judgements import CodeReading
+
+AMBIGUOUS = 0.85
+"""What is left of the confidence where two files are nearly equal."""
+NO_SOURCE = 0.5
+"""What is left of it where only tests, examples or documents were found."""
+
+
+def read_code(case: Case, candidates: Sequence[NumberedEvidence]) -> CodeReading:
+    """Name the top suspect, why it is one, and how sure that is."""
+    ranked = rank(case, candidates)
+    if not ranked:
+        return CodeReading(
+            summary="No place in the code matches the issue strongly enough to name.",
+            details="The names, messages and rare words of the issue lead nowhere in particular.",
+        )
+    first = ranked[0].evidence
+    others = "; ".join(f"{item.id} {name(item.evidence)}" for item in ranked[1:4])
+    return CodeReading(
+        summary=f"Top suspect: {name(first)}."[:300],
+        details=f"{ranked[0].id}: {why(case, first)}.{f' Then {others}.' if others else ''}"[:600],
+        suspects=tuple(item.id for item in ranked[:10]),
+        confidence=_confidence(case, ranked),
+    )
+
+
+def _confidence(case: Case, ranked: Sequence[NumberedEvidence]) -> float:
+    """The engine's calibrated number, which a rule may lower and never raise."""
+    ambiguous = AMBIGUOUS if is_ambiguous(ranked) else 1.0
+    beside = 1.0 if is_source(ranked[0].evidence) else NO_SOURCE
+    return round(min(max(case.search_confidence, 0.0), 1.0) * ambiguous * beside, 4)
