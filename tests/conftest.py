@@ -1,0 +1,17 @@
+"""No test sees the settings of the machine it runs on, nor writes outside its own folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in list(os.environ):
+        if name.startswith(("OPENAI_", "TRIAGE_")) or name == "NO_COLOR":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path))
