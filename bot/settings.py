@@ -30,7 +30,7 @@ class Settings(BaseSettings):
     )
     openai_api_key: SecretStr | None = Field(None, description="Key of the model endpoint.")
     openai_base_url: str | None = Field(
-        None, pattern=r"^https?://", description="Any OpenAI-compatible endpoint; unset means OpenAI's own."
+        None, pattern=r"^https?://[^/\s]", description="Any OpenAI-compatible endpoint; unset means OpenAI's own."
     )
     triage_supervisor_model: str = Field("gpt-4o", min_length=1, description="Model that routes, at temperature 0.")
     triage_critic_model: str | None = Field(None, description="Model that audits; unset means TRIAGE_MODEL.")

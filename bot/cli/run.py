@@ -125,7 +125,7 @@ def _rendered(state: BugTriageState, form: Format) -> str:
         from bot.report.terminal import render_terminal  # noqa: PLC0415
 
         return render_terminal(result.report)
-    return result.report.github_comment
+    return result.report.github_comment.rstrip("\n")
 
 
 def _colour() -> bool | None:
