@@ -86,8 +86,13 @@ def _candidates(ranking: Ranking, *, retry: bool) -> list[Evidence]:
     if best <= 0:
         return []
     lowest = MIN_SCORE_ON_RETRY if retry else MIN_SCORE
-    kept = [place for place in ranking.locations if place.score / best >= lowest and len(place.quote) <= MAX_QUOTE]
+    kept = [place for place in ranking.locations if place.score / best >= lowest and _is_quotable(place)]
     return [_evidence(place, ranking.commit, place.score / best) for place in kept]
+
+
+def _is_quotable(place: Location) -> bool:
+    """A blank quote proves nothing, and a long one outgrows the state."""
+    return bool(place.quote.strip()) and len(place.quote) <= MAX_QUOTE
 
 
 def _evidence(place: Location, sha: str, score: float) -> Evidence:

@@ -36,7 +36,7 @@ async def main(database: str, log: Path, *, hang: bool) -> None:
         outcome = await advance(build_graph(saver), context(Stateful(before=note)), "t", start)
         assert isinstance(outcome, Finished)
         assert outcome.state.report is not None
-        print(outcome.state.report.status)  # noqa: T201
+        print(outcome.state.report.status)
 
 
 asyncio.run(main(sys.argv[1], Path(sys.argv[2]), hang=sys.argv[3] == "hang"))

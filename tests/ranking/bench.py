@@ -1,7 +1,7 @@
 """Rank the same issues with Tracehound, with bm25s and by counting keywords; print accuracy and time side by side.
 
     python -m tests.ranking.bench                               the project's own small set
-    python -m tests.ranking.bench --repos CLONES --data FILE    issues as JSON lines: repo, base_commit, issue, gold_files
+    python -m tests.ranking.bench --repos CLONES --data FILE    JSON lines: repo, base_commit, issue, gold_files
 
 CLONES holds one clone per repository in a folder named owner+name; the clone may be one level down, in repo.
 """

@@ -11,56 +11,47 @@ from nodes.brains.rules.places import (
     name,
     plain_words,
     reason_kinds,
+    shared_words,
     words_of,
 )
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Audit
 from nodes.search.tokens import query_terms
-from nodes.trust.quality_gate import LOW_CONFIDENCE
 
+_SUPPORTED, _DOUBTED = 0.8, 0.6
+"""How sure the audit is of a place with two kinds of reasons or a frame of the trace, and of any other."""
 _ENOUGH_WORDS = 2
-"""Rare terms that issue and quote must share where nothing else links them."""
+"""Words that issue and quote must share where nothing else links them."""
 
 
 def audit(case: Case) -> Audit:
-    """Reject a claim that nothing carries; every other doubt is a gap that a wider search is told to close.
+    """Name every doubt: as a gap, as a contradiction, and in the confidence.
 
-    A place stands by a frame of the trace or by two independent kinds of reasons. Where no cause would be claimed
-    anyway a rejection would only spend rounds: the quality gate sends the draft back for a wider search instead.
+    By rules nothing is rejected. A rejection that no search can answer blocks the writer until the rounds are spent;
+    gaps, contradictions and a low confidence reach the quality gate, which searches wider or calls a person.
     """
     ranked = leading(case)
     if not ranked:
-        return Audit(approved=False, gaps=("No code was found to support any hypothesis",), confidence=0.9)
+        return Audit(approved=True, gaps=("No code was found to support any hypothesis",), confidence=0.0)
     contradictions = _contradictions(case, ranked)
     gaps = _gaps(case, ranked)
     kinds = reason_kinds(case, ranked[0].evidence)
     supported = "trace" in kinds or len(kinds) >= 2
     return Audit(
-        approved=supported or not _would_claim(case) or _stands_otherwise(case, ranked),
+        approved=True,
         gaps=gaps,
         required_evidence=_required(case, ranked) if gaps else (),
         contradictions=contradictions,
-        confidence=0.8 if supported and not gaps else 0.6,
+        confidence=_SUPPORTED if supported and not gaps else _DOUBTED,
     )
-
-
-def _would_claim(case: Case) -> bool:
-    return case.state.search_confidence >= LOW_CONFIDENCE
-
-
-def _stands_otherwise(case: Case, ranked: Sequence[NumberedEvidence]) -> bool:
-    """A single kind of reason is enough where it ties the quoted code to the symptom."""
-    return is_linked(case, ranked[0]) and _has_source(case, ranked)
 
 
 def is_linked(case: Case, item: NumberedEvidence) -> bool:
     """Does anything but chance tie the quoted code to the symptom?"""
     if reason_kinds(case, item.evidence) & {"trace", "phrase", "symbol", "path"}:
         return True
-    said = set(query_terms(f"{case.title}\n{case.body}"))
-    there = set(query_terms(f"{item.evidence.quote}\n{item.evidence.symbol or ''}\n{item.evidence.locator.path}"))
-    return len(said & there) >= _ENOUGH_WORDS
+    return len(shared_words(case, item.evidence)) >= _ENOUGH_WORDS
 
 
 def _has_source(case: Case, ranked: Sequence[NumberedEvidence]) -> bool:

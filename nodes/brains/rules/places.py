@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.search.roles import role_of
-from nodes.search.tokens import WORD
+from nodes.search.tokens import WORD, query_terms
 from nodes.search.types import Frame
 
 EQUAL = 0.95
@@ -82,20 +82,47 @@ def _same_file(written: str, path: str) -> bool:
 
 def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
     """The independent kinds of reasons that speak for a place."""
-    found = {kind for text in evidence.reasons for kind, pattern in _REASON_KINDS if pattern.search(text)}
+    found = {kind_of_reason(text) for text in evidence.reasons if not _SAYS_NOTHING.search(text)}
     if frame_in(case, evidence) is not None:
         found.add("trace")
     return frozenset(found - {"neighbour"} if len(found) > 1 else found)
 
 
 def why(case: Case, evidence: Evidence) -> str:
-    """In words, what speaks for a place."""
-    said = [text for text in evidence.reasons if not _SAYS_NOTHING.search(text)]
+    """In words, what speaks for a place: each kind of reason once, as concretely as it can be said."""
+    said: dict[str, str] = {}
     frame = frame_in(case, evidence)
-    if frame is not None and not any("stack trace" in text for text in said):
-        at = f" at line {frame.line}" if frame.line else ""
-        said.insert(0, f"on the reporter's stack trace{at}")
-    return "; ".join(said[:3])[:300] or "ranks high for the report as a whole"
+    if frame is not None:
+        said["trace"] = f"on the reporter's stack trace{f' at line {frame.line}' if frame.line else ''}"
+    for text in evidence.reasons:
+        if not _SAYS_NOTHING.search(text):
+            kind = kind_of_reason(text)
+            said.setdefault(kind, _concrete(kind, text, case, evidence))
+    return "; ".join(list(said.values())[:3])[:300] or "ranks high for the report as a whole"
+
+
+def kind_of_reason(text: str) -> str:
+    """The kind of a reason, or the reason itself where it is of no known kind."""
+    return next((kind for kind, pattern in _REASON_KINDS if pattern.search(text)), text)
+
+
+def _concrete(kind: str, text: str, case: Case, evidence: Evidence) -> str:
+    if kind == "symbol" and evidence.symbol:
+        last = evidence.symbol.rpartition(".")[2]
+        return f"the report names `{last}`" if last in f"{case.title} {case.body}" else text
+    if kind == "words" and (shared := shared_words(case, evidence)):
+        return f"shares the report's words {', '.join(f'“{word}”' for word in shared)}"
+    return text
+
+
+def shared_words(case: Case, evidence: Evidence, most: int = 3) -> list[str]:
+    """The words of the issue that the quoted code uses too, those of the title first, long ones before short ones."""
+    there = set(query_terms(f"{evidence.quote} {evidence.symbol or ''}"))
+    found: list[str] = []
+    for text in (case.title, case.body):
+        words = {word.lower() for word in WORD.findall(text) if 3 < len(word) <= 40 and set(query_terms(word)) & there}
+        found += sorted(words, key=lambda word: (-len(word), word))
+    return list(dict.fromkeys(found))[:most]
 
 
 def name(evidence: Evidence) -> str:
