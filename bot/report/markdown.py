@@ -2,117 +2,98 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote as url_quote
+import re
 
-from bot.report.sanitise import block, cell, code, prose
-from nodes.report import Kind, NotFoundReason, Suspect, Ticket, TriageReport
+from bot.report.folds import about, maintainers, sentence
+from bot.report.links import Links
+from bot.report.sanitise import cell, code, prose
+from bot.report.wording import FOOTER, KINDS, NOT_FOUND, SECURITY, confidence_word
+from nodes.report import Suspect, Ticket, TriageReport
 
 MAX_COMMENT = 65_536
 """GitHub's own limit, in characters."""
+VISIBLE_WORDS = 250
+"""What is read without unfolding anything."""
 SUSPECTS = 3
-_NOT_FOUND: dict[NotFoundReason, str] = {
-    "no_candidates": "no code in this commit matches what the issue says",
-    "only_weak_candidates": "the evidence is too weak to name a cause",
-    "several_equal_candidates": "several places match equally well",
-    "claims_failed_checking": "what was claimed did not pass checking and was dropped",
-    "not_a_bug_report": "this does not report a fault in the code",
-    "text_too_short": "the text is too short to search by",
-    "code_not_readable": "the code could not be read",
-}
-_SECURITY = (
-    "**This may describe a security problem.** Please do not add details here. "
-    "Report it privately as the repository's security policy (SECURITY.md) says; a maintainer can then hide this issue."
-)
-_FOOTER = "<sub>Automated first read; a maintainer decides.</sub>"
+_WORDS_A_ROW = 24
+_CAUSE_WORDS = 70
+_MISSING_WORDS = 45
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 class MarkdownRenderer:
-    """Renders reports for a repository on a server; without one, places are plain paths."""
+    """Renders reports with links into a repository; without an address, places are plain paths."""
 
-    def __init__(self, *, server_url: str = "https://github.com", slug: str | None = None) -> None:
-        self._server_url = server_url.rstrip("/")
-        self._slug = slug
+    def __init__(self, *, server_url: str = "https://github.com", repository: str | None = None) -> None:
+        self._server_url = server_url
+        self._repository = repository
 
     def comment(self, report: TriageReport) -> str:
         """Verdict first, then at most three places; everything for maintainers is folded."""
         if report.kind == "security":
-            return f"{_SECURITY}\n\n{_FOOTER}\n"
-        parts = [
-            self._verdict(report),
-            self._places(report),
-            _cause(report),
-            _facts(report),
-            self._maintainers(report),
-            _about(report),
-            _FOOTER,
-        ]
-        return "\n\n".join(filter(None, parts))[:MAX_COMMENT] + "\n"
+            return f"{SECURITY}\n\n{FOOTER}\n"
+        links = self._links(report)
+        visible = [_verdict(report), _tried(report), _places(report, links), _cause(report), _facts(report)]
+        whole = "\n\n".join(filter(None, (*visible, maintainers(report, links), about(report), FOOTER)))
+        if len(whole) >= MAX_COMMENT:
+            whole = "\n\n".join(filter(None, (*visible, about(report), FOOTER)))
+        return whole + "\n"
 
     def ticket(self, report: TriageReport) -> Ticket:
         """The same for a tracker: a title, a body, and fields."""
-        parts = [
-            prose(report.verdict),
-            self._places(report),
-            _cause(report),
-            _list("To confirm", report.how_to_confirm),
-        ]
         fields: dict[str, str] = {"type": report.kind, "priority": report.severity}
+        if report.kind == "security":
+            return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
+        places = _places(report, self._links(report))
+        parts = [prose(report.verdict), places, _cause(report), sentence("To confirm", report.how_to_confirm)]
         if report.suspects:
             fields["component"] = report.suspects[0].path
         if report.labels:
             fields["labels"] = ", ".join(report.labels)
-        body = "" if report.kind == "security" else "\n\n".join(filter(None, parts))
-        return Ticket(title=prose(report.verdict)[:300], body=body[:6_000], fields=fields)
+        return Ticket(title=_title(report), body=_whole_parts(parts, 6_000), fields=fields)
 
-    def _verdict(self, report: TriageReport) -> str:
-        line = f"**{prose(report.verdict)}**"
-        if report.root_cause:
-            return (
-                f"{line} Confidence: {confidence_word(report.confidence)} · found by reading code, not by running it."
-            )
-        if report.not_found and report.kind in ("bug", "docs"):
-            return f"{line} No cause is named: {_NOT_FOUND[report.not_found]}."
-        return line
-
-    def _places(self, report: TriageReport) -> str:
-        if not report.suspects:
-            return ""
-        rows = [
-            f"| {cell(self._link(suspect, report.commit))} | {cell(prose(suspect.why))} | {_mark(suspect)} |"
-            for suspect in report.suspects[:SUSPECTS]
-        ]
-        return "\n".join(["| Where | Why | Checked |", "|---|---|---|", *rows])
-
-    def _link(self, suspect: Suspect, sha: str) -> str:
-        lines = f"L{suspect.start_line}-L{suspect.end_line}"
-        symbol = f" {code(suspect.symbol)}" if suspect.symbol else ""
-        if not (self._slug and suspect.path):
-            return f"{code(suspect.path)} {lines}{symbol}"
-        return f"[{code(suspect.path.rsplit('/', 1)[-1])} {lines}]({self._permalink(suspect, sha)}){symbol}"
-
-    def _permalink(self, suspect: Suspect, sha: str) -> str:
-        path = url_quote(suspect.path.encode("utf-8", "surrogateescape"))
-        lines = f"#L{suspect.start_line}-L{suspect.end_line}"
-        return f"{self._server_url}/{self._slug}/blob/{sha}/{path}{lines}"
-
-    def _maintainers(self, report: TriageReport) -> str:
-        quotes = "\n\n".join(
-            f"{number}. {code(f'{s.path}:{s.quote_start}-{s.quote_end}')} [{s.evidence}]\n\n{block(s.quote)}"
-            for number, s in enumerate(report.suspects, 1)
-        )
-        parts = [
-            quotes,
-            _bullets("Less likely", report.ruled_out),
-            _list("How to confirm", report.how_to_confirm),
-            _list("For review", report.review_message),
-            _bullets("Tried", report.tried),
-        ]
-        return _fold("For maintainers: evidence, what is less likely, next step", "\n\n".join(filter(None, parts)))
+    def _links(self, report: TriageReport) -> Links:
+        return Links(self._server_url, self._repository or report.repository, report.commit)
 
 
-def confidence_word(confidence: float) -> str:
-    """A word for a calibrated probability."""
-    return "high" if confidence >= 0.85 else "medium" if confidence >= 0.65 else "low"
+def _title(report: TriageReport) -> str:
+    """Trackers show titles as they are: cut in plain text, before anything is escaped."""
+    return prose(report.verdict[:140].replace("`", ""))[:300]
+
+
+def _whole_parts(parts: list[str], most: int) -> str:
+    """As many parts as fit, none of them cut: half a table is no table."""
+    kept = ""
+    for part in filter(None, parts):
+        longer = f"{kept}\n\n{part}" if kept else part
+        kept = longer if len(longer) <= most else kept
+    return kept
+
+
+def _verdict(report: TriageReport) -> str:
+    line = f"**{prose(report.verdict)}**"
+    if report.root_cause:
+        return f"{line} Confidence: {confidence_word(report.confidence)} · found by reading code, not by running it."
+    if report.not_found and report.kind in ("bug", "docs"):
+        return f"{line} Why no cause is named: {NOT_FOUND[report.not_found]}."
+    return line
+
+
+def _tried(report: TriageReport) -> str:
+    """Where nothing was found, what was tried is the finding."""
+    if report.suspects or not report.not_found:
+        return ""
+    return "\n".join(f"- {prose(line)}" for line in dict.fromkeys(report.tried))
+
+
+def _places(report: TriageReport, links: Links) -> str:
+    if not report.suspects:
+        return ""
+    rows = [
+        f"| {cell(links.place(suspect))} | {cell(prose(_cut(suspect.why, _WORDS_A_ROW)))} | {_mark(suspect)} |"
+        for suspect in report.suspects[:SUSPECTS]
+    ]
+    return "\n".join(["| Where | Why | Checked |", "|---|---|---|", *rows])
 
 
 def _mark(suspect: Suspect) -> str:
@@ -120,38 +101,42 @@ def _mark(suspect: Suspect) -> str:
 
 
 def _cause(report: TriageReport) -> str:
-    return prose(report.root_cause) if report.root_cause else ""
+    """As many whole sentences as a reader without time is willing to read, the first of them always."""
+    if not report.root_cause:
+        return ""
+    kept: list[str] = []
+    for sentence_ in _SENTENCE_END.split(report.root_cause):
+        if kept and len(" ".join((*kept, sentence_)).split()) > _CAUSE_WORDS:
+            break
+        kept.append(_cut(sentence_, _CAUSE_WORDS))
+    return prose(" ".join(kept))
 
 
 def _facts(report: TriageReport) -> str:
-    kinds: dict[Kind, str] = {"docs": "documentation", "feature": "feature request"}
-    said = [f"**Kind:** {kinds.get(report.kind, report.kind)}"]
+    said = [f"**Kind:** {KINDS[report.kind]}"]
     if report.severity != "unknown":
-        said.append(f"**Impact:** {report.severity} — {prose(report.severity_reason)}")
+        reason = prose(_cut(report.severity_reason, _WORDS_A_ROW)).rstrip(".")
+        said.append(f"**Impact:** {report.severity}{f' — {reason}' if reason else ''}")
+    area = next((label for label in report.labels if label.startswith("area: ")), None)
+    if area:
+        said.append(f"**Area:** {code(area.removeprefix('area: '))}")
     line = " · ".join(said)
-    missing = f"\n\n**Would help:** {'; '.join(prose(item) for item in report.missing)}." if report.missing else ""
-    return line + missing
+    return f"{line}\n\n{_missing(report)}" if report.missing else line
 
 
-def _about(report: TriageReport) -> str:
-    audit, score = report.citation_audit, report.evaluation.overall_score
-    lines = [
-        f"- Commit read: {code(report.commit)}",
-        f"- Written by: {code(report.written_by)}",
-        f"- Confidence: {report.confidence:.0%} · score of this report: {score:.2f}",
-        f"- Citations checked: {audit.citations}; claims dropped in checking: {len(audit.dropped)}",
-        *(f"- {prose(note)}" for note in report.notes),
-    ]
-    return _fold("About this report", "\n".join(lines))
+def _missing(report: TriageReport) -> str:
+    """Questions and gaps, for the reporter: a list, so that each can be answered."""
+    most = _MISSING_WORDS // max(len(report.missing), 1)
+    lines = [f"- {prose(_cut(item, max(most, 10)))}" for item in report.missing[:4]]
+    return "\n".join(("**Would help, as a reply here:**", *lines))
 
 
-def _fold(title: str, body: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>" if body else ""
-
-
-def _list(title: str, text: str) -> str:
-    return f"**{title}:** {prose(text)}" if text else ""
-
-
-def _bullets(title: str, items: tuple[str, ...]) -> str:
-    return f"**{title}:**\n" + "\n".join(f"- {prose(item)}" for item in items) if items else ""
+def _cut(text: str, words: int) -> str:
+    """The first words of a text; a cut that would leave a code span open takes it out."""
+    kept = text.split()
+    if len(kept) <= words:
+        return " ".join(kept)
+    short = " ".join(kept[:words])
+    if short.count("`") % 2:
+        short = short.rpartition("`")[0].rstrip()
+    return f"{short} …"

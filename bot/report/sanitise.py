@@ -44,7 +44,8 @@ def code(text: str) -> str:
 
 def block(text: str, language: str = "") -> str:
     """A fenced block that nothing inside can close."""
-    lines = visible(mask(text))
+    # Bots read commands at the start of raw lines, fenced or not.
+    lines = _COMMAND.sub(rf"\1{_WORD_JOINER}/", visible(mask(text)))
     longest = max((len(run) for run in _TICKS.findall(lines)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{lines}\n{fence}"

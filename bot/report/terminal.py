@@ -9,8 +9,8 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from bot.report.markdown import confidence_word
 from bot.report.sanitise import visible
+from bot.report.wording import confidence_word
 from nodes.report import Suspect, TriageReport
 from nodes.trust.secrets import mask
 

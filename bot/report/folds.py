@@ -1,0 +1,66 @@
+"""What a comment keeps folded: the evidence for maintainers, and how the report came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.report.links import Links
+from bot.report.sanitise import block, code, prose
+from nodes.report import RelatedIssue, Suspect, TriageReport
+
+
+def maintainers(report: TriageReport, links: Links) -> str:
+    """Quotes, rivals, the next step."""
+    changes = (f"{links.change(c)} {prose(c.title)}: {prose(c.why)}. Not bisected." for c in report.suspect_changes)
+    parts = [
+        *(_quote(number, suspect) for number, suspect in enumerate(report.suspects, 1)),
+        bullets("Suspect changes", changes),
+        bullets("Less likely", map(prose, report.ruled_out)),
+        sentence("How to confirm", report.how_to_confirm),
+        sentence("For review", report.review_message),
+        bullets("Related", map(_related, report.related)),
+        bullets("Tried", map(prose, dict.fromkeys(report.tried))) if not report.not_found else "",
+        f"**Labels that would fit:** {', '.join(map(code, report.labels))}" if report.labels else "",
+        f"**Knows this code:** {code(report.owner)}" if report.owner else "",
+    ]
+    return fold("For maintainers: evidence, what is less likely, next step", "\n\n".join(filter(None, parts)))
+
+
+def about(report: TriageReport) -> str:
+    """Commit, brain, and what checking took out."""
+    audit, score = report.citation_audit, report.evaluation.overall_score
+    lines = [
+        f"- Commit read: {code(report.commit)}" if report.commit else "",
+        f"- Written by: {code(report.written_by)}",
+        f"- Confidence: {report.confidence:.0%} · score of this report: {score:.2f}",
+        f"- Citations checked: {audit.citations}; claims dropped in checking: {len(audit.dropped)}",
+        *(f"- {prose(note)}" for note in report.notes),
+    ]
+    return fold("About this report", "\n".join(filter(None, lines)))
+
+
+def fold(title: str, body: str) -> str:
+    """A closed section, or nothing where it would be empty."""
+    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>" if body else ""
+
+
+def sentence(title: str, text: str) -> str:
+    """A titled sentence of foreign prose."""
+    return f"**{title}:** {prose(text)}" if text else ""
+
+
+def bullets(title: str, lines: Iterable[str]) -> str:
+    """A titled list of lines that are Markdown already."""
+    items = [f"- {line}" for line in lines]
+    return "\n".join((f"**{title}:**", *items)) if items else ""
+
+
+def _quote(number: int, suspect: Suspect) -> str:
+    where = code(f"{suspect.path}:{suspect.quote_start}-{suspect.quote_end}")
+    return f"{number}. {where} [{suspect.evidence}]\n\n{block(suspect.quote)}"
+
+
+def _related(issue: RelatedIssue) -> str:
+    # In a code span, because a live reference would write into the other issue's history.
+    relation = {"duplicate": "may be the same", "related": "is close", "fixed_by": "may have fixed it"}[issue.relation]
+    return f"{code(issue.reference)} {relation}{f': {prose(issue.why)}' if issue.why else ''}"

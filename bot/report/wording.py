@@ -1,0 +1,35 @@
+"""The fixed sentences of a report, and the words for its numbers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nodes.report import Kind, NotFoundReason
+
+NOT_FOUND: Final[dict[NotFoundReason, str]] = {
+    "no_candidates": "no code in this commit matches what the issue says",
+    "only_weak_candidates": "the evidence is too weak to name a cause",
+    "several_equal_candidates": "several places match equally well",
+    "claims_failed_checking": "what was claimed did not pass checking and was dropped",
+    "not_a_bug_report": "this does not report a fault in the code",
+    "text_too_short": "the text is too short to search by",
+    "code_not_readable": "the code could not be read",
+}
+KINDS: Final[dict[Kind, str]] = {
+    "bug": "bug",
+    "feature": "feature request",
+    "question": "question",
+    "docs": "documentation",
+    "spam": "spam",
+    "security": "security",
+}
+SECURITY: Final = (
+    "**This may describe a security problem.** Please do not add details here. "
+    "Report it privately as the repository's security policy (SECURITY.md) says; a maintainer can then hide this issue."
+)
+FOOTER: Final = "<sub>Automated first read; a maintainer decides.</sub>"
+
+
+def confidence_word(confidence: float) -> str:
+    """A word for a calibrated probability; the steps are those at which the graph writes and claims (PRD section 7)."""
+    return "high" if confidence >= 0.85 else "medium" if confidence >= 0.65 else "low"
