@@ -1,0 +1,111 @@
+"""Bad input gets exit code 2 and one line that says what to mend; nothing is printed where the report would be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import triage
+from tests.repositories import git, make_repository
+
+TEXT = ("--text", "KeyError in parse() on empty input")
+BIG = 40_000_000
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a good repository, ``app``, and bad company."""
+    make_repository(tmp_path / "app", {"app.py": "def parse(text):\n    return text['x']\n"})
+    (tmp_path / "empty").mkdir()
+    git(tmp_path / "empty", "init", "--quiet")
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "blank.md").write_text(" \n\n")
+    (tmp_path / "binary.md").write_bytes(b"\x7fELF\0\0\1")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["run", "locate"])
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(("--repo", "nowhere", *TEXT), "nowhere", id="no-such-path"),
+        pytest.param(("--repo", "plain", *TEXT), "plain", id="not-a-repository"),
+        pytest.param(("--repo", "blank.md", *TEXT), "blank.md", id="a-file-as-repository"),
+        pytest.param(("--repo", "empty", *TEXT), "no commits yet", id="no-commit"),
+        pytest.param(("--repo", "app", "--rev", "v9", *TEXT), "v9", id="unknown-revision"),
+        pytest.param(("--repo", "app", "--rev=--help", *TEXT), "--help", id="revision-that-is-an-option"),
+        pytest.param(("--repo", "app", "--rev=", *TEXT), "revision", id="no-revision"),
+        pytest.param(("--repo", "app", "--text", ""), "empty", id="empty-text"),
+        pytest.param(("--repo", "app", "--issue", "blank.md"), "empty", id="blank-file"),
+        pytest.param(("--repo", "app", "--issue", "-"), "empty", id="empty-input"),
+        pytest.param(("--repo", "app", "--issue", "binary.md"), "binary", id="binary-file"),
+        pytest.param(("--repo", "app", "--issue", "gone.md"), "gone.md", id="no-such-issue"),
+        pytest.param(("--repo", "app", "--issue", "plain"), "plain", id="a-folder-as-issue"),
+        pytest.param(("--repo", "app"), "--issue", id="no-issue"),
+        pytest.param(("--repo", "app", "--issue", "blank.md", *TEXT), "--text", id="two-issues"),
+    ],
+)
+def test_one_line_says_what_to_mend(place: Path, name: str, arguments: tuple[str, ...], says: str) -> None:
+    refused(place, says, name, *arguments)
+
+
+@pytest.mark.parametrize("name", ["run", "locate"])
+@pytest.mark.parametrize("through", ["file", "input"])
+def test_a_huge_issue_is_refused_before_it_is_read(place: Path, name: str, through: str) -> None:
+    huge = b"a line of log\n" * (BIG // 14)
+    (place / "huge.md").write_bytes(huge)
+    if through == "file":
+        refused(place, "larger than 1 MB", name, "--repo", "app", "--issue", "huge.md")
+    else:
+        refused(place, "larger than 1 MB", name, "--repo", "app", "--issue", "-", stdin=huge)
+
+
+def test_binary_input_is_refused(place: Path) -> None:
+    refused(place, "standard input is binary", "run", "--repo", "app", "--issue", "-", stdin=b"a\0b")
+
+
+def test_every_malformed_setting_is_named_at_once(place: Path) -> None:
+    settings = {"OPENAI_BASE_URL": "ftp://x", "TRIAGE_BRAIN": "maybe"}
+    line = refused(place, "OPENAI_BASE_URL", "run", "--repo", "app", *TEXT, **settings)
+    assert "TRIAGE_BRAIN" in line
+
+
+def test_a_model_that_was_asked_for_needs_a_key(place: Path) -> None:
+    refused(place, "OPENAI_API_KEY", "run", "--repo", "app", "--brain", "llm", *TEXT)
+
+
+def test_an_address_with_no_host_is_no_endpoint(place: Path) -> None:
+    refused(place, "OPENAI_BASE_URL", "run", "--repo", "app", *TEXT, OPENAI_BASE_URL="http://")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(("run", *TEXT), "--repo", id="no-repository"),
+        pytest.param(("run", "--repo", "app", "--format", "pdf", *TEXT), "pdf", id="no-such-format"),
+        pytest.param(("locate", "--repo", "app", "--top", "0", *TEXT), "--top", id="top-of-nothing"),
+        pytest.param(("locate", "--repo", "app", "--tip", "3", *TEXT), "--top", id="misspelled-option"),
+        pytest.param(("lcoate", "--repo", "app"), "Did you mean 'locate'?", id="misspelled-command"),
+    ],
+)
+def test_usage_errors(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    done = triage(tmp_path, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_data_directory_that_cannot_be_written_is_named(place: Path) -> None:
+    (place / "taken").write_text("a file, not a folder")
+    for name in ("run", "locate"):
+        refused(place, "TRIAGE_DATA_DIR", name, "--repo", "app", *TEXT, TRIAGE_DATA_DIR=str(place / "taken"))
+
+
+def refused(place: Path, says: str, *arguments: str, stdin: bytes | None = None, **settings: str) -> str:
+    done = triage(place, *arguments, stdin=stdin, **settings)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("triage: ")
+    assert says in line
+    return line
