@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sys
+import threading
 
 import click
 
@@ -28,7 +31,11 @@ class Questions:
         self._progress.clear()
         self._asked += 1
         self._show(exchange)
-        said = await asyncio.to_thread(sys.stdin.readline)
+        try:
+            said = await _line()
+        except asyncio.CancelledError:
+            click.echo(err=True)  # what is said next starts on a line of its own
+            raise
         text = _chosen(said.strip(), exchange)
         return Answer(text=text[:MAX_ANSWER] or None, answered_by="you" if text else None)
 
@@ -44,6 +51,32 @@ class Questions:
 
 
 def _chosen(said: str, exchange: HumanExchange) -> str:
-    if said.isdigit() and 1 <= int(said) <= len(exchange.options):
+    if said.isdecimal() and 1 <= int(said) <= len(exchange.options):
         return exchange.options[int(said) - 1]
     return said
+
+
+async def _line() -> str:
+    """One line of standard input, waited for in a thread that nothing waits for: Ctrl-C must not need an Enter."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[bytes] = loop.create_future()
+
+    def settle(said: bytes) -> None:
+        if not line.done():
+            line.set_result(said)
+
+    def read() -> None:
+        said = _read_line(sys.stdin.fileno())
+        with contextlib.suppress(RuntimeError):  # the run was stopped and its loop is closed
+            loop.call_soon_threadsafe(settle, said)
+
+    threading.Thread(target=read, daemon=True).start()
+    return (await line).decode(errors="replace")
+
+
+def _read_line(descriptor: int) -> bytes:
+    """Byte by byte and past Python's buffer, whose lock a thread that still waits would hold while Python ends."""
+    line = bytearray()
+    while (byte := os.read(descriptor, 1)) and byte != b"\n":
+        line += byte
+    return bytes(line)
