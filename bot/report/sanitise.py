@@ -7,8 +7,9 @@ import unicodedata
 
 from nodes.trust.secrets import mask
 
+_PIPE = re.compile(r"(\\*)\|")
 _TICKS = re.compile(r"`+")
-_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~])")
+_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
 _MENTION = re.compile(r"@(?=\w)")
 _REFERENCE = re.compile(r"(?<!\w)(#|GH-)(?=\d)", re.IGNORECASE)
 _COMMAND = re.compile(r"^(\s*)/(?=\w)", re.MULTILINE)
@@ -53,7 +54,9 @@ def block(text: str, language: str = "") -> str:
 
 def cell(markdown: str) -> str:
     """Sanitised Markdown as a table cell: a pipe would end it, even inside a code span."""
-    return markdown.replace("\\|", "|").replace("|", "\\|").replace("\n", " ")
+    # An odd number of backslashes is an escape however a parser counts them.
+    odd = _PIPE.sub(lambda found: found[1] + "\\" * (1 + len(found[1]) % 2) + "|", markdown)
+    return odd.replace("\n", " ")
 
 
 def _split_code(line: str) -> list[tuple[bool, str]]:

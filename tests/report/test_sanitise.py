@@ -1,0 +1,131 @@
+"""Nothing that an issue, a model or a repository says may act in a comment."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bot.report.sanitise import block, cell, code, prose, visible
+
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+ALIVE = (
+    re.compile(r"@\w"),
+    re.compile(r"(#|GH-)\d", re.IGNORECASE),
+    re.compile(r"\b(https?|ftp|mailto):|\bwww\.", re.IGNORECASE),
+)
+TOKEN = "ghp_0123456789abcdefghij0123456789abcdef"
+SIGNS = "@#`<>[]()!|\\*_~&;:/-\n\r\t\u200b\u202e\u2060"
+ATTACKS = (
+    *("@octocat", "&commat;octocat", "&#64;octocat", "a@b.org", "#12", "GH-7", "&#35;1", "/close"),
+    *("<img src=x>", "<!--", "</details>", "![a](b)", "[a](b)", "https://a.b", "www.a.b"),
+    *("`", "``", "```", "\\", "|", "~~", "**", "\n", " ", "a"),
+)
+HOSTILE = st.one_of(
+    st.text(st.characters() | st.sampled_from(SIGNS), max_size=80),
+    st.lists(st.sampled_from(ATTACKS), max_size=12).map("".join),
+)
+
+
+def rendered(markdown: str) -> str:
+    """As HTML; behind a word, since every piece of foreign text is."""
+    return MARKDOWN.render(f"said {markdown}")
+
+
+def outside_code(html: str) -> str:
+    return re.sub(r"<code>.*?</code>", "", html, flags=re.DOTALL)
+
+
+def assert_dead(html: str) -> None:
+    text = outside_code(html)
+    assert set(re.findall(r"<[^>]*>", text)) <= {"<p>", "</p>"}
+    for pattern in ALIVE:
+        assert not pattern.search(text), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("ask @octocat and @acme/core", id="mention"),
+        pytest.param("a@example.org", id="address"),
+        pytest.param("&#64;octocat &commat;octocat", id="mention-as-entity"),
+        pytest.param("see #12, acme/app#12 and GH-12", id="reference"),
+        pytest.param("see &#35;12", id="reference-as-entity"),
+        pytest.param("![pixel](https://evil.example/p.png)", id="image"),
+        pytest.param("<img src='https://evil.example/p.png'>", id="raw-image"),
+        pytest.param("</td></details><script>alert(1)</script>", id="html"),
+        pytest.param("<!-- hidden", id="html-comment"),
+        pytest.param("[click](javascript:alert(1))", id="link"),
+        pytest.param("[click][1]\n\n[1]: https://evil.example", id="link-by-reference"),
+        pytest.param("https://evil.example www.evil.example <https://evil.example>", id="bare-links"),
+        pytest.param("**bold** ~~gone~~ _em_", id="emphasis"),
+        pytest.param("`` `@octocat` ``", id="doubled-backticks"),
+        pytest.param("``` @octocat `", id="uneven-backticks"),
+        pytest.param("\\`@octocat\\`", id="escaped-backticks"),
+        pytest.param("a\u200b@\u200boctocat #\u206012", id="zero-width"),
+    ],
+)
+def test_prose_is_dead(text: str) -> None:
+    assert_dead(rendered(prose(text)))
+
+
+@given(HOSTILE)
+def test_whatever_it_is_prose_is_one_dead_line(text: str) -> None:
+    said = prose(text)
+    assert "\n" not in said
+    assert_dead(rendered(said))
+
+
+@given(HOSTILE)
+def test_whatever_it_is_code_holds_it(text: str) -> None:
+    said = code(text)
+    assert "\n" not in said
+    html = rendered(said)
+    assert outside_code(html).strip() in ("<p>said </p>", "<p>said</p>")
+
+
+@given(HOSTILE)
+def test_nothing_closes_a_block_from_inside(text: str) -> None:
+    tokens = MARKDOWN.parse(f"{block(text)}\n\nafter\n")
+    assert [token.type for token in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]
+
+
+@given(HOSTILE, HOSTILE)
+def test_no_cell_breaks_the_table(first: str, second: str) -> None:
+    row = f"| x{cell(prose(first))} | x{cell(code(second))} | end |"
+    html = MARKDOWN.render(f"| A | B | C |\n|---|---|---|\n{row}\n\nafter\n")
+    assert html.count("<td>") == 3
+    assert html.count("<tr>") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("the call `a | b` fails", "the call `a | b` fails", id="code-span-stays"),
+        pytest.param("one\n\ntwo\r\nthree", "one two three", id="one-line"),
+        pytest.param("", "", id="empty"),
+        pytest.param("a ` b", "a \\` b", id="lone-backtick"),
+        pytest.param("snake_case", "snake\\_case", id="underscore"),
+    ],
+)
+def test_prose_stays_readable(text: str, said: str) -> None:
+    assert prose(text) == said
+
+
+def test_no_line_starts_with_a_command() -> None:
+    assert not prose("/close now").startswith("/")
+    assert not re.search(r"^\s*/\w", block("/triage stop\n  /close"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("render", [prose, code, block], ids=["prose", "code", "block"])
+def test_secrets_are_masked(render: object) -> None:
+    said = render(f"the token is {TOKEN} and that is that")  # type: ignore[operator]
+    assert TOKEN not in said
+    assert "masked" in said
+
+
+def test_what_cannot_be_seen_is_dropped() -> None:
+    assert visible("a\u200bb\u202ec\u2066d\ufeffe\x1b[31m\x00f\ud800g\n\th") == "abcde[31mfg\n\th"
