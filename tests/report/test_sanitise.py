@@ -14,7 +14,7 @@ from bot.report.sanitise import block, cell, code, prose, visible
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 ALIVE = (
     re.compile(r"@\w"),
-    re.compile(r"(#|GH-)\d", re.IGNORECASE),
+    re.compile(r"#\d|\bGH-\d", re.IGNORECASE),
     re.compile(r"\b(https?|ftp|mailto):|\bwww\.", re.IGNORECASE),
 )
 TOKEN = "ghp_0123456789abcdefghij0123456789abcdef"

@@ -1,0 +1,144 @@
+"""The comment in its variants; golden files show each of them whole. UPDATE_GOLDEN=1 writes them anew."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
+from nodes.report import CitationAudit, Suspect, TriageReport
+
+GOLDEN = Path(__file__).parent / "golden"
+SHA = "0123456789abcdef0123456789abcdef01234567"
+SUSPECT = Suspect(
+    path="src/order parser.py",
+    start_line=5,
+    end_line=9,
+    symbol="Parser.parse",
+    score=1.0,
+    why="on the reporter's stack trace at line 7",
+    evidence="E2",
+    quote="def parse(text):\n    raise ParseError('no lines | none')",
+    quote_start=5,
+    quote_end=6,
+    checked=True,
+)
+FOUND: dict[str, Any] = {
+    "verdict": "Likely in `src/order parser.py` — `Parser.parse`, which is on the reporter's stack trace.",
+    "root_cause": "`ParseError` is probably raised in `Parser.parse` [E1, E2].",
+    "suspects": (SUSPECT, SUSPECT.model_copy(update={"evidence": "E3", "checked": False})),
+    "severity": "medium",
+    "severity_reason": "The operation ends with `ParseError`.",
+    "missing": ("The version it happens with",),
+    "ruled_out": ("`test_parse`: a test, example or document, not code at fault [E4]",),
+    "how_to_confirm": "Repeat what the report describes with a breakpoint at `src/order parser.py:6`.",
+    "labels": ("bug", "area: orders"),
+    "tried": ("Read the issue: 1 stack traces, 1 errors.",),
+    "confidence": 0.9,
+    "commit": SHA,
+    "citation_audit": CitationAudit(citations=3),
+}
+NOT_FOUND: dict[str, Any] = {
+    "verdict": "Nothing in the code matches this report strongly enough to name a place.",
+    "not_found": "no_candidates",
+    "tried": ("Searched the code: nothing strong enough to look at.",),
+    "missing": ("The whole error message or stack trace",),
+    "commit": SHA,
+}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "cause": FOUND,
+    "not_found": NOT_FOUND,
+    "security": {**FOUND, "kind": "security"},
+    "feature": {"verdict": "Reads as a feature request.", "kind": "feature", "not_found": "not_a_bug_report"},
+}
+
+
+def comment(repository: str | None = None, **report: Any) -> str:
+    return MarkdownRenderer(repository=repository).comment(TriageReport(**report))
+
+
+def unfolded(markdown: str) -> str:
+    return re.sub(r"<details>.*?</details>", "", markdown, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_golden(name: str) -> None:
+    said = comment("acme/orders", **VARIANTS[name])
+    golden = GOLDEN / f"{name}.md"
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_text(said)
+    assert said == golden.read_text()
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_little_is_read_without_unfolding(name: str) -> None:
+    assert len(unfolded(comment(**VARIANTS[name])).split()) <= VISIBLE_WORDS == 250
+
+
+def test_the_longest_report_stays_short_and_within_the_limit() -> None:
+    long = "word " * 59
+    suspects = tuple(SUSPECT.model_copy(update={"why": long, "quote": "`" * 999, "path": "p/" * 400}) for _ in range(5))
+    report = {
+        **FOUND,
+        "suspects": suspects,
+        "root_cause": "A word is said [E1]. " * 57,
+        "severity_reason": long,
+        "missing": (long,) * 4,
+        "ruled_out": (long,) * 300,
+    }
+    said = comment(**report)
+    assert len(said) <= MAX_COMMENT
+    assert len(unfolded(said).split()) <= VISIBLE_WORDS
+    assert said.count("<details>") == said.count("</details>")
+
+
+def test_a_security_report_says_nothing_of_the_analysis() -> None:
+    said = comment("acme/orders", **VARIANTS["security"])
+    assert not re.search(r"parse|order|E\d|0123", said, re.IGNORECASE)
+    ticket = MarkdownRenderer().ticket(TriageReport(**VARIANTS["security"]))
+    assert ticket.body == ""
+    assert "parse" not in ticket.model_dump_json().lower()
+
+
+def test_without_a_cause_none_is_named() -> None:
+    said = comment(**NOT_FOUND)
+    assert "Why no cause is named" in said
+    assert NOT_FOUND["tried"][0] in unfolded(said)
+
+
+@pytest.mark.parametrize(
+    ("repository", "linked"),
+    [("acme/orders", True), (None, False), ("a/b/c", False), ("a b/c", False)],
+)
+def test_a_permalink_needs_a_repository(repository: str | None, linked: bool) -> None:
+    said = comment(repository, **FOUND)
+    address = f"https://github.com/{repository}/blob/{SHA}/src/order%20parser.py#L5-L9"
+    assert (address in said) is linked
+    assert linked or "https://" not in said
+
+
+def test_foreign_text_does_not_act() -> None:
+    hostile = "@octocat ![x](https://evil.example) <script> #12 | a"
+    suspect = SUSPECT.model_copy(update={"why": hostile, "symbol": "a`|b", "quote": "```\n@octocat\n/close"})
+    texts = dict.fromkeys(("verdict", "root_cause", "severity_reason", "how_to_confirm", "review_message"), hostile)
+    lists = dict.fromkeys(("missing", "ruled_out", "tried", "notes"), (hostile,))
+    said = comment(**{**FOUND, **texts, **lists, "suspects": (suspect,)})
+    outside = re.sub(r"^(`{3,})\n.*?^\1$", "", said, flags=re.DOTALL | re.MULTILINE)
+    assert not re.search(r"@\w|(?<!\\)!\[|(?<!\\)<script|#12|https://|^/", outside, re.MULTILINE)
+    row = next(line for line in said.splitlines() if "quote matches" in line)
+    assert len(re.findall(r"(?<!\\)\|", row)) == 4
+
+
+def test_a_ticket_has_fields_and_whole_parts() -> None:
+    ticket = MarkdownRenderer().ticket(TriageReport(**FOUND))
+    assert ticket.fields == {
+        "type": "bug",
+        "priority": "medium",
+        "component": "src/order parser.py",
+        "labels": "bug, area: orders",
+    }
+    assert "| Where | Why | Checked |" in ticket.body
