@@ -34,4 +34,6 @@ def _rss_entry(node):
 
 def _atom_entry(node):
     date = node.findtext(f"{ATOM}updated")
-    return Entry(node.findtext(f"{ATOM}id") or "", node.findtext(f"{ATOM}title") or "", parse_date(date) if date else None)
+    return Entry(
+        node.findtext(f"{ATOM}id") or "", node.findtext(f"{ATOM}title") or "", parse_date(date) if date else None
+    )
