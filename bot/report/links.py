@@ -9,7 +9,7 @@ from urllib.parse import quote as url_quote
 from bot.report.sanitise import code
 from nodes.report import Suspect, SuspectChange
 
-_REPOSITORY = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
+_REPOSITORY = re.compile(r"[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 

@@ -15,9 +15,10 @@ MAX_COMMENT = 65_536
 VISIBLE_WORDS = 250
 """What is read without unfolding anything."""
 SUSPECTS = 3
-_WORDS_A_ROW = 24
-_CAUSE_WORDS = 70
-_MISSING_WORDS = 45
+_VERDICT_WORDS = 36
+_WORDS_A_ROW = 14
+_CAUSE_WORDS = 50
+_MISSING_WORDS = 32
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -71,7 +72,7 @@ def _whole_parts(parts: list[str], most: int) -> str:
 
 
 def _verdict(report: TriageReport) -> str:
-    line = f"**{prose(report.verdict)}**"
+    line = f"**{prose(_cut(report.verdict, _VERDICT_WORDS))}**"
     if report.root_cause:
         return f"{line} Confidence: {confidence_word(report.confidence)} · found by reading code, not by running it."
     if report.not_found and report.kind in ("bug", "docs"):
@@ -127,7 +128,7 @@ def _facts(report: TriageReport) -> str:
 def _missing(report: TriageReport) -> str:
     """Questions and gaps, for the reporter: a list, so that each can be answered."""
     most = _MISSING_WORDS // max(len(report.missing), 1)
-    lines = [f"- {prose(_cut(item, max(most, 10)))}" for item in report.missing[:4]]
+    lines = [f"- {prose(_cut(item, max(most, 8)))}" for item in report.missing[:4]]
     return "\n".join(("**Would help, as a reply here:**", *lines))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -29,10 +30,8 @@ def render_terminal(report: TriageReport, *, width: int | None = None, colour: b
 
 
 def _terminal_width() -> int:
-    try:
-        return min(os.get_terminal_size().columns, _WIDTH)
-    except OSError:
-        return _WIDTH
+    """The terminal's width. One that says it has no columns, as under ``docker run -t``, gets the default."""
+    return min(shutil.get_terminal_size((_WIDTH, 24)).columns, _WIDTH)
 
 
 def _layout(report: TriageReport) -> RenderableType:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nodes.brains.rules.places import (
-    is_ambiguous,
     is_source,
     leading,
     name,
     plain_words,
     reason_kinds,
+    rival,
     shared_words,
     words_of,
 )
@@ -61,17 +61,15 @@ def _has_source(case: Case, ranked: Sequence[NumberedEvidence]) -> bool:
 
 
 def _gaps(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
-    first = ranked[0]
+    first, other = ranked[0], rival(ranked)
     kinds = reason_kinds(case, first.evidence)
-    faults = {
-        f"{name(ranked[1].evidence)} fits nearly as well as {name(first.evidence)}"
-        if len(ranked) > 1
-        else "": is_ambiguous(ranked),
-        "Only tests, examples or documents were found, no code that could be at fault": not _has_source(case, ranked),
-        f"Nothing ties the symptom to {name(first.evidence)} but its rank": not is_linked(case, first),
-        f"A single kind of reason speaks for {name(first.evidence)}": len(kinds) < 2 and "trace" not in kinds,
-    }
-    return tuple(text[:300] for text, holds in faults.items() if holds)[:4]
+    faults = (
+        (f"{name(other.evidence)} fits nearly as well as {name(first.evidence)}" if other else "", other is not None),
+        ("Only tests, examples or documents were found, no code that could be at fault", not _has_source(case, ranked)),
+        (f"Nothing ties the symptom to {name(first.evidence)} but its rank", not is_linked(case, first)),
+        (f"A single kind of reason speaks for {name(first.evidence)}", len(kinds) < 2 and "trace" not in kinds),
+    )
+    return tuple(text[:300] for text, holds in faults if holds)
 
 
 def _required(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
@@ -83,14 +81,15 @@ def _required(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]
 
 def _contradictions(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
     """An answer that speaks of the runner-up and not of the first suspect."""
-    if len(ranked) < 2:
+    others = [item for item in ranked[1:] if item.evidence.locator.path != ranked[0].evidence.locator.path]
+    if not others:
         return ()
-    first, second = words_of(ranked[0].evidence), words_of(ranked[1].evidence)
+    first, second = words_of(ranked[0].evidence), words_of(others[0].evidence)
     found = []
     for exchange in case.state.human_exchanges:
         said = _stems(exchange.answer or "")
         if said & _stems(" ".join(second - first)) and not said & _stems(" ".join(first)):
-            found.append(f"The answer speaks of {name(ranked[1].evidence)}, not of {name(ranked[0].evidence)}"[:300])
+            found.append(f"The answer speaks of {name(others[0].evidence)}, not of {name(ranked[0].evidence)}"[:300])
     return tuple(found[:4])
 
 

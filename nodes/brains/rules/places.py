@@ -120,7 +120,11 @@ def shared_words(case: Case, evidence: Evidence, most: int = 3) -> list[str]:
     there = set(query_terms(f"{evidence.quote} {evidence.symbol or ''}"))
     found: list[str] = []
     for text in (case.title, case.body):
-        words = {word.lower() for word in WORD.findall(text) if 3 < len(word) <= 40 and set(query_terms(word)) & there}
+        words = {
+            word.lower()
+            for word in WORD.findall(text)
+            if 3 < len(word) <= 40 and "_" not in word and set(query_terms(word)) & there
+        }
         found += sorted(words, key=lambda word: (-len(word), word))
     return list(dict.fromkeys(found))[:most]
 
@@ -143,9 +147,11 @@ def plain_words(text: str) -> list[str]:
     return list(dict.fromkeys(word.lower() for word in WORD.findall(spaced) if len(word) > 2))
 
 
-def is_ambiguous(ranked: Sequence[NumberedEvidence]) -> bool:
-    """Are the two best nearly equal, and in different files?"""
-    if len(ranked) < 2:
-        return False
-    first, second = ranked[0].evidence, ranked[1].evidence
-    return first.locator.path != second.locator.path and second.score >= EQUAL * first.score
+def rival(ranked: Sequence[NumberedEvidence]) -> NumberedEvidence | None:
+    """The best place of another file, if it is nearly as strong as the first."""
+    if not ranked:
+        return None
+    first = ranked[0].evidence
+    others = (item for item in ranked[1:] if item.evidence.locator.path != first.locator.path)
+    other = next(others, None)
+    return other if other is not None and other.evidence.score >= EQUAL * first.score else None

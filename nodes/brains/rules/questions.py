@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nodes.brains.rules.investigate import missing_from
-from nodes.brains.rules.places import EQUAL, is_ambiguous, leading, plain_words, words_of
+from nodes.brains.rules.places import EQUAL, leading, plain_words, rival, words_of
 from nodes.context import Case
+from nodes.evidence import Evidence
 from nodes.guards import may_ask
 
 WEAK = 0.35
@@ -66,7 +67,9 @@ def _candidates(case: Case) -> Iterator[Question]:
     weak = not found or case.state.search_confidence < WEAK
     if weak and is_thin(case):
         yield _WHAT_HAPPENED
-    if is_ambiguous(found) and (between := _between(case)) is not None:
+    other = rival(found)
+    between = _between(case, found[0].evidence, other.evidence) if other is not None else None
+    if between is not None:
         yield between
     if weak:
         lacks = missing_from(case, "bug")
@@ -106,9 +109,9 @@ _FOR_MISSING = (
 )
 
 
-def _between(case: Case) -> Question | None:
+def _between(case: Case, one_place: Evidence, other_place: Evidence) -> Question | None:
     """Tell two nearly equal suspects apart by what the reporter was doing."""
-    first, second = (words_of(item.evidence) for item in leading(case)[:2])
+    first, second = words_of(one_place), words_of(other_place)
     said = set(plain_words(f"{case.title}\n{case.body}"))
     one, two = _own_words(first - second), _own_words(second - first)
     # If the issue uses the words of one side only, it has answered the question.
@@ -129,7 +132,8 @@ def _own_words(words: frozenset[str]) -> list[str]:
 
 
 def _activity(words: list[str]) -> str:
-    first, rest = words[0], words[1:2]
+    first = words[0]
+    rest = [word for word in words[1:] if not word.startswith(first)][:1]
     if first in _GERUNDS:
         return " ".join(("when", _GERUNDS[first], *rest))
     return f"in what has to do with “{' '.join(words[:2])}”"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nodes.brains.rules.places import is_ambiguous, is_source, name, rank, why
+from nodes.brains.rules.places import is_source, name, rank, rival, why
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import CodeReading
@@ -35,6 +35,6 @@ def read_code(case: Case, candidates: Sequence[NumberedEvidence]) -> CodeReading
 
 def _confidence(case: Case, ranked: Sequence[NumberedEvidence]) -> float:
     """The engine's calibrated number, which a rule may lower and never raise."""
-    ambiguous = AMBIGUOUS if is_ambiguous(ranked) else 1.0
+    ambiguous = AMBIGUOUS if rival(ranked) is not None else 1.0
     beside = 1.0 if is_source(ranked[0].evidence) else NO_SOURCE
     return round(min(max(case.search_confidence, 0.0), 1.0) * ambiguous * beside, 4)

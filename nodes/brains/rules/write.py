@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nodes.brains.rules.audit import is_linked
 from nodes.brains.rules.investigate import investigate, main_trace
-from nodes.brains.rules.places import frame_in, is_ambiguous, is_source, leading, name, reason_kinds, why
+from nodes.brains.rules.places import frame_in, is_source, leading, name, reason_kinds, rival, why
 from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.judgements import Draft, DraftSuspect, Investigation
@@ -124,10 +124,11 @@ def _root_cause(case: Case, chosen: Sequence[NumberedEvidence]) -> str:
     sentences = [_first_sentence(case, first)]
     if "phrase" in reason_kinds(case, first.evidence) and frame_in(case, first.evidence):
         sentences.append(f"The same place holds a message that the report quotes [{first.id}].")
-    if len(chosen) > 1 and chosen[1].evidence.score >= _NEAR:
-        rival = "fits nearly as well" if is_ambiguous(chosen) else "comes next"
-        second = chosen[1]
-        sentences.append(f"If the fault is not there, {name(second.evidence)} {rival} [{second.id}].")
+    other = rival(chosen)
+    second = other or (chosen[1] if len(chosen) > 1 and chosen[1].evidence.score >= _NEAR else None)
+    if second is not None:
+        fits = "fits nearly as well" if other else "comes next"
+        sentences.append(f"If the fault is not there, {name(second.evidence)} {fits} [{second.id}].")
     return " ".join(sentences)
 
 

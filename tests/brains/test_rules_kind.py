@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from nodes.brains.rules.kind import kind_of, severity_of
+from nodes.facts import read_facts
+
+TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in load\n    x\nKeyError: 'a'\n"
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "expected"),
+    [
+        pytest.param("Crash when the file is empty", "It fails with an error.", "bug", id="crash"),
+        pytest.param("How do I read a file?", "I am wondering whether there is a way.", "question", id="how-do-i"),
+        pytest.param("How can it fail?", TRACE, "bug", id="a-trace-outweighs-a-question"),
+        pytest.param("Add support for YAML", "It would be nice to have this.", "feature", id="add-support"),
+        pytest.param("[Feature request] dark mode", "Please.", "feature", id="says-feature-request"),
+        pytest.param("Add fails with a KeyError", "Expected behaviour: no error.", "bug", id="add-is-a-command-here"),
+        pytest.param("Typo in the documentation", "The docs say `foo`.", "docs", id="docs"),
+        pytest.param("Docs build crashes with an error", "The build fails.", "bug", id="docs-that-crash"),
+        pytest.param("Casino bonus", "Click here, best price, buy now", "spam", id="spam"),
+        pytest.param("Path traversal vulnerability in upload", "An attacker can.", "security", id="security"),
+        pytest.param("Dates are a day late", "They are sorted in an odd way.", "bug", id="nothing-says-otherwise"),
+        pytest.param("", "", "bug", id="empty"),
+    ],
+)
+def test_kind(title, body, expected):
+    assert kind_of(title, body, read_facts(title, body)) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "expected", "reason"),
+    [
+        pytest.param("All my data is corrupted.", "bug", "high", "lost or damaged", id="corruption"),
+        pytest.param("It hangs.", "bug", "high", "a hang", id="hang"),
+        pytest.param(TRACE, "bug", "medium", "`KeyError`", id="a-trace"),
+        pytest.param("A typo in the label.", "bug", "low", "wording", id="typo"),
+        pytest.param("It is odd.", "bug", "unknown", "does not say", id="nothing-said"),
+        pytest.param("It hangs.", "feature", "unknown", "", id="features-have-none"),
+        pytest.param("Wrong page.", "docs", "low", "documentation", id="docs"),
+    ],
+)
+def test_severity_comes_with_its_reason(body, kind, expected, reason):
+    severity, said = severity_of("Title", body, read_facts("Title", body), kind)
+    assert severity == expected
+    assert reason in said

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from nodes.brains.rules.questions import next_question
+from nodes.state import HumanExchange
+from tests.cases import case, place
+
+RAN = "investigator codebase_search"
+EXPORT = place("src/export_csv.py", "export_rows")
+IMPORT = place("src/import_csv.py", "import_rows", score=0.98)
+LONG = "When I use a large spreadsheet in version 2.1.0 the rows come out in the wrong order, which I did not expect."
+
+
+def asked(*args, **kwargs):
+    question = next_question(case(*args, ran=RAN, **kwargs))
+    return question.text if question else None
+
+
+def test_two_equal_places_are_told_apart_by_what_was_being_done():
+    question = next_question(case("Wrong order", LONG, EXPORT, IMPORT, ran=RAN, confidence=0.4))
+    assert question is not None
+    assert question.text == "Does it go wrong when exporting, or when importing?"
+    assert question.options == ("When exporting", "When importing", "Both, or I cannot tell")
+
+
+@pytest.mark.parametrize(
+    ("title", "places"),
+    [
+        pytest.param("Wrong order on import", (EXPORT, IMPORT), id="the-issue-says-which"),
+        pytest.param("Wrong order", (EXPORT, place("src/import_csv.py", "import_rows", score=0.8)), id="a-clear-lead"),
+        pytest.param("Wrong order", (EXPORT, place("src/export_csv.py", "import_rows")), id="one-file"),
+        pytest.param("Wrong order", (place("a/get.py", "run"), place("b/set.py", "main")), id="no-telling-words"),
+    ],
+)
+def test_no_question_where_the_answer_would_not_help(title, places):
+    assert asked(title, LONG, *places, confidence=0.4) is None
+
+
+def test_a_thin_report_is_asked_what_happened():
+    assert "What did you do" in (asked("It fails", "Please help") or "")
+
+
+def test_a_report_that_names_something_is_not():
+    assert (
+        asked("Wrong day", "Using `parse_date` 1.2.3 I expected another day\n```\nparse_date('x')\n```", EXPORT) is None
+    )
+
+
+def test_nobody_is_asked_twice_or_after_silence():
+    first = asked("It fails", "Please help")
+    assert first is not None
+    put = HumanExchange(question=first.upper(), answer="no idea")
+    assert asked("It fails", "Please help", human_exchanges=(put,)) != first
+    silent = put.model_copy(update={"answer": None, "withdrawn": True})
+    assert asked("It fails", "Please help", human_exchanges=(silent,)) is None
+
+
+def test_no_question_whose_answer_would_come_too_late():
+    assert asked("It fails", "Please help", iterations=6, max_iterations=8) is None
+
+
+def test_every_question_has_a_reason_and_few_options():
+    for body in ("Please help", "There is an error, " + LONG):
+        question = next_question(case("It fails", body, ran=RAN))
+        assert question is not None
+        assert question.reason
+        assert 2 <= len(question.options) <= 3
