@@ -53,7 +53,7 @@ BY_PREFIX = {
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each feature counts; learnt, and kept in ``weights.json``."""
+    """How much each feature counts, set by hand and kept in ``weights.json``; only the confidence is fitted."""
 
     files: Mapping[str, float]
     chunks: Mapping[str, float]

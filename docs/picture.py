@@ -1,0 +1,48 @@
+"""Draw the sample report for the README: the terminal's rendering as an SVG without foreign fonts."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich._export_format import CONSOLE_SVG_FORMAT
+from rich.console import Console
+from rich.text import Text
+
+from bot.report.terminal import render_terminal
+from nodes.report import TriageReport
+
+DOCS = Path(__file__).parent
+WIDTH = 108
+
+
+def draw() -> str:
+    """Triage the sample issue and draw what a terminal would show."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+    console.print(Text.from_ansi(render_terminal(_report(), width=WIDTH, colour=True)))
+    fontless = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    return console.export_svg(title="triage run", code_format=fontless)
+
+
+def _report() -> TriageReport:
+    with tempfile.TemporaryDirectory() as scratch:
+        demo = Path(scratch) / "demo"
+        subprocess.run([sys.executable, str(DOCS / "demo" / "make_repository.py"), str(demo)], check=True)
+        command = [sys.executable, "-m", "bot", "run", "--repo", str(demo), "--issue", str(DOCS / "demo" / "issue.md")]
+        done = subprocess.run(
+            [*command, "--brain", "rules", "--format", "json"],
+            env={"TRIAGE_DATA_DIR": scratch, "PATH": "/usr/local/bin:/usr/bin:/bin"},
+            cwd=DOCS.parent,
+            capture_output=True,
+            check=True,
+        )
+    return TriageReport.model_validate(json.loads(done.stdout)["report"])
+
+
+if __name__ == "__main__":
+    (DOCS / "report.svg").write_text(draw())
