@@ -6,14 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-
-from bot.errors import UserError
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -40,22 +38,24 @@ def command() -> None:
 
 
 def _checks() -> Iterator[Check]:
-    from bot.settings import Settings, load_settings  # noqa: PLC0415  --help needs no pydantic
+    from bot.settings import Settings, SettingsError, load_settings  # noqa: PLC0415  --help needs no pydantic
 
     version = sys.version_info
     yield Check(
         ok=version >= (3, 11), name="python", says=f"{version.major}.{version.minor}.{version.micro} (3.11 or newer)"
     )
     yield _git()
+    faults: Mapping[str, str] = {}
     try:
         settings = load_settings()
-    except UserError as error:
-        yield from (Check(ok=False, name=fault.split(":")[0], says=fault) for fault in str(error).split("; "))
-        return
+    except SettingsError as error:
+        faults, settings = error.faults, error.sound
     yield _writable(settings.triage_data_dir)
     for name, field in Settings.model_fields.items():
-        yield Check(ok=True, name=name.upper(), says=f"{_shown(name, settings)}. {field.description}")
-    yield _model(settings)
+        says = faults.get(name) or _shown(name, settings)
+        yield Check(ok=name not in faults, name=name.upper(), says=f"{says}. {field.description}")
+    if not faults:
+        yield _model(settings)
 
 
 def _shown(name: str, settings: Settings) -> str:

@@ -17,7 +17,7 @@ def command(*, repo: str, rev: str) -> None:
     """Parse every file of a commit that is not in the cache yet, so that the next question is quick."""
     progress = Progress()
     began = time.perf_counter()
-    engine, sha = open_engine(repo, rev, data_dir(), progress.phase)
+    engine, sha = open_engine(repo, rev, data_dir(repo), progress.phase)
     engine.warm(sha)
     progress.clear()
     click.echo(f"{sha[:12]} is indexed ({time.perf_counter() - began:.1f} s)")

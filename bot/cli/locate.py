@@ -35,7 +35,7 @@ def command(
 
     given = read_issue(issue, text, title)
     progress = Progress()
-    engine, sha = open_engine(repo, rev, data_dir(), progress.phase)
+    engine, sha = open_engine(repo, rev, data_dir(repo), progress.phase)
     ranking = engine.find(Query(given.title, given.body, limit=top), sha)
     progress.clear()
     click.echo(json.dumps(as_document(ranking), ensure_ascii=True) if as_json else as_text(ranking))

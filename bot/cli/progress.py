@@ -1,4 +1,4 @@
-"""What is going on, on standard error: a line that rewrites itself on a terminal, nothing in a pipe."""
+"""What is going on, on standard error: a line that rewrites itself on a terminal, nothing in a pipe unless asked."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ _EVERY = 0.1
 class Progress:
     """Shows one line of progress while work lasts."""
 
-    def __init__(self, *, enabled: bool | None = None) -> None:
-        self._enabled = sys.stderr.isatty() if enabled is None else enabled
+    def __init__(self, *, verbose: bool = False) -> None:
+        self._verbose = verbose
+        self._enabled = sys.stderr.isatty() and not verbose
         self._shown = 0.0
         self._dirty = False
 
@@ -27,6 +28,8 @@ class Progress:
 
     def node(self, node: str, message: str) -> None:
         """The graph's progress."""
+        if self._verbose:
+            sys.stderr.write(f"{node}: {message}\n")
         self._write(f"{node}: {message}")
 
     def clear(self) -> None:

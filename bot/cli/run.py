@@ -12,6 +12,7 @@ import click
 from bot.cli.issue_text import IssueText, read_issue
 from bot.cli.progress import Progress
 from bot.cli.repository import open_engine
+from bot.dotenv import ignored_settings
 
 if TYPE_CHECKING:
     from bot.cli.questions import Questions
@@ -41,6 +42,7 @@ Format = Literal["md", "json", "ticket"]
     help="md: the comment (laid out on a terminal); json: report, trace and metrics; ticket: a tracker's draft.",
 )
 @click.option("--interactive", is_flag=True, help="Answer its questions here; without it they end up in the report.")
+@click.option("--verbose", is_flag=True, help="One line per step on stderr, also where it is no terminal.")
 def command(
     *,
     repo: str,
@@ -51,6 +53,7 @@ def command(
     brain: Literal["rules", "llm", "auto"] | None,
     form: Format,
     interactive: bool,
+    verbose: bool,
 ) -> None:
     """Triage one issue against a local repository and print the report.
 
@@ -59,11 +62,13 @@ def command(
     given = read_issue(issue, text, title)
     from bot.settings import load_settings  # noqa: PLC0415  --help needs no pydantic
 
-    settings = load_settings()
+    settings = load_settings(repo)
+    if ignored_settings(repo):
+        click.echo("the .env here belongs to the repository that is read, so it is left unread", err=True)
     if brain is not None:
         settings = settings.model_copy(update={"triage_brain": brain})
     _check_brain(settings)
-    progress = Progress()
+    progress = Progress(verbose=verbose)
     try:
         state = _triage(repo, rev, given, settings, progress, interactive=interactive)
     except KeyboardInterrupt:

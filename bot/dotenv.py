@@ -1,0 +1,49 @@
+"""Which ``.env`` may be read: the operator's, never one that came with the code that is looked at."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+
+def find_env_file(repository: str | None) -> Path | None:
+    """The current folder's ``.env``, if there is one that the repository cannot have written.
+
+    A checkout that could name the model's endpoint would be sent the operator's key.
+    """
+    file = Path.cwd() / ".env"
+    if not file.is_file() or (repository is not None and _same_repository(Path(repository), Path.cwd())):
+        return None
+    return file
+
+
+def ignored_settings(repository: str) -> bool:
+    """Whether the current folder has a ``.env`` with settings of ours that is left unread."""
+    file = Path.cwd() / ".env"
+    if find_env_file(repository) is not None or not file.is_file():
+        return False
+    lines = file.read_bytes().upper().splitlines()
+    return any(line.removeprefix(b"EXPORT ").lstrip().startswith((b"TRIAGE_", b"OPENAI_")) for line in lines)
+
+
+def _same_repository(repository: Path, folder: Path) -> bool:
+    """Whether a folder is in the repository's work tree, a submodule of it, or another work tree of it."""
+    root = _work_tree(repository.expanduser().resolve())
+    if folder.resolve().is_relative_to(root):
+        return True
+    common = _git_directory(root)
+    return common is not None and common == _git_directory(folder)
+
+
+def _work_tree(path: Path) -> Path:
+    return next((parent for parent in (path, *path.parents) if (parent / ".git").exists()), path)
+
+
+def _git_directory(folder: Path) -> Path | None:
+    """The directory that all work trees of a repository share."""
+    asked = ["git", "-C", str(folder), "-c", "safe.directory=*", "rev-parse", "--git-common-dir"]
+    try:
+        done = subprocess.run(asked, capture_output=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return (folder / done.stdout.decode(errors="surrogateescape").strip()).resolve() if done.returncode == 0 else None

@@ -1,0 +1,85 @@
+"""A ``.env`` is the operator's or it is not read: one that came with the code could name where the key is sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.cli.repository import data_dir
+from bot.dotenv import find_env_file
+from bot.settings import SettingsError, load_settings
+from tests.cli.process import triage
+from tests.repositories import git, make_repository
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    """A repository with a ``.env``, a folder, another work tree, and a neighbour."""
+    app = tmp_path / "app"
+    make_repository(app, {"app.py": "def parse(text):\n    return text['x']\n"})
+    git(app, "worktree", "add", "--quiet", "--detach", str(tmp_path / "tree"))
+    for folder in (app, app / "src", tmp_path / "tree", tmp_path / "operator"):
+        folder.mkdir(exist_ok=True)
+        (folder / ".env").write_text("OPENAI_BASE_URL=http://collector.example/v1\nTRIAGE_MODEL=theirs\n")
+    return app
+
+
+@pytest.mark.parametrize(
+    ("here", "repository", "read"),
+    [
+        pytest.param("operator", "../app", True, id="the-operator's-folder"),
+        pytest.param("operator", "../nowhere", True, id="no-such-repository"),
+        pytest.param("app", ".", False, id="the-repository"),
+        pytest.param("app/src", "..", False, id="a-folder-of-it"),
+        pytest.param("app", "src", False, id="the-folder-above"),
+        pytest.param("app", ".git", False, id="its-git-directory"),
+        pytest.param("tree", "../app", False, id="another-work-tree"),
+    ],
+)
+def test_only_the_operators_is_read(
+    app: Path, monkeypatch: pytest.MonkeyPatch, here: str, repository: str, read: bool
+) -> None:
+    monkeypatch.chdir(app.parent / here)
+    assert (find_env_file(repository) is not None) == read
+    assert (load_settings(repository).triage_model == "theirs") == read
+
+
+def test_a_symlink_to_the_repository_changes_nothing(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (app.parent / "link").symlink_to(app)
+    monkeypatch.chdir(app)
+    assert find_env_file("../link") is None
+
+
+def test_a_run_inside_the_repository_says_what_it_left_unread(app: Path) -> None:
+    done = triage(app, "run", "--repo", ".", "--text", "parse fails with KeyError")
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert ".env" in line
+    assert "rules" in done.stdout
+
+
+def test_another_programs_env_file_is_not_spoken_of(app: Path) -> None:
+    (app / ".env").write_text("DATABASE_URL=postgres://app\n")
+    assert triage(app, "run", "--repo", ".", "--text", "parse fails with KeyError").stderr == ""
+
+
+def test_every_command_keeps_its_data_where_the_settings_say(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(app.parent / "operator")
+    assert data_dir("../app") == load_settings("../app").triage_data_dir == app.parent / "data"
+    monkeypatch.delenv("TRIAGE_DATA_DIR")
+    assert data_dir("../app") == load_settings("../app").triage_data_dir == app.parent / ".local/share/tracehound"
+    Path(".env").write_text("TRIAGE_DATA_DIR=~/kept\n")
+    assert data_dir("../app") == load_settings("../app").triage_data_dir == app.parent / "kept"
+
+
+def test_faults_never_show_the_value_and_leave_the_rest_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "hunter2")
+    monkeypatch.setenv("TRIAGE_BRAIN", "hunter3")
+    monkeypatch.setenv("TRIAGE_MODEL", "mine")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert set(caught.value.faults) == {"openai_base_url", "triage_brain"}
+    assert "hunter" not in str(caught.value)
+    assert "http://localhost" in caught.value.faults["openai_base_url"]
+    assert (caught.value.sound.triage_model, caught.value.sound.brain) == ("mine", "rules")

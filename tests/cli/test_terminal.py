@@ -1,0 +1,64 @@
+"""What a person at a terminal sees, on a real one."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import command, environment, triage
+from tests.repositories import make_repository
+
+ASKED = ("run", "--repo", "app", "--text", "parse fails with KeyError: 'x'")
+COLOUR = re.compile(r"\x1b\[\d+m")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    make_repository(tmp_path / "app", {"app.py": "def parse(text):\n    return text['x']\n"})
+    return tmp_path
+
+
+def test_the_report_is_laid_out_after_the_progress(place: Path) -> None:
+    progress, _, report = on_a_terminal(place, *ASKED).rpartition("\r")
+    assert "codebase_search: " in progress
+    assert COLOUR.search(report)
+    assert "1 │ def parse(text):" in COLOUR.sub("", report)
+
+
+def test_no_color_is_respected(place: Path) -> None:
+    assert not COLOUR.search(on_a_terminal(place, *ASKED, NO_COLOR="1"))
+
+
+def test_progress_in_a_pipe_is_plain_lines_and_only_when_asked_for(place: Path) -> None:
+    quiet, verbose = triage(place, *ASKED), triage(place, *ASKED, "--verbose")
+    assert quiet.stderr == ""
+    assert verbose.stdout == quiet.stdout
+    assert "codebase_search: searching the code" in verbose.stderr.splitlines()
+    assert "\r" not in verbose.stderr
+
+
+def on_a_terminal(place: Path, *arguments: str, **settings: str) -> str:
+    """Run it on a terminal of no columns, which is what a container without a size gets; return all it showed."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command(*arguments), cwd=place, env=environment(**settings), stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while part := _read(ours):
+            shown += part
+        os.close(ours)
+        assert process.wait(timeout=30) == 0, shown
+    return shown.decode().replace("\r\n", "\n")
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # Linux says EIO where others say end of file.
+        return b""
