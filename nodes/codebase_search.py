@@ -11,6 +11,7 @@ from nodes.brains import judge
 from nodes.case import load_case, spent
 from nodes.context import Case, Context
 from nodes.evidence import MAX_QUOTE, Evidence, Locator, NumberedEvidence
+from nodes.guards import progress
 from nodes.search.types import Location, Query, Ranking
 from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
 
@@ -29,12 +30,13 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     ranking = await context.code.find(query)
     candidates = _candidates(ranking, retry=state.retry_count > 0)
     await context.evidence.put(candidates)
-    case, numbered = await _with_candidates(state, context, candidates, ranking.confidence)
+    case, numbered = await _with_candidates(state, context, candidates, _no_surer_by_itself(state, ranking.confidence))
     judged = await judge(context, case, lambda brain: brain.read_code(case, numbered))
     reading = judged.value
+    sure = case.search_confidence
     order = {name: place for place, name in enumerate(reading.suspects)}
     ranked = sorted(numbered, key=lambda item: order.get(item.id, len(order)))
-    confidence = min(reading.confidence, ranking.confidence)
+    confidence = min(reading.confidence, sure)
     finding = AgentFinding(
         agent_name="codebase_search",
         summary=reading.summary,
@@ -79,6 +81,14 @@ def build_query(state: BugTriageState, context: Context) -> Query:
         extra=(*state.redirect_instructions, *answers, *gaps, *terms),
         limit=CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES,
     )
+
+
+def _no_surer_by_itself(state: BugTriageState, confidence: float) -> float:
+    """A search widened by the critic's gaps alone finds what it was told to find; that is no support for it."""
+    before, now = state.marks.after_search, progress(state)
+    if before is None or (before.answers, before.redirects) != (now.answers, now.redirects):
+        return confidence
+    return min(confidence, state.search_confidence)
 
 
 def _candidates(ranking: Ranking, *, retry: bool) -> list[Evidence]:

@@ -76,8 +76,8 @@ def _gate(case: Case, report: TriageReport) -> Gate:
 
 
 def _better(report: TriageReport, kept: TriageReport | None) -> TriageReport:
-    """A retry may only improve on what it was sent to improve."""
-    return kept if kept is not None and kept.confidence > report.confidence else report
+    """A retry may only improve on what it was sent to improve; the narrower search wins a tie."""
+    return kept if kept is not None and kept.confidence >= report.confidence else report
 
 
 def _finish(report: TriageReport, verdict: Gate, case: Case, context: Context) -> TriageReport:

@@ -198,3 +198,32 @@ async def test_a_waiting_run_of_an_old_schema_goes_on(tmp_path: Path, monkeypatc
         )
     assert isinstance(done, Finished)
     assert done.state.schema_version == _CURRENT_SCHEMA_VERSION
+
+
+async def test_a_search_cannot_confirm_itself() -> None:
+    code = FakeCode(confidence=0.4)
+    brain = ScriptedBrain(list(PLAIN))
+
+    def surer(role: str) -> None:
+        if role == "writer":
+            code.confidence = 0.98
+
+    brain.before = surer
+    state = await finish(context(brain, code=code))
+    assert state.report is not None
+    assert state.report.confidence == 0.4
+    assert state.report.root_cause is None
+
+
+async def test_an_answer_may_make_it_surer() -> None:
+    code = FakeCode(confidence=0.4)
+    brain = ScriptedBrain([decide("codebase_search"), decide("human_input", question="Which?"), *PLAIN])
+    ctx = context(brain, code=code)
+    app = graph()
+    waiting = await advance(app, ctx, "t", START)
+    assert isinstance(waiting, Waiting)
+    code.confidence = 0.9
+    done = await advance(app, ctx, "t", START, answer=Answer(text="x"), question_id=waiting.exchange.question_id)
+    assert isinstance(done, Finished)
+    assert done.state.report is not None
+    assert done.state.report.confidence == 0.9

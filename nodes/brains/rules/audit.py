@@ -41,7 +41,7 @@ def audit(case: Case) -> Audit:
     return Audit(
         approved=True,
         gaps=gaps,
-        required_evidence=_required(case, ranked) if gaps else (),
+        required_evidence=_required(case) if gaps else (),
         contradictions=contradictions,
         confidence=_SUPPORTED if supported and not gaps else _DOUBTED,
     )
@@ -72,11 +72,10 @@ def _gaps(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
     return tuple(text[:300] for text, holds in faults if holds)
 
 
-def _required(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
-    """What a wider search could look for: the rivals' names and what the issue names itself."""
-    rivals = [item.evidence.symbol for item in ranked[:2] if item.evidence.symbol]
-    named = [*case.facts.symbols[:2], *case.facts.errors[:1]]
-    return tuple(dict.fromkeys(text[:300] for text in (*rivals, *named)))[:4]
+def _required(case: Case) -> tuple[str, ...]:
+    """What a wider search could look for: what the issue names, never the suspects' own names."""
+    named = [*case.facts.symbols[:3], *case.facts.errors[:1]]
+    return tuple(dict.fromkeys(text[:300] for text in named))[:4]
 
 
 def _contradictions(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
