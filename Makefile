@@ -40,8 +40,9 @@ check: $(STAMP) ## format, lint, types, who may import whom, generated docs, tes
 bench: $(STAMP) ## rank against bm25s and keyword counting; REPOS=clones DATA=issues.jsonl for your own
 	$(RUN)/python -m tests.ranking.bench $(if $(REPOS),--repos $(REPOS)) $(if $(DATA),--data $(DATA))
 
-docs: $(STAMP) ## write the generated pages anew
+docs: $(STAMP) ## write the generated pages and the picture anew
 	$(RUN)/python docs/generate.py
+	$(RUN)/python docs/picture.py
 
 format: $(STAMP) ## format and mend what can be mended
 	$(RUN)/ruff format .
