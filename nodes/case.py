@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from nodes.context import Case, Context, Judged
 from nodes.evidence import NumberedEvidence
-from nodes.state import BugTriageState, Metrics
+from nodes.state import BugTriageState, Metrics, TraceEntry
 
 
 async def load_case(state: BugTriageState, context: Context) -> Case:
@@ -30,3 +31,28 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
 def spent(judged: Judged[Any]) -> Metrics:
     """What a judgement adds to the run's metrics."""
     return Metrics(usage=judged.usage, fallbacks=(judged.fallback,) if judged.fallback else ())
+
+
+def traced(
+    node: str,
+    state: BugTriageState,
+    judged: Judged[Any],
+    began: float,
+    *,
+    decision: str,
+    confidence: float,
+    reason: str = "",
+    counts: dict[str, int] | None = None,
+) -> TraceEntry:
+    """What a node did in this round, who judged, and how long it took since ``began`` (``time.perf_counter``)."""
+    return TraceEntry(
+        node=node,
+        decision=decision,
+        confidence=confidence,
+        reason=reason[:300],
+        counts=counts or {},
+        judged_by=judged.judged_by,
+        error=judged.fallback,
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - began) * 1000),
+    )

@@ -8,12 +8,12 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from nodes.brains import judge
-from nodes.case import load_case, spent
+from nodes.case import load_case, spent, traced
 from nodes.context import Case, Context
 from nodes.evidence import MAX_QUOTE, Evidence, Locator, NumberedEvidence
 from nodes.guards import progress
 from nodes.search.types import Location, Query, Ranking
-from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.state import AgentFinding, BugTriageState, Update
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
 """Seed 002, MIN_SCORE_THRESHOLD: candidates below this share of the best one's score are dropped."""
@@ -46,8 +46,11 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
         evidence=tuple(item.evidence.key for item in numbered),
         judged_by=judged.judged_by,
     )
-    entry = TraceEntry(
-        node="codebase_search",
+    entry = traced(
+        "codebase_search",
+        state,
+        judged,
+        began,
         decision="found" if ranked else "nothing found",
         confidence=confidence,
         reason=reading.summary,
@@ -56,10 +59,6 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
             "filtered_out": max(len(ranking.locations) - len(ranked), 0),
             "augmented": len(query.extra),
         },
-        judged_by=judged.judged_by,
-        error=judged.fallback,
-        iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - began) * 1000),
     )
     return {
         "findings": (finding,),

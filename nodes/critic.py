@@ -7,10 +7,10 @@ import time
 from langgraph.runtime import Runtime
 
 from nodes.brains import judge
-from nodes.case import load_case, spent
+from nodes.case import load_case, spent, traced
 from nodes.context import Case, Context
 from nodes.guards import progress
-from nodes.state import AgentFinding, BugTriageState, CriticVerdict, TraceEntry, Update
+from nodes.state import AgentFinding, BugTriageState, CriticVerdict, Update
 
 
 async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -37,16 +37,15 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         confidence=verdict.confidence,
         judged_by=judged.judged_by,
     )
-    entry = TraceEntry(
-        node="critic",
+    entry = traced(
+        "critic",
+        state,
+        judged,
+        began,
         decision=verdict.verdict,
         confidence=verdict.confidence,
         reason="; ".join(gaps)[:300],
         counts={"gaps": len(gaps), "contradictions": len(verdict.contradictions), "unreadable": len(gone)},
-        judged_by=judged.judged_by,
-        error=judged.fallback,
-        iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - began) * 1000),
     )
     return {
         "findings": (finding,),

@@ -7,10 +7,10 @@ import time
 from langgraph.runtime import Runtime
 
 from nodes.brains import judge
-from nodes.case import load_case, spent
+from nodes.case import load_case, spent, traced
 from nodes.context import Context
 from nodes.evidence import MAX_QUOTE, Evidence
-from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.state import AgentFinding, BugTriageState, Update
 from nodes.tier import tier_of
 
 
@@ -34,16 +34,15 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     )
     facts = context.facts
     tiered = tier_of(reading.kind, facts)
-    entry = TraceEntry(
-        node="investigator",
+    entry = traced(
+        "investigator",
+        state,
+        judged,
+        began,
         decision=reading.kind,
         confidence=reading.confidence,
         reason=f"{tiered.tier} ({tiered.signal}). {reading.hypothesis}"[:300],
         counts={"traces": len(facts.traces), "errors": len(facts.errors), "missing": len(reading.missing)},
-        judged_by=judged.judged_by,
-        error=judged.fallback,
-        iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - began) * 1000),
     )
     return {
         "findings": (finding,),

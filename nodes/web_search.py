@@ -7,10 +7,10 @@ import time
 from langgraph.runtime import Runtime
 
 from nodes.brains import judge
-from nodes.case import load_case, spent
+from nodes.case import load_case, spent, traced
 from nodes.context import Context
 from nodes.evidence import NumberedEvidence
-from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.state import AgentFinding, BugTriageState, Update
 
 RESULTS = 5
 MAX_QUERY = 200
@@ -36,15 +36,14 @@ async def web_search(state: BugTriageState, runtime: Runtime[Context]) -> Update
         evidence=tuple(item.evidence.key for item in numbered if item.id in reading.relevant),
         judged_by=judged.judged_by,
     )
-    entry = TraceEntry(
-        node="web_search",
+    entry = traced(
+        "web_search",
+        state,
+        judged,
+        began,
         decision="found" if results else "nothing found",
         confidence=reading.confidence,
         reason=reading.summary,
         counts={"results": len(results)},
-        judged_by=judged.judged_by,
-        error=judged.fallback,
-        iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - began) * 1000),
     )
     return {"findings": (finding,), "trace": (entry,), "metrics": spent(judged)}

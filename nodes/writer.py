@@ -7,7 +7,7 @@ import time
 from langgraph.runtime import Runtime
 
 from nodes.brains import judge
-from nodes.case import load_case, spent
+from nodes.case import load_case, spent, traced
 from nodes.compose import compose, conclude
 from nodes.context import Case, Context, Judged
 from nodes.judgements import Draft
@@ -114,8 +114,11 @@ def _entry(
     report: TriageReport, verdict: Gate, judged: Judged[Draft], state: BugTriageState, began: float
 ) -> TraceEntry:
     audit = report.citation_audit
-    return TraceEntry(
-        node="writer",
+    return traced(
+        "writer",
+        state,
+        judged,
+        began,
         decision=verdict.outcome,
         confidence=report.confidence,
         reason=verdict.cause or verdict.message,
@@ -126,10 +129,6 @@ def _entry(
             "dropped": len(audit.dropped),
             "overall_score": round(100 * report.evaluation.overall_score),
         },
-        judged_by=judged.judged_by,
-        error=judged.fallback,
-        iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - began) * 1000),
     )
 
 
