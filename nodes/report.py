@@ -70,7 +70,7 @@ class Ticket(Part):
     """A draft for a tracker."""
 
     title: Line = ""
-    body: Annotated[str, StringConstraints(max_length=6_000)] = ""
+    body: Annotated[str, StringConstraints(max_length=3_000)] = ""
     fields: dict[str, str] = Field(default_factory=dict)
     """Tracker fields such as type, priority and component."""
 

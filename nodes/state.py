@@ -12,8 +12,8 @@ from nodes.report import CitationAudit, Evaluation, TriageReport
 T = TypeVar("T")
 
 _CURRENT_SCHEMA_VERSION = 1
-_WHOLE_FINDINGS = 6
-_OLD_DETAILS = 160
+_WHOLE_FINDINGS = 4
+_OLD_DETAILS, _OLD_LIST = 160, 3
 
 MAX_ITERATIONS = 8
 MAX_RETRIES = 2
@@ -56,7 +56,7 @@ class HumanExchange(Value):
 
     question: Short = ""
     context: Long = ""
-    answer: Annotated[str, StringConstraints(max_length=2_000)] | None = None
+    answer: Annotated[str, StringConstraints(max_length=1_000)] | None = None
     question_id: str = ""
     reason: Short = ""
     options: tuple[Short, ...] = ()
@@ -69,7 +69,7 @@ class HumanExchange(Value):
 class Answer(Value):
     """What a person, or the clock, gives back to a waiting question."""
 
-    text: Annotated[str, StringConstraints(max_length=2_000)] | None = None
+    text: Annotated[str, StringConstraints(max_length=1_000)] | None = None
     """None withdraws the question."""
     answered_by: str | None = None
     url: str | None = None
@@ -182,11 +182,23 @@ def append(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def keep_short(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) -> tuple[AgentFinding, ...]:
-    """Append findings; only the newest keep their details whole, or long runs outgrow the state's bound."""
+    """Append findings; only the newest stay whole, or long runs outgrow the state's bound.
+
+    By then the supervisor has numbered the evidence of the older ones.
+    """
     findings = (*left, *right)
     old = findings[: -_WHOLE_FINDINGS or None] if len(findings) > _WHOLE_FINDINGS else ()
-    shortened = tuple(f.model_copy(update={"details": f.details[:_OLD_DETAILS]}) for f in old)
-    return (*shortened, *findings[len(old) :])
+    return (*map(_shortened, old), *findings[len(old) :])
+
+
+def _shortened(finding: AgentFinding) -> AgentFinding:
+    return finding.model_copy(
+        update={
+            "details": finding.details[:_OLD_DETAILS],
+            "relevant_files": finding.relevant_files[:_OLD_LIST],
+            "evidence": finding.evidence[:_OLD_LIST],
+        }
+    )
 
 
 def add(left: Metrics, right: Metrics) -> Metrics:

@@ -39,7 +39,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
     else:
         final = _finish(_better(report, state.best_draft), verdict, case, context)
-        update |= {"report": final, "requires_human_review": final.requires_human_review}
+        update |= {"report": final, "requires_human_review": final.requires_human_review, "best_draft": None}
         update |= {"clarification_question": final.review_message}
     update["trace"] = (_entry(report, verdict, judged, state, began),)
     return update

@@ -116,13 +116,14 @@ class ScriptedBrain:
 
     async def investigate(self, case: Case) -> Judged[Investigation]:
         return self._judged(
-            "investigator", Investigation(problem="scan never ends", hypothesis="the lexer", confidence=0.5)
+            "investigator", Investigation(problem="scan never ends " * 18, hypothesis="the lexer " * 30, confidence=0.5)
         )
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
         names = tuple(item.id for item in candidates)[:10]
         return self._judged(
-            "codebase_search", CodeReading(summary="lexer", details="loop", suspects=names, confidence=self.confidence)
+            "codebase_search",
+            CodeReading(summary="lexer " * 50, details="loop " * 120, suspects=names, confidence=self.confidence),
         )
 
     async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
@@ -131,7 +132,7 @@ class ScriptedBrain:
 
     async def audit(self, case: Case) -> Judged[Audit]:
         approved = self.audits.pop(0) if self.audits else True
-        return self._judged("critic", Audit(approved=approved, confidence=0.8))
+        return self._judged("critic", Audit(approved=approved, gaps=("unclear " * 37,) * 4, confidence=0.8))
 
     async def write(self, case: Case) -> Judged[Draft]:
         code = [item for item in case.evidence if item.evidence.kind == "code"]

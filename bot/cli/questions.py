@@ -13,7 +13,7 @@ import click
 from bot.cli.progress import Progress
 from nodes.state import Answer, HumanExchange
 
-MAX_ANSWER = 2_000
+MAX_ANSWER = 1_000
 
 
 class Questions:

@@ -51,7 +51,7 @@ class MarkdownRenderer:
             fields["component"] = report.suspects[0].path
         if report.labels:
             fields["labels"] = ", ".join(report.labels)
-        return Ticket(title=_title(report), body=_whole_parts(parts, 6_000), fields=fields)
+        return Ticket(title=_title(report), body=_whole_parts(parts, 3_000), fields=fields)
 
     def _links(self, report: TriageReport) -> Links:
         return Links(self._server_url, self._repository or report.repository, report.commit)

@@ -28,7 +28,7 @@ scripts = st.builds(
     Script,
     decisions=st.lists(decisions, max_size=25),
     audits=st.lists(st.booleans(), max_size=10),
-    answers=st.lists(st.sampled_from(["2.4", "yes", None]), max_size=2),
+    answers=st.lists(st.sampled_from(["2.4", "yes " * 250, None]), max_size=2),
     failures=st.lists(st.sampled_from([None, None, None, "model", "bug"]), max_size=40),
     redirects=st.integers(0, 5),
     web=st.booleans(),
