@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nodes.search.languages import (
     c,
     cpp,
@@ -21,7 +23,7 @@ from nodes.search.languages import (
 )
 from nodes.search.types import Outline
 
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 """Raised whenever the same source gives another outline, so that cached ones are read again."""
 
 LANGUAGES = (
@@ -41,6 +43,9 @@ LANGUAGES = (
     typescript.LANGUAGE,
     typescript.TSX,
 )
+_CPP_HEADER = re.compile(rb"^(namespace|template|class|using)\b|^\s*(public|private|protected)\s*:", re.MULTILINE)
+"""What a ``.h`` file only holds if it is C++."""
+_BY_FILE = {file: language for language in LANGUAGES for file in language.files}
 _BY_ENDING = {ending: language for language in LANGUAGES for ending in language.endings}
 
 
@@ -53,12 +58,16 @@ def language_of(path: str) -> str | None:
 def outline(path: str, source: bytes) -> Outline:
     """What a file defines, imports and says; a file of no known language only has text."""
     language = _by_path(path)
-    if language is None or b"\0" in source[:8_000]:
+    if language is None or b"\0" in source:
         return Outline("text")
+    if language is c.LANGUAGE and path.endswith((".h", ".H")) and _CPP_HEADER.search(source):
+        language = cpp.LANGUAGE
     return grammar.outline(language, source)
 
 
 def _by_path(path: str) -> grammar.Language | None:
     name = path.rsplit("/", 1)[-1]
+    if name in _BY_FILE:
+        return _BY_FILE[name]
     dot = name.rfind(".")
     return _BY_ENDING.get(name[dot:].lower()) if dot > 0 else None

@@ -15,10 +15,15 @@ LANGUAGE = Language(
 (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: {_NAMES}))) @function
 (function_definition declarator: (reference_declarator (function_declarator declarator: {_NAMES}))) @function
 (function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @name))) @function
+(function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator:
+  (function_declarator declarator: {_NAMES})))) @function
+(function_definition declarator: (operator_cast) @name) @function
+(function_definition declarator: (qualified_identifier name: (operator_cast)) @name) @function
+(function_definition type: [(class_specifier !body) (struct_specifier !body)] declarator: (identifier) @name) @class
 (class_specifier name: [(type_identifier) (template_type)] @name body: (_)) @class
 (namespace_definition name: (_) @name) @scope
 (alias_declaration name: (type_identifier) @name) @type
 (concept_definition name: (identifier) @name) @type
-(raw_string_literal) @string
+(raw_string_literal (raw_string_content) @string)
 """,
 )

@@ -7,19 +7,21 @@ LANGUAGE = Language(
     endings=(".go",),
     package="tree_sitter_go",
     query="""
-(function_declaration name: (identifier) @name) @function
+(function_declaration name: (identifier) @name parameters: (_) @parameters) @function
 (method_declaration receiver: (parameter_list (parameter_declaration type: [
     (type_identifier) @owner
     (pointer_type (type_identifier) @owner)
     (generic_type type: (type_identifier) @owner)
     (pointer_type (generic_type type: (type_identifier) @owner))
-  ])) name: (field_identifier) @name) @method
-(type_declaration (type_spec name: (type_identifier) @name type: (struct_type))) @class
-(type_declaration (type_spec name: (type_identifier) @name type: (interface_type))) @interface
-(type_declaration (type_spec name: (type_identifier) @name type: [
+  ])) name: (field_identifier) @name parameters: (_) @parameters) @method
+(type_spec name: (type_identifier) @name type: (struct_type)) @class
+(type_spec name: (type_identifier) @name type: (interface_type)) @interface
+(type_spec name: (type_identifier) @name type: [
     (function_type) (map_type) (slice_type) (type_identifier) (qualified_type) (pointer_type)
     (channel_type) (array_type)
-  ])) @type
+  ]) @type
+(type_alias name: (type_identifier) @name) @type
+(var_spec name: (identifier) @name value: (expression_list . (func_literal parameters: (_) @parameters) .)) @function
 (import_spec path: (_) @import)
 (interpreted_string_literal) @string
 (raw_string_literal) @string

@@ -18,8 +18,14 @@ MAX_SOURCE = 1_000_000
 """Bytes above which a file is data or generated: it stays searchable as text."""
 MAX_LINE = 5_000
 """Mean bytes a line above which a file is minified."""
+MAX_WRECKAGE = 20_000
+"""Loose tokens at the top of a file that does not parse; to query more of them takes time that grows by its square."""
 MAX_STRINGS = 400
 MAX_STRING = 300
+_WORD = re.compile(r"[^\W\d][\w$]*|\$\w+")
+_ARGUMENTS = re.compile(r"<[^<>]*>")
+_CAST = re.compile(r"(\boperator\s+\w[^()]*)\(.*", re.DOTALL)
+_SPACE = re.compile(r"\s+(?!\w)|(?<!\w)\s+")
 _QUOTES = re.compile(r"^[A-Za-z@$#]{0,3}[\"'`]{1,3}|[\"'`]{1,3}#?$")
 
 _KINDS = frozenset(("function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"))
@@ -30,8 +36,8 @@ class Language:
     """How one language is read.
 
     The query's captures are named for what they find: a kind of definition (``function``, ``class`` …), ``scope`` (a
-    block that only lends its name), each with a ``name`` and perhaps an ``owner`` and ``parameters``; ``import`` and
-    ``string`` stand alone.
+    block that only lends its name), each with a ``name`` and perhaps an ``owner`` and ``parameters`` (the list node);
+    ``import`` and ``string`` stand alone.
     """
 
     name: str
@@ -41,6 +47,8 @@ class Language:
     query: str
     factory: str = "language"
     """The function of that module that returns the grammar."""
+    files: tuple[str, ...] = ()
+    """Names of files that are of this language whatever their ending."""
 
 
 def outline(language: Language, source: bytes) -> Outline:
@@ -48,7 +56,12 @@ def outline(language: Language, source: bytes) -> Outline:
     if len(source) > MAX_SOURCE or len(source) > MAX_LINE * (source.count(b"\n") + 1):
         return Outline(language.name)
     parser, query = _loaded(language)
-    root = parser.parse(source).root_node
+    try:
+        root = parser.parse(source).root_node
+    except ValueError:  # how the binding says that no tree came of it
+        return Outline(language.name)
+    if root.type == "ERROR" and root.child_count > MAX_WRECKAGE:
+        return Outline(language.name)
     found: list[_Found] = []
     imports: dict[str, None] = {}
     strings: list[tuple[int, str]] = []
@@ -58,7 +71,7 @@ def outline(language: Language, source: bytes) -> Outline:
         elif "string" in captures:
             strings.extend(_messages(captures["string"]))
         else:
-            found.extend(_found(captures))
+            found.extend(_found(captures, source))
     return Outline(language.name, _nested(found), tuple(imports), tuple(strings[:MAX_STRINGS]))
 
 
@@ -80,7 +93,7 @@ def _loaded(language: Language) -> tuple[Parser, Query]:
     return Parser(grammar), Query(grammar, language.query)
 
 
-def _found(captures: dict[str, list[Node]]) -> Iterator[_Found]:
+def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[_Found]:
     kind = next((name for name in captures if name in _KINDS or name == "scope"), None)
     names = captures.get("name")
     if kind is None or not names:
@@ -89,9 +102,30 @@ def _found(captures: dict[str, list[Node]]) -> Iterator[_Found]:
     name = ".".join(filter(None, (_dotted(part) for part in (*captures.get("owner", ()), names[0]))))
     if not name:
         return
-    parameters = tuple(_text(parameter) for parameter in captures.get("parameter", ()))
-    last = node.end_point[0] + (node.end_point[1] > 0 or node.end_point[0] == node.start_point[0])
-    yield _Found(kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, last, parameters)
+    parameters = tuple(_parameters(captures.get("parameters", ())))
+    yield _Found(
+        kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, _last_line(node, source), parameters
+    )
+
+
+def _last_line(node: Node, source: bytes) -> int:
+    """Leave out the space behind a definition, which grammars that read indentation count as part of it."""
+    line, end, start = node.end_point[0] + 1, node.end_byte, node.start_byte
+    while end > start and source[end - 1] in b" \t\r\n":
+        end -= 1
+        line -= source[end] == ord("\n")
+    return line
+
+
+def _parameters(lists: Iterable[Node]) -> Iterator[str]:
+    """Name each parameter; one that takes its argument apart is named for the first part."""
+    for parameter in (child for node in lists for child in node.named_children):
+        if parameter.type == "spread_parameter":  # Java: the type comes first, and neither is a field
+            parts = parameter.named_children[-1:]
+        else:
+            parts = parameter.children_by_field_name("name") or parameter.children_by_field_name("pattern")
+        words = (_WORD.search(_text(part)) for part in parts or [parameter] if not part.type.endswith("comment"))
+        yield from (word[0] for word in words if word)
 
 
 def _nested(found: list[_Found]) -> tuple[Definition, ...]:
@@ -131,7 +165,10 @@ def _text(node: Node) -> str:
 
 
 def _dotted(node: Node) -> str:
-    return _text(node).strip().strip("*& \n").replace("::", ".").replace(" ", "").strip(".")
+    text = _text(node).strip("*& \r\n\t`:")
+    # In an operator's name angle brackets may be the name, and a cast is named for its type.
+    text = _CAST.sub(r"\1", text) if "operator" in text else _ARGUMENTS.sub("", text)
+    return _SPACE.sub("", text).replace("::", ".").removesuffix(".prototype").strip(".")
 
 
 def _unquoted(node: Node) -> str:

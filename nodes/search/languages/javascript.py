@@ -2,36 +2,67 @@
 
 from nodes.search.languages.grammar import Language
 
-QUERY = """
-(function_declaration name: (identifier) @name) @function
-(generator_function_declaration name: (identifier) @name) @function
+
+def _callables(prefix: str, suffix: str) -> str:
+    """Spell a pattern once a way to write a function as a value, as each keeps its parameters elsewhere."""
+    values = (
+        "(arrow_function parameters: (_) @parameters)",
+        "(arrow_function parameter: (_))",
+        "(function_expression parameters: (_) @parameters)",
+        "(generator_function parameters: (_) @parameters)",
+    )
+    return "".join(f"{prefix}{value}{suffix}\n" for value in values)
+
+
+_OWNER = "[(identifier) (member_expression object: (identifier))] @owner"
+
+QUERY = (
+    """
+(function_declaration name: (identifier) @name parameters: (_) @parameters) @function
+(generator_function_declaration name: (identifier) @name parameters: (_) @parameters) @function
 (class_declaration name: (_) @name) @class
-(method_definition name: (_) @name) @method
-(lexical_declaration (variable_declarator name: (identifier) @name
-  value: [(arrow_function) (function_expression) (generator_function)])) @function
-(variable_declaration (variable_declarator name: (identifier) @name
-  value: [(arrow_function) (function_expression) (generator_function)])) @function
+(method_definition name: (_) @name parameters: (_) @parameters) @method
 (lexical_declaration (variable_declarator name: (identifier) @name value: (class))) @class
-(expression_statement (assignment_expression left: (identifier) @name
-  right: [(arrow_function) (function_expression) (generator_function)])) @function
-(expression_statement (assignment_expression left: (member_expression object: (identifier) @owner
-  property: (property_identifier) @name)
-  right: [(arrow_function) (function_expression) (generator_function)])) @function
-(expression_statement (assignment_expression left: (member_expression
-  object: (member_expression object: (identifier) @owner property: (property_identifier) @_prototype)
-  property: (property_identifier) @name)
-  right: [(arrow_function) (function_expression) (generator_function)])) @function
-(pair key: (property_identifier) @name value: [(arrow_function) (function_expression)]) @method
+(variable_declarator name: (identifier) @name value: (object)) @scope
+(pair key: (property_identifier) @name value: (object)) @scope
+(export_statement decorator: (_) declaration: (class_declaration name: (_) @name)) @class
+(assignment_expression left: (member_expression) @name right: (object)
+  (#match? @name "^[A-Za-z_$][A-Za-z0-9_$.]*$") (#not-any-of? @name "module.exports")) @scope
+"""
+    + _callables("(lexical_declaration (variable_declarator name: (identifier) @name value: ", ")) @function")
+    + _callables("(variable_declaration (variable_declarator name: (identifier) @name value: ", ")) @function")
+    + _callables("(expression_statement (assignment_expression left: (identifier) @name right: ", ")) @function")
+    + _callables(
+        f"(expression_statement (assignment_expression left: (member_expression object: {_OWNER} "
+        "property: [(property_identifier) (private_property_identifier)] @name) right: ",
+        ")) @function",
+    )
+    + _callables(
+        "(expression_statement (assignment_expression left: (member_expression object: (this) "
+        "property: [(property_identifier) (private_property_identifier)] @name) right: ",
+        ")) @function",
+    )
+    + _callables("(pair key: (property_identifier) @name value: ", ") @method")
+    + """
 (import_statement source: (string) @import)
+(export_statement source: (string) @import)
+(call_expression function: (import) arguments: (arguments . (string) @import))
 (call_expression function: (identifier) @_require arguments: (arguments . (string) @import)
   (#eq? @_require "require"))
 (string) @string
 (template_string) @string
 """
+)
+
+
+def fields(node: str, key: str) -> str:
+    """Build the pattern of class fields that hold a function, which every grammar of the family names its own way."""
+    return _callables(f"({node} {key}: (_) @name value: ", ") @method")
+
 
 LANGUAGE = Language(
     name="javascript",
     endings=(".js", ".jsx", ".mjs", ".cjs"),
     package="tree_sitter_javascript",
-    query=QUERY + "(field_definition property: (_) @name value: (arrow_function)) @method\n",
+    query=QUERY + fields("field_definition", "property"),
 )

@@ -7,12 +7,16 @@ LANGUAGE = Language(
     endings=(".kt", ".kts"),
     package="tree_sitter_kotlin",
     query="""
+(class_declaration (modifiers (class_modifier "enum")) name: (identifier) @name) @enum
+(class_declaration "interface" name: (identifier) @name) @interface
 (class_declaration name: (identifier) @name) @class
 (object_declaration name: (identifier) @name) @class
 (companion_object name: (identifier) @name) @class
 (function_declaration name: (identifier) @name) @function
+(secondary_constructor "constructor" @name) @method
 (type_alias type: (identifier) @name) @type
 (import (qualified_identifier) @import)
 (string_literal) @string
+(multiline_string_literal) @string
 """,
 )

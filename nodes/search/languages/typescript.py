@@ -1,20 +1,22 @@
 """TypeScript and TSX."""
 
 from nodes.search.languages.grammar import Language
-from nodes.search.languages.javascript import QUERY
+from nodes.search.languages.javascript import QUERY, fields
 
 _QUERY = (
     QUERY
+    + fields("public_field_definition", "name")
     + """
-(public_field_definition name: (_) @name value: (arrow_function)) @method
 (abstract_class_declaration name: (_) @name) @class
-(abstract_method_signature name: (_) @name) @method
+(export_statement decorator: (_) declaration: (abstract_class_declaration name: (_) @name)) @class
+(abstract_method_signature name: (_) @name parameters: (_) @parameters) @method
 (interface_declaration name: (_) @name) @interface
 (enum_declaration name: (_) @name) @enum
 (type_alias_declaration name: (_) @name) @type
-(function_signature name: (_) @name) @function
+(function_signature name: (_) @name parameters: (_) @parameters) @function
 (internal_module name: (_) @name) @module
 (module name: (identifier) @name) @module
+(import_require_clause source: (string) @import)
 """
 )
 

@@ -246,7 +246,7 @@ const routes = { index: () => 1 };
             ("ids", "function", 18, 18),
             ("Server.stop", "method", 19, 21),
             ("exports.run", "method", 22, 22),
-            ("index", "method", 23, 23),
+            ("routes.index", "method", 23, 23),
         ],
     ),
     (
@@ -281,14 +281,14 @@ typealias Names = List<String>
 fun String.shout(): String = uppercase()
 """,
         [
-            ("Source", "class", 5, 7),
+            ("Source", "interface", 5, 7),
             ("Source.read", "method", 6, 6),
             ("Repo", "class", 9, 17),
             ("Repo.read", "method", 10, 12),
             ("Repo.open", "method", 15, 15),
             ("Registry", "class", 19, 21),
             ("Registry.register", "method", 20, 20),
-            ("Level", "class", 23, 23),
+            ("Level", "enum", 23, 23),
             ("Names", "type", 25, 25),
             ("shout", "function", 27, 27),
         ],

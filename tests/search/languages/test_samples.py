@@ -1,0 +1,78 @@
+"""What is read off the larger samples: each stands next to the outline that it must give."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodes.search.languages import LANGUAGES, outline
+
+SAMPLES = sorted(path for path in (Path(__file__).parent / "samples").iterdir() if path.suffix != ".json")
+AT_LEAST = dict.fromkeys(("ruby", "php", "csharp", "kotlin", "swift", "scala"), 30)
+
+
+def load_expected(sample: Path) -> dict[str, Any]:
+    return json.loads(sample.with_suffix(".json").read_text())
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+def test_a_sample_gives_its_outline(sample: Path) -> None:
+    expected = load_expected(sample)
+    read = outline(sample.name, sample.read_bytes())
+    assert read.language == expected["language"]
+    rows = [" ".join((d.name, d.kind, str(d.start_line), str(d.end_line), *d.parameters)) for d in read.definitions]
+    assert rows == expected["definitions"]
+    assert list(read.imports) == expected["imports"]
+    assert [list(message) for message in read.strings] == expected["strings"]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+def test_an_outer_definition_comes_before_those_inside_it(sample: Path) -> None:
+    lines = len(sample.read_bytes().splitlines())
+    definitions = outline(sample.name, sample.read_bytes()).definitions
+    assert [d.start_line for d in definitions] == sorted(d.start_line for d in definitions)
+    assert all(1 <= d.start_line <= d.end_line <= lines for d in definitions)
+
+
+@pytest.mark.parametrize("language", [language.name for language in LANGUAGES if language.name != "tsx"])
+def test_a_language_has_enough_golden_definitions(language: str) -> None:
+    counts = [len(e["definitions"]) for e in map(load_expected, SAMPLES) if e["language"] == language]
+    assert max(counts) >= AT_LEAST.get(language, 12)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "language", "names"),
+    [
+        pytest.param("a.h", b"class A {\n  void f() {}\n};\n", "cpp", ["A", "A.f"], id="a-header-of-c++"),
+        pytest.param("a.h", b"struct a { int b; };\n", "c", ["a"], id="a-header-of-c"),
+        pytest.param("lib/Rakefile", b"def build\nend\n", "ruby", ["build"], id="by-its-name"),
+        pytest.param("a.py", b"def a(): pass\n)))\ndef b(): pass\n", "python", ["a", "b"], id="broken-syntax"),
+        pytest.param("a.py", b"def f(): pass\n" * 80_000, "python", [], id="over-a-megabyte"),
+        pytest.param("a.py", b"def f(): pass\n" + b"x = 1\n" * 9_000 + b"\0", "text", [], id="a-nul-far-inside"),
+        pytest.param("a.js", b"function a() {};" * 5_000, "javascript", [], id="minified"),
+    ],
+)
+def test_what_is_read_as_what(name: str, source: bytes, language: str, names: list[str]) -> None:
+    read = outline(name, source)
+    assert (read.language, [d.name for d in read.definitions]) == (language, names)
+
+
+HOSTILE = {
+    "50000-brackets": b"(" * 50_000,
+    "50000-balanced-brackets": b"(" * 50_000 + b")" * 50_000,
+    "50000-bracket-lines": b"(\n" * 50_000,
+    "a-megabyte-of-bracket-lines": b"(\n" * 499_000,
+    "a-megabyte-of-brace-lines": b"{\n" * 499_000,
+    "open-classes": b"class A {\n" * 20_000,
+    "every-byte": bytes(range(1, 256)) * 300,
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_a_hostile_file_takes_no_time_to_speak_of(language: Any, source: bytes) -> None:
+    assert outline("a" + language.endings[0], source).language in {language.name, "cpp"}
