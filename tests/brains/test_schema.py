@@ -96,7 +96,7 @@ def test_a_briefing_stays_within_its_tokens():
     case = Case(
         state=BugTriageState(
             findings=tuple(AgentFinding(agent_name="a", summary="s" * 300, details="d" * 600) for _ in range(20)),
-            human_exchanges=(HumanExchange(question="q", answer="a" * 2_000),) * 2,
+            human_exchanges=(HumanExchange(question="q", answer="a" * 1_000),) * 2,
             redirect_instructions=("r" * 600,) * 3,
         ),
         title="t" * 5_000,
