@@ -7,8 +7,8 @@ import re
 from nodes.search.types import Role
 
 _VENDORED = re.compile(
-    r"(^|/)(vendor|vendored|_vendor|third_?party|node_modules|bower_components|extern|external|extlib|deps|"
-    r"site-packages|\.yarn)/"
+    r"(^|/)(vendor|vendored|_vendor|third_?party|node_modules|bower_components|extern|extlib|"
+    r"site-packages|\.yarn)/|^(src/|lib/)?(external|deps)/"  # deeper down, a package of one's own may be called so
 )
 _MINIFIED = re.compile(r"[.\-]min\.(js|css|mjs)$|\.bundle\.js$")
 _GENERATED_NAME = re.compile(
@@ -29,7 +29,8 @@ _TEST = re.compile(
 )
 _DOCS = re.compile(
     r"(^|/)(docs?|documentation|website|man)/|\.(md|rst|adoc|txt|markdown|tex)$|"
-    r"(^|/)(readme|changes|changelog|history|news|authors|contributing|license)[^/]*$",
+    # CHANGES, CHANGES-2.0, LICENSE.BSD-3, but not changes.py
+    r"(^|/)(readme|changes|changelog|history|news|authors|contributing|license)([^/.]|\.(?![^\W\d]\w{0,4}$))*$",
     re.IGNORECASE,
 )
 _EXAMPLE = re.compile(
@@ -46,6 +47,8 @@ _DATA = re.compile(
 )
 _LONG_LINE = 500
 """Mean bytes a line of a file's head above which it was minified."""
+_MAIN = re.compile(r"(^|/)src/main/(java|kotlin|scala|groovy)/.*/(testing|mocks?|fixtures|specs?)/")
+"""Where Maven and Gradle keep what is shipped, whatever a package is called: Mockito's own ``org/mockito/mock``."""
 
 
 def role_of(path: str, head: bytes = b"") -> Role:
@@ -60,7 +63,7 @@ def role_of(path: str, head: bytes = b"") -> Role:
         (bool(_VENDORED.search(path)), "vendored"),
         (bool(_MINIFIED.search(path)), "minified"),
         (bool(_GENERATED_NAME.search(path)), "generated"),
-        (bool(_TEST.search(path)), "test"),
+        (bool(_TEST.search(path)) and not _MAIN.search(path), "test"),
         (bool(_EXAMPLE.search(path)), "example"),
         (bool(_CONFIG.search(path)), "config"),
         (bool(_DOCS.search(path)), "docs"),

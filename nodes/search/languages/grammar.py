@@ -22,6 +22,8 @@ MAX_WRECKAGE = 20_000
 """Loose tokens at the top of a file that does not parse; to query more of them takes time that grows by its square."""
 MAX_STRINGS = 400
 MAX_STRING = 300
+MAX_NAME = 300
+"""Characters of a dotted name beyond which what is inside starts a new one: deep nesting would fill the memory."""
 _WORD = re.compile(r"[^\W\d][\w$]*|\$\w+")
 _ARGUMENTS = re.compile(r"<[^<>]*>")
 _CAST = re.compile(r"(\boperator\s+\w[^()]*)\(.*", re.DOTALL)
@@ -141,7 +143,7 @@ def _nested(found: list[_Found]) -> tuple[Definition, ...]:
             open_.pop()
         if open_ and open_[-1][0] == item.end and open_[-1][1].rpartition(".")[2] == item.name:
             continue  # a decorated definition holds the bare one
-        full = f"{open_[-1][1]}.{item.name}" if open_ else item.name
+        full = f"{open_[-1][1]}.{item.name}" if open_ and len(open_[-1][1]) < MAX_NAME else item.name
         open_.append((item.end, full))
         if item.kind != "scope":
             result.append(_definition(item, full))
@@ -165,7 +167,7 @@ def _text(node: Node) -> str:
 
 
 def _dotted(node: Node) -> str:
-    text = _text(node).strip("*& \r\n\t`:")
+    text = _text(node)[:MAX_NAME].strip("*& \r\n\t`:")
     # In an operator's name angle brackets may be the name, and a cast is named for its type.
     text = _CAST.sub(r"\1", text) if "operator" in text else _ARGUMENTS.sub("", text)
     return _SPACE.sub("", text).replace("::", ".").removesuffix(".prototype").strip(".")

@@ -67,6 +67,12 @@ HOSTILE = {
     "a-megabyte-of-bracket-lines": b"(\n" * 499_000,
     "a-megabyte-of-brace-lines": b"{\n" * 499_000,
     "open-classes": b"class A {\n" * 20_000,
+    "closed-functions": b"function a(){" * 20_000 + b"}" * 20_000,
+    "closed-objects": b"x={" + b"a:{" * 50_000 + b"}" * 50_000 + b"}",
+    "closed-namespaces": b"namespace a{" * 20_000 + b"}" * 20_000,
+    "closed-modules": b"mod a{" * 50_000 + b"}" * 50_000,
+    "many-casts": b"x::operator a " * 20_000 + b"() {}",
+    "many-arguments": b"int " + b"a<" * 20_000 + b">" * 20_000 + b"::f() {}",
     "every-byte": bytes(range(1, 256)) * 300,
 }
 
