@@ -26,6 +26,12 @@ def ignored_settings(repository: str) -> bool:
     return any(line.removeprefix(b"EXPORT ").lstrip().startswith((b"TRIAGE_", b"OPENAI_")) for line in lines)
 
 
+def repository_around(folder: Path) -> str | None:
+    """The repository a folder lies in, which may have brought the folder's ``.env`` along; None where it is in none."""
+    inside = (_work_tree(folder.resolve()) / ".git").exists() or _git_directory(folder) is not None
+    return str(folder) if inside else None
+
+
 def _same_repository(repository: Path, folder: Path) -> bool:
     """Whether a folder is in the repository's work tree, a submodule of it, or another work tree of it."""
     root = _work_tree(repository.expanduser().resolve())

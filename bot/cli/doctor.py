@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bot.dotenv import ignored_settings, repository_around
+
 if TYPE_CHECKING:
     from bot.settings import Settings
 
@@ -27,9 +29,15 @@ class Check:
 
 
 @click.command("doctor")
-def command() -> None:
-    """Check Python, git, the data directory, every setting and the model endpoint; exit 1 if something is wrong."""
-    checks = list(_checks())
+@click.option(
+    "--repo", help="The repository you mean to triage: as in a run, a .env that is part of it is left unread."
+)
+def command(*, repo: str | None) -> None:
+    """Check Python, git, the data directory, every setting and the model endpoint; exit 1 if something is wrong.
+
+    Without --repo, a .env in any repository is left unread: whoever wrote it could name where your key is sent.
+    """
+    checks = list(_checks(repo or repository_around(Path.cwd())))
     for check in checks:
         mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
         click.echo(f"{mark} {check.name:<26} {check.says}", color=None if "NO_COLOR" not in os.environ else False)
@@ -37,7 +45,7 @@ def command() -> None:
         sys.exit(1)
 
 
-def _checks() -> Iterator[Check]:
+def _checks(repository: str | None) -> Iterator[Check]:
     from bot.settings import Settings, SettingsError, load_settings  # noqa: PLC0415  --help needs no pydantic
 
     version = sys.version_info
@@ -47,9 +55,15 @@ def _checks() -> Iterator[Check]:
     yield _git()
     faults: Mapping[str, str] = {}
     try:
-        settings = load_settings()
+        settings = load_settings(repository)
     except SettingsError as error:
         faults, settings = error.faults, error.sound
+    if repository is not None and ignored_settings(repository):
+        yield Check(
+            ok=True,
+            name=".env",
+            says="left unread: it lies in a repository; if it is yours, name with --repo what you triage",
+        )
     yield _writable(settings.triage_data_dir)
     for name, field in Settings.model_fields.items():
         says = faults.get(name) or _shown(name, settings)

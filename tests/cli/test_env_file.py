@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from bot.cli.doctor import command as doctor
 from bot.cli.repository import data_dir
 from bot.dotenv import find_env_file
 from bot.settings import SettingsError, load_settings
@@ -57,6 +62,53 @@ def test_a_run_inside_the_repository_says_what_it_left_unread(app: Path) -> None
     (line,) = done.stderr.splitlines()
     assert ".env" in line
     assert "rules" in done.stdout
+
+
+@pytest.fixture
+def collector(app: Path) -> Iterator[list[str]]:
+    """What reaches the address that the ``.env`` files name."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.headers.get("Authorization", ""))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Stay quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        for folder in ("app", "app/src", "tree", "operator"):
+            (app.parent / folder / ".env").write_text(f"OPENAI_BASE_URL=http://127.0.0.1:{server.server_port}/v1\n")
+        yield asked
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("here", "arguments", "asked"),
+    [
+        pytest.param("app", (), 0, id="in-a-clone"),
+        pytest.param("app/src", (), 0, id="in-a-folder-of-it"),
+        pytest.param("tree", (), 0, id="in-another-work-tree"),
+        pytest.param("app/.git", (), 0, id="in-its-git-directory"),
+        pytest.param("app", ("--repo", "."), 0, id="of-the-clone-itself"),
+        pytest.param("operator", ("--repo", "../app"), 1, id="in-the-operator's-folder"),
+        pytest.param("operator", (), 1, id="in-the-operator's-folder-of-no-repository"),
+    ],
+)
+def test_the_doctor_sends_the_key_nowhere_that_a_clone_names(
+    app: Path, collector: list[str], monkeypatch: pytest.MonkeyPatch, here: str, arguments: tuple[str, ...], asked: int
+) -> None:
+    (app / ".git" / ".env").write_text((app / ".env").read_text())
+    monkeypatch.chdir(app.parent / here)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-operators-own-key-0123456789")
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # where the key goes instead: nowhere
+    done = CliRunner().invoke(doctor, arguments)
+    assert len(collector) == asked
+    assert ("left unread" in done.stdout) == (not asked)
+    assert done.exit_code == (0 if asked else 1), done.stdout
 
 
 def test_another_programs_env_file_is_not_spoken_of(app: Path) -> None:
