@@ -42,7 +42,6 @@ bench: $(STAMP) ## rank against bm25s and keyword counting; REPOS=clones DATA=is
 
 docs: $(STAMP) ## write the generated pages and the picture anew
 	$(RUN)/python docs/generate.py
-	$(RUN)/python docs/picture.py
 
 format: $(STAMP) ## format and mend what can be mended
 	$(RUN)/ruff format .

@@ -1,4 +1,4 @@
-"""Write the pages that are made from the code: the command line's help and the result's schema.
+"""Write what is made from the code: the command line's help, the result's schema, the picture of a sample report.
 
 python docs/generate.py            write them
 python docs/generate.py --check    fail if they are not what the code says
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from picture import draw
 
 from bot.cli import cli
 from bot.report.document import result_schema
@@ -23,7 +24,11 @@ WIDTH = 100
 def pages() -> dict[Path, str]:
     """Each generated page by its path."""
     schema = json.dumps(result_schema(), indent=2, sort_keys=True) + "\n"
-    return {DOCS / "cli.md": "\n".join(_cli()), DOCS / "schema" / "triage-result.json": schema}
+    return {
+        DOCS / "cli.md": "\n".join(_cli()),
+        DOCS / "schema" / "triage-result.json": schema,
+        DOCS / "report.svg": draw(),
+    }
 
 
 def _cli() -> Iterator[str]:
@@ -39,14 +44,15 @@ def _cli() -> Iterator[str]:
 
 def main() -> None:
     """Write the pages, or check them."""
-    stale = [path for path, text in pages().items() if not path.exists() or path.read_text() != text]
+    made = pages()
     if "--check" in sys.argv:
-        if stale:
-            sys.exit(f"out of date: {', '.join(path.name for path in stale)}; run `make docs`")
-        return
-    for path, text in pages().items():
+        stale = [
+            path.name for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text
+        ]
+        sys.exit(f"out of date: {', '.join(stale)}; run `make docs`" if stale else 0)
+    for path, text in made.items():
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from demo.make_repository import make
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
@@ -32,17 +34,14 @@ def draw() -> str:
 def _report() -> TriageReport:
     with tempfile.TemporaryDirectory() as scratch:
         demo = Path(scratch) / "demo"
-        subprocess.run([sys.executable, str(DOCS / "demo" / "make_repository.py"), str(demo)], check=True)
+        make(demo)
         command = [sys.executable, "-m", "bot", "run", "--repo", str(demo), "--issue", str(DOCS / "demo" / "issue.md")]
         done = subprocess.run(
             [*command, "--brain", "rules", "--format", "json"],
-            env={"TRIAGE_DATA_DIR": scratch, "PATH": "/usr/local/bin:/usr/bin:/bin"},
-            cwd=DOCS.parent,
+            # Whatever is set on this machine, the picture is the same.
+            env={"TRIAGE_DATA_DIR": scratch, "PATH": os.environ["PATH"], "PYTHONPATH": str(DOCS.parent)},
+            cwd=scratch,
             capture_output=True,
             check=True,
         )
     return TriageReport.model_validate(json.loads(done.stdout)["report"])
-
-
-if __name__ == "__main__":
-    (DOCS / "report.svg").write_text(draw())
