@@ -1,0 +1,80 @@
+"""What an issue names outside its stack traces: paths, symbols, modules, messages, versions and code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from nodes.search.mentions.markdown import (
+    MAX_TEXT,
+    form_fields,
+    indented_blocks,
+    split_blocks,
+    split_fields,
+    without_comments,
+)
+from nodes.search.mentions.messages import find_messages
+from nodes.search.mentions.modules import find_modules
+from nodes.search.mentions.places import find_places, find_urls
+from nodes.search.mentions.symbols import find_symbols
+from nodes.search.mentions.versions import find_platforms, find_versions
+
+__all__ = ["MAX_EACH", "Mentions", "find_mentions", "form_fields", "split_fields"]
+
+T = TypeVar("T")
+
+MAX_EACH = 100
+"""Mentions of one kind that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """What a text names; without repeats, in order of appearance, a hundred of a kind at the most."""
+
+    paths: tuple[str, ...] = ()
+    """Files and folders with forward slashes, without line numbers."""
+    lines: tuple[tuple[str, int, int], ...] = ()
+    """(path, first, last): the 1-based inclusive lines that were named with a path."""
+    symbols: tuple[str, ...] = ()
+    """Identifiers that look like code, without their call's parentheses."""
+    modules: tuple[str, ...] = ()
+    """Dotted or path-like, as an import would write them."""
+    errors: tuple[str, ...] = ()
+    """Messages: what follows ``XError:`` or ``error:``, and quoted phrases of three words or more."""
+    versions: tuple[str, ...] = ()
+    """With the name they belong to where one is stated: ``Django 3.2``."""
+    platforms: tuple[str, ...] = ()
+    """Systems, browsers and runtimes, in lower case."""
+    code_blocks: tuple[str, ...] = ()
+    """The content of fenced and of indented blocks."""
+    urls: tuple[str, ...] = ()
+
+
+def find_mentions(text: str) -> Mentions:
+    """Everything that a text names, for ranking and for asking what is missing."""
+    text = without_comments(text[:MAX_TEXT])
+    prose, blocks = split_blocks(text)
+    places = list(find_places(text))
+    return Mentions(
+        paths=_first(path for path, _, _ in places),
+        lines=_first(place for place in places if place[1]),
+        symbols=_first(find_symbols(prose, "\n".join(blocks))),
+        modules=_first(find_modules(text)),
+        errors=_first(find_messages(text, prose)),
+        versions=_first(find_versions(prose)),
+        platforms=_first(find_platforms(prose)),
+        code_blocks=_first((*blocks, *indented_blocks(prose))),
+        urls=_first(find_urls(text)),
+    )
+
+
+def _first(found: Iterable[T]) -> tuple[T, ...]:
+    """The first of what is found, each once, nothing empty among it; what comes after is never looked for."""
+    kept: dict[T, None] = {}
+    for item in found:
+        if item:
+            kept.setdefault(item)
+        if len(kept) >= MAX_EACH:
+            break
+    return tuple(kept)

@@ -1,0 +1,55 @@
+"""Identifiers that a text names: what looks like code, in backticks, in prose and in code blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nodes.search.mentions.markdown import lines
+from nodes.search.mentions.places import URL, is_path
+
+_INLINE = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
+_WORD = re.compile(r"[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,99}){0,8}[!?]?(\()?")
+_CAMEL = re.compile(r"[A-Z][a-z0-9]+[A-Z]|[a-z][a-z0-9]*[A-Z]|[A-Z]{2,}[a-z]")
+_ORDINARY = frozenset(
+    """
+    GitHub GitLab JavaScript TypeScript StackOverflow YouTube macOS iOS iPhone iPad MacOS PostgreSQL MySQL
+    SQLite PyPI OpenSSL WebSocket OAuth README FreeBSD CentOS NodeJS MongoDB VSCode MacBook PyCharm IntelliJ
+    LaTeX JetBrains PowerShell WordPress e.g i.e etc
+    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+)
+_KEYWORDS = frozenset(
+    """
+    if else elif for while do return def class function var let const new import from as in is not and or None
+    True False true false null undefined self this try except catch finally with lambda print yield async await
+    pass break continue public private protected static void int str string bool boolean float double char long
+    struct fn func mut pub use mod impl end begin then package switch case default throw throws raise del assert
+    require module exports echo nil include extends implements interface type enum namespace using
+    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+)
+
+
+def find_symbols(prose: str, code: str) -> Iterator[str]:
+    """Each identifier, with repeats: those in backticks first, line by line."""
+    for line in lines(prose):
+        for span in _INLINE.findall(line):
+            yield from (word for word, _ in _words(span) if word not in _KEYWORDS)
+        yield from (word for word, called in _words(URL.sub(" ", line)) if _looks_like_code(word, called=called))
+    for line in lines(code):
+        yield from (word for word, called in _words(line) if _looks_like_code(word, called=called))
+
+
+def _words(line: str) -> Iterator[tuple[str, bool]]:
+    for found in _WORD.finditer(line):
+        called = bool(found[1])
+        word = found[0][:-1] if called else found[0].rstrip("!?")
+        if len(word) > 1 and not is_path(word):
+            yield word, called
+
+
+def _looks_like_code(word: str, *, called: bool) -> bool:
+    if word in _ORDINARY or word in _KEYWORDS:
+        return False
+    if called or "_" in word.strip("_") or "::" in word or "->" in word or "#" in word:
+        return True
+    return "." in word or bool(_CAMEL.search(word))
