@@ -13,3 +13,32 @@ class UserError(BotError):
 
 class RetryableError(BotError):
     """Later, a counted number of times."""
+
+    def __init__(self, message: str, *, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+        """Seconds that the other side asked us to wait; None where it named none."""
+
+
+class OutcomeUnknownError(RetryableError):
+    """A write was sent and no answer came: it may have happened, so look before repeating it."""
+
+
+class RefusedError(BotError):
+    """The other side said no, and will say it again: locked, archived, forbidden, not valid."""
+
+
+class GoneError(RefusedError):
+    """What was asked for is no longer there."""
+
+
+class SuspendedError(RefusedError):
+    """The installation is suspended or removed: everything of it is parked."""
+
+
+class NotOursError(BotError):
+    """Another attempt has this job by now: leave everything as it is."""
+
+
+class StoppedError(BotError):
+    """A person said stop, or took our comment away: write nothing more."""
