@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from nodes.search.stacktraces import dotnet, elixir, go, javascript, jvm, native, php, python, ruby, rust, swift
+from nodes.search.stacktraces import (
+    dotnet,
+    elixir,
+    go,
+    javascript,
+    jvm,
+    native,
+    notebook,
+    php,
+    pytest,
+    python,
+    ruby,
+    rust,
+    swift,
+)
 from nodes.search.stacktraces.lines import split_lines
 from nodes.search.stacktraces.runs import MAX_TRACES
 from nodes.search.types import StackTrace
 
 _FAMILIES = (
-    *(python.find, jvm.find, javascript.find, go.find, rust.find, ruby.find),
-    *(php.find, dotnet.find, native.find, swift.find, elixir.find),
+    *(python.find, notebook.find, pytest.find, jvm.find, javascript.find, go.find, rust.find),
+    *(ruby.find, php.find, dotnet.find, native.find, swift.find, elixir.find),
 )
 
 

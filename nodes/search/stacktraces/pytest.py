@@ -1,0 +1,41 @@
+"""Traces of Python as pytest prints them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.stacktraces.lines import Line
+from nodes.search.stacktraces.python import build_trace, error_below
+from nodes.search.stacktraces.runs import MAX_TRACES, Heading, forward
+from nodes.search.types import Frame, StackTrace
+
+_PYTEST = re.compile(r"([^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}): (in )?([\w.<>]{1,200})")
+_MAX_GAP = 60
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """The failures of tests."""
+    traces: list[StackTrace] = []
+    frames: list[Frame] = []
+    first = last = 0
+    said: Heading | None = None
+    for index, line in enumerate(lines):
+        if frames and (index - last > _MAX_GAP or line.bare.startswith("____")):
+            traces.append(build_trace(lines, frames, said or Heading(None), top=first, stop=last + 1))
+            frames, said = [], None
+        if line.bare.startswith("E  "):
+            said = said or error_below(line.bare[1:].strip())
+        match = _PYTEST.match(line.bare) if ".py" in line.bare else None
+        if not match or not (match[3] or match[4][0].isupper()):
+            continue
+        first = first if frames else index
+        last = index
+        frames.append(Frame(forward(match[1]), int(match[2]), match[4] if match[3] else None))
+        if not match[3]:
+            heading = said or error_below(line.bare[match.start(4) :]) or Heading(match[4])
+            traces.append(build_trace(lines, frames, heading, top=first, stop=index + 1))
+            frames, said = [], None
+    if frames:
+        traces.append(build_trace(lines, frames, said or Heading(None), top=first, stop=last + 1))
+    return traces[:MAX_TRACES]
