@@ -30,7 +30,7 @@ class StackTrace:
     """The exception's type or the kind of crash (``KeyError``, ``panic``, ``SEGV``)."""
     message: str | None
     frames: tuple[Frame, ...]
-    """Innermost (where it was raised) first, whatever order the language prints."""
+    """Innermost (where it was raised) first, whatever order the language prints; none where they were left out."""
     start: int = 0
     """Offset of its first character in the text it was found in."""
     end: int = 0

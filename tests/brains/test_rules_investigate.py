@@ -27,6 +27,9 @@ def test_a_trace_is_followed_to_the_projects_own_frame():
         pytest.param(
             "Bad", "It says\n\nValueError: no such zone at all\n", "message “no such zone at all", id="message"
         ),
+        pytest.param(
+            "Odd", "Traceback (most recent call last):\nStopIteration", "ends with StopIteration", id="no-frame"
+        ),
         pytest.param("Odd", "`parse_date` gives the wrong day.", "`parse_date` does not do", id="symbol"),
         pytest.param("It is slow today", "Very.", "described in prose only", id="prose"),
         pytest.param("Add support for YAML", "It would be nice to have.", "no fault is described", id="feature"),
@@ -43,6 +46,11 @@ def test_the_problem_is_said_in_own_words(title, body, problem):
     [
         pytest.param("It crashes.", ["error message", "steps", "expected", "version"], id="nothing-given"),
         pytest.param("It crashes.\n\n1. open\n2. close\n\nI expected none.", ["error message", "version"], id="steps"),
+        pytest.param(
+            "With 1.2.3, 1. load() Traceback (most recent call last):\nKeyError: 'a'\n- load()",
+            ["lines of the stack trace"],
+            id="no-frame",
+        ),
         pytest.param(f"With 1.2.3:\n```\nload()\n```\n{TRACE}", [], id="all-given"),
     ],
 )

@@ -71,6 +71,7 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
         return ("What was done, what happened, and what was expected instead",)
     lacks = {
         "The whole error message or stack trace": bool(_SAYS_ERROR.search(said)) and not (facts.traces or facts.errors),
+        "The lines of the stack trace that lead to the error": bool(facts.traces) and main_trace(facts) is None,
         "The steps, or the shortest code that shows it": not (facts.code_blocks or _STEPS.search(said)),
         "What was expected and what happened instead": not (facts.traces or facts.errors or _EXPECTED.search(said)),
         "The version it happens with": not facts.versions,
@@ -89,8 +90,9 @@ def _problem(case: Case, kind: Kind) -> str:
     trace = main_trace(facts)
     if trace is not None:
         return f"{trace.error or 'An error'} ends the operation; it passes through {_where(own_frame(trace))}."
-    if facts.errors:
-        return f"The operation ends with the message “{facts.errors[0][:160]}”{_around(facts)}."
+    if facts.errors or facts.traces:
+        said = f"the message “{facts.errors[0][:160]}”" if facts.errors else str(facts.traces[-1].error or "an error")
+        return f"The operation ends with {said}{_around(facts)}."
     form = {name: _field(facts, pattern) for name, pattern in _FIELD.items()}
     if form["expected"] and form["actual"]:
         return f"Expected “{form['expected']}”, observed “{form['actual']}”{_around(facts)}."
@@ -146,5 +148,5 @@ def _field(facts: IssueFacts, heading: re.Pattern[str]) -> str:
 
 
 def _confidence(facts: IssueFacts) -> float:
-    signs = ((facts.traces, 0.6), (facts.paths, 0.55), (facts.symbols, 0.45), (facts.errors, 0.4), (True, 0.2))
+    signs = ((main_trace(facts), 0.6), (facts.paths, 0.55), (facts.symbols, 0.45), (facts.errors, 0.4), (True, 0.2))
     return next(value for sign, value in signs if sign)

@@ -30,7 +30,8 @@ _FAMILIES = (
 def find_traces(text: str) -> list[StackTrace]:
     """The stack traces in a text, in order of appearance, twenty at the most.
 
-    Each link of a chain (``Caused by``, ``During handling of``) is a trace of its own.
+    Each link of a chain (``Caused by``, ``During handling of``) is a trace of its own. An error without a single frame
+    is one where nothing but a program of its language says it so.
     """
     lines = split_lines(text)
     found = [trace for find in _FAMILIES for trace in find(lines)]
@@ -40,4 +41,6 @@ def find_traces(text: str) -> list[StackTrace]:
     for trace in found:
         if all(trace.end <= other.start or other.end <= trace.start for other in kept):
             kept.append(trace)
-    return sorted(kept, key=lambda trace: trace.start)[:MAX_TRACES]
+    # One that leads to code is worth more than one that only names the error.
+    kept.sort(key=lambda trace: (not trace.frames, trace.start))
+    return sorted(kept[:MAX_TRACES], key=lambda trace: trace.start)

@@ -6,20 +6,31 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import Dialect, Heading, error_line, find_runs, forward
+from nodes.search.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    Heading,
+    error_line,
+    find_alone,
+    find_runs,
+    forward,
+    on_one_line,
+)
 from nodes.search.types import Frame, StackTrace
 
 _NAME = re.compile(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
 _LINE = re.compile(r"(.{1,500}):(?:line|Zeile|ligne|línea|строка|行) ?(\d{1,9})$")
 _LEAD = re.compile(r"(?:Unhandled [Ee]xception[.:] {1,2}|---> |-> |\(Inner Exception #\d{1,3}\) ){1,4}")
 _MONO = re.compile(r"\) \[0x[0-9a-f]{1,8}\] in (?:<\w{0,80}>|([A-Za-z]:[^:]{1,400}|[^<:][^:]{0,400})):(\d{1,9})")
+_UNHANDLED = ("Unhandled exception. ", "Unhandled Exception: ")
 _MAX_ARGUMENTS = 800
 _FILLER = ("--- End of stack trace from previous location", "--- Exception transferred", "--- End of managed")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """The traces of .NET; an inner exception is one of its own."""
-    return find_runs(lines, Dialect("csharp", frame=_frame, heading=_heading, filler=_is_filler))
+    traces = find_runs(lines, Dialect("csharp", frame=_frame, heading=_heading, filler=_is_filler))
+    return (traces + find_alone(lines, "csharp", traces, on_one_line(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:
@@ -56,6 +67,11 @@ def _heading(bare: str) -> Heading | None:
         bare = bare[lead.end() :]
     # The outer exception and the inner one may share a line; the frames below belong to the inner one.
     return error_line(bare.rpartition(" ---> ")[2]) or error_line(bare)
+
+
+def _alone(bare: str) -> Heading | None:
+    heading = _heading(bare) if bare.startswith(_UNHANDLED) else None
+    return heading if heading and "." in str(heading.error) else None
 
 
 def _is_filler(bare: str) -> bool:

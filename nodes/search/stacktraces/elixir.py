@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import Dialect, Heading, find_runs, forward
+from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, find_alone, find_runs, forward, on_one_line
 from nodes.search.types import Frame, StackTrace
 
 _FRAME = re.compile(
@@ -18,7 +18,8 @@ _ARITY = re.compile(r"/\d{1,3}$")
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """The traces of Elixir."""
-    return find_runs(lines, Dialect("elixir", frame=_frame, heading=_heading, filler=_is_filler))
+    traces = find_runs(lines, Dialect("elixir", frame=_frame, heading=_heading, filler=_is_filler))
+    return (traces + find_alone(lines, "elixir", traces, on_one_line(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:
@@ -46,6 +47,11 @@ def _split_name(written: str) -> tuple[str | None, str | None]:
 def _heading(bare: str) -> Heading | None:
     match = _RAISED.match(bare) if "** (" in bare else None
     return Heading(match[1], match[2].strip() or None) if match else None
+
+
+def _alone(bare: str) -> Heading | None:
+    heading = _heading(bare) if bare.startswith("** (") else None
+    return heading if heading and str(heading.error).endswith(("Error", "Exception")) else None
 
 
 def _is_filler(bare: str) -> bool:

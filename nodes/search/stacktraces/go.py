@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, forward, is_fence
+from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Alone, Heading, find_alone, forward, is_fence
 from nodes.search.types import Frame, StackTrace
 
 _PLACE = re.compile(r"((?:[A-Za-z]:)?[^:\s][^:]{0,400}\.(?:go|s|cgo)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?(?: fp=.*)?$")
@@ -15,6 +15,8 @@ _CREATED = re.compile(r"created by (.+?)(?: in goroutine \d{1,12})?$")
 _WHY = re.compile(r".{0,80}?\b(panic|fatal error): (.*)")
 _RECOVERED = re.compile(r" \[recovered.{0,40}$")
 _LOOKBACK = 10
+_TO_GOROUTINE = 3
+"""Lines under a panic within which its goroutine is named; a signal may stand between."""
 _MACHINERY = frozenset({"panic", "runtime.gopanic", "runtime/debug.Stack", "runtime.sigpanic", "runtime.throw"})
 
 
@@ -30,7 +32,18 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         top, heading = _heading_above(lines, floor=floor, first=index)
         traces.append(_trace(lines, heading, frames, top=top, stop=stop))
         floor = index = stop
-    return traces
+    return (traces + find_alone(lines, "go", traces, _alone))[:MAX_TRACES]
+
+
+def _alone(lines: Sequence[Line], index: int) -> Alone | None:
+    """A panic over a goroutine whose frames were left out."""
+    bare = lines[index].bare
+    why = _WHY.match(bare) if bare.startswith(("panic: ", "fatal error: ")) else None
+    if not why:
+        return None
+    heading = Heading(why[1], _RECOVERED.sub("", why[2]).strip() or None)
+    below = range(index + 1, min(index + 1 + _TO_GOROUTINE, len(lines)))
+    return next((Alone(heading, at + 1) for at in below if _GOROUTINE.match(lines[at].bare)), None)
 
 
 def _frame(lines: Sequence[Line], index: int) -> Frame | None:

@@ -6,11 +6,21 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import Dialect, Heading, error_line, find_runs, forward
+from nodes.search.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    Heading,
+    error_line,
+    find_alone,
+    find_runs,
+    forward,
+    on_one_line,
+)
 from nodes.search.types import Frame, StackTrace
 
 _AT_END = re.compile(r":(\d{1,9}):(\d{1,9})$")
-_LINE_AT_END = re.compile(r":(\d{1,9})$")
+_SHORT = re.compile(r"([^\s:()]{1,200}\.(?:[cm]?[jt]sx?|vue|svelte)):(\d{1,9})$")
+"""A place as the console of a browser shortens it: no folder, no column."""
 _TAIL = 24  # enough for ":line:column"; a search of the whole line would be slower than linear
 _ORIGIN = re.compile(r"(?:https?|capacitor|ionic|app|chrome-extension|moz-extension|safari-extension)://[^/\s]{0,200}")
 _BUNDLER = re.compile(r"(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
@@ -18,6 +28,8 @@ _LAYER = re.compile(r"\([\w-]{1,40}\)/")
 _UNCAUGHT = re.compile(
     r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
 )
+_CONSOLE = re.compile(r"Uncaught (?:\(in promise\):? )?(\w{0,80}Error|DOMException)(?:: (.*))?$")
+"""How the console of a browser says it."""
 _NO_PLACE = re.compile(
     r"at (?:async |new )?[^()]{1,300} ?\((?:<anonymous>|native|index \d{1,4}|eval at .*)\)$|at <anonymous>$"
 )
@@ -29,7 +41,8 @@ _SCRIPT = re.compile(
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """The traces of JavaScript and TypeScript."""
-    return find_runs(lines, Dialect("javascript", frame=_frame, heading=_heading, filler=_is_filler))
+    traces = find_runs(lines, Dialect("javascript", frame=_frame, heading=_heading, filler=_is_filler))
+    return (traces + find_alone(lines, "javascript", traces, on_one_line(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:
@@ -46,7 +59,10 @@ def _v8(body: str) -> Frame | None:
         return _placed(body.removeprefix("async "), function=None)
     if not place.endswith(")") or place.startswith("eval at "):
         return None
-    return _placed(place[:-1], function=function.partition(" [as ")[0])
+    function, place = function.partition(" [as ")[0], place[:-1]
+    if short := _SHORT.match(place):
+        return Frame(path=clean_path(short[1]), line=int(short[2]), function=function)
+    return _placed(place, function=function)
 
 
 def _gecko(bare: str) -> Frame | None:
@@ -84,6 +100,11 @@ def _heading(bare: str) -> Heading | None:
     if lead := _UNCAUGHT.match(bare):
         bare = bare[lead.end() :]
     return error_line(bare.removeprefix("[cause]: ").removeprefix("Caused by: "))
+
+
+def _alone(bare: str) -> Heading | None:
+    match = _CONSOLE.match(bare)
+    return Heading(match[1], (match[2] or "").strip() or None) if match else None
 
 
 def _is_filler(bare: str) -> bool:

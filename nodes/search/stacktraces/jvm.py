@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import Dialect, Heading, error_line, find_runs
+from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, error_line, find_alone, find_runs, on_one_line
 from nodes.search.types import Frame, StackTrace
 
 _PLACE = re.compile(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)|SourceFile)(?::(-?\d{1,7}))?$")
@@ -19,7 +19,8 @@ _THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """The traces of JVM languages; every ``Caused by`` is one of its own."""
-    return find_runs(lines, Dialect("java", frame=_frame, heading=_heading, filler=_is_filler))
+    traces = find_runs(lines, Dialect("java", frame=_frame, heading=_heading, filler=_is_filler))
+    return (traces + find_alone(lines, "java", traces, on_one_line(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:
@@ -45,6 +46,11 @@ def _heading(bare: str) -> Heading | None:
     lead = next((lead for lead in _LEADS if bare.startswith(lead)), "")
     bare = bare[len(lead) :]
     return error_line(bare) or (Heading(bare) if lead and _CLASS.match(bare) else None)
+
+
+def _alone(bare: str) -> Heading | None:
+    heading = _heading(bare) if _THREAD.match(bare) or bare.startswith("Caused by: ") else None
+    return heading if heading and "." in str(heading.error) else None
 
 
 def _is_filler(bare: str) -> bool:

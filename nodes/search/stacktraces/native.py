@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, find_runs, forward
+from nodes.search.stacktraces.runs import MAX_TRACES, Alone, Dialect, Heading, find_alone, find_runs, forward
 from nodes.search.types import Frame, StackTrace
 
 _NUMBER = re.compile(r"(?:\* )?(?:frame )?#(\d{1,5}):? {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
@@ -21,7 +21,10 @@ _ASSERTED = re.compile(
     rf"(?:[\w./-]{{1,100}}: )?({_SOURCE}):(\d{{1,9}}): "
     r"([^:]{0,200}(?:::[^:]{0,200}){0,8}): Assertion [`'](.*)' failed"
 )
-_SANITIZER = re.compile(r"(?:==\d{1,10}==)?\s?(?:ERROR|WARNING): \w{1,40}Sanitizer: ([\w-]{1,80})(.*)")
+_SANITIZER = re.compile(
+    r"(?:==\d{1,10}==)?\s?(?:ERROR|WARNING): \w{1,40}Sanitizer: "
+    r"(data race|thread leak|detected memory leaks|[\w-]{1,80})(.*)"
+)
 _SIGNAL = re.compile(r".{0,120}?\breceived signal (SIG\w{1,10})(?:, (.*?))?\.?$")
 _CORE = re.compile(r"Program terminated with signal (SIG\w{1,10})(?:, (.*?))?\.?$")
 _STOPPED = re.compile(r".{0,300}?stop reason = (?:signal )?(\w{1,60})(.*)")
@@ -29,6 +32,8 @@ _MEMCHECK = re.compile(
     r"==\d{1,10}== ((?:Invalid|Conditional|Use of|Syscall|Process terminating|Mismatched|Source and)\b.*)"
 )
 _PLAIN_SIGNAL = re.compile(r"(?:Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception)\b")
+_TERMINATED = re.compile(r"(?:libc\+\+abi: )?terminate called after throwing an instance of '([^']{1,200})'")
+_WHAT = "what(): "
 _FILLER = re.compile(
     r"(?:No locals\.|No symbol table info available\.|[A-Za-z_]\w{0,80} = .{0,400}|"
     r"Backtrace stopped|\(More stack frames|<signal handler called>)"
@@ -37,10 +42,10 @@ _LOOKBACK = 12
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of native debuggers and sanitizers, and failed assertions that name their place."""
+    """The traces of native debuggers and sanitizers, and what ends a program that it says by itself."""
     runs = find_runs(lines, Dialect("c", frame=_frame, heading=_heading, filler=_is_filler, lookback=_LOOKBACK))
     traces = [trace for trace in runs if any(frame.line or frame.function for frame in trace.frames)]
-    return (traces + _lone(lines, traces))[:MAX_TRACES]
+    return (traces + find_alone(lines, "c", traces, _alone))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:
@@ -105,15 +110,15 @@ def _located(bare: str) -> Heading | None:
     return None
 
 
-def _lone(lines: Sequence[Line], traces: list[StackTrace]) -> list[StackTrace]:
-    found: list[StackTrace] = []
-    for line in lines:
-        said = _located(line.bare)
-        if said and said.frame and not any(trace.start <= line.start < trace.end for trace in traces):
-            found.append(StackTrace("c", said.error, said.message, (said.frame,), line.start, line.end))
-        if len(found) >= MAX_TRACES:
-            break
-    return found
+def _alone(lines: Sequence[Line], index: int) -> Alone | None:
+    bare = lines[index].bare
+    if match := _TERMINATED.match(bare):
+        below = lines[index + 1].bare if index + 1 < len(lines) else ""
+        says = below.startswith(_WHAT)
+        return Alone(Heading(match[1], below.removeprefix(_WHAT).strip() or None if says else None), index + 1 + says)
+    certain = any(pattern.match(bare) for pattern in (_SANITIZER, _SIGNAL, _CORE))
+    heading = _heading(bare) if certain else _located(bare)
+    return Alone(heading, index + 1) if heading else None
 
 
 def _is_filler(bare: str) -> bool:

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, error_line, find_runs, forward
+from nodes.search.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    Heading,
+    error_line,
+    find_alone,
+    find_runs,
+    forward,
+    on_one_line,
+)
 from nodes.search.types import Frame, StackTrace
 
 _NUMBERED = re.compile(
@@ -37,7 +46,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     """
     traces = find_runs(lines, Dialect("php", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [_shifted(trace) if not _names_its_place(trace, lines) else trace for trace in traces]
-    return (traces + _lone(lines, traces))[:MAX_TRACES]
+    return (traces + find_alone(lines, "php", traces, on_one_line(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:
@@ -109,17 +118,13 @@ def _starts_with_call(frames: tuple[Frame, ...]) -> bool:
     return bool(frames) and frames[0].function is not None
 
 
-def _lone(lines: Sequence[Line], traces: list[StackTrace]) -> list[StackTrace]:
-    """Errors that name their place and have no frames under them."""
-    found: list[StackTrace] = []
-    for line in lines:
-        if len(found) >= MAX_TRACES:
-            break
-        match = _FATAL.match(line.bare) if " line " in line.bare or ".php" in line.bare else None
-        heading = _located(match[1], match[2]) if match else None
-        if heading and heading.frame and not any(trace.start <= line.start < trace.end for trace in traces):
-            found.append(StackTrace("php", heading.error, heading.message, (heading.frame,), line.start, line.end))
-    return found
+def _alone(bare: str) -> Heading | None:
+    match = _FATAL.match(bare) if " line " in bare or ".php" in bare or "Uncaught " in bare else None
+    if not match:
+        return None
+    uncaught = _UNCAUGHT.match(bare)
+    heading = _located(uncaught[1], uncaught[2] or "") if uncaught else _located(match[1], match[2])
+    return heading if heading.frame or uncaught else None
 
 
 def _is_filler(bare: str) -> bool:

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, error_line, forward, is_fence
+from nodes.search.stacktraces.runs import (
+    MAX_FRAMES,
+    MAX_TRACES,
+    Alone,
+    Heading,
+    error_line,
+    find_alone,
+    forward,
+    is_fence,
+)
 from nodes.search.types import Frame, StackTrace
 
 MOST_RECENT = "Traceback (most recent call last)"
@@ -17,6 +26,7 @@ _DEBUG_PAGE = re.compile(r"Exception Type: ([\w.]{1,200})(?: at \S{0,400})?$")
 _DEBUG_VALUE = "Exception Value:"
 _MAX_CODE = 12
 """Lines of source and carets under one frame; a multi-line expression has several."""
+_ELIDED = re.compile(r"\W{1,3}$|[\[(<.…]")
 _UNFINISHED = ("^", "~", "[Previous line repeated", "...")
 
 
@@ -34,7 +44,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         top = first - 1 if first and MOST_RECENT in lines[first - 1].bare else first
         traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
         index = stop
-    return traces
+    return (traces + find_alone(lines, "python", traces, _alone))[:MAX_TRACES]
 
 
 def conclusion(lines: Sequence[Line], index: int) -> tuple[int, Heading]:
@@ -106,6 +116,20 @@ def _is_source(line: Line, *, under: Line, distance: int) -> bool:
         return True
     # Pasted without its indentation, a trace still has one line of source under each frame.
     return _indent(line) == _indent(under) and distance == 1 and not error_line(_text(line))
+
+
+def _alone(lines: Sequence[Line], index: int) -> Alone | None:
+    """A heading whose frames were left out, and the error under it."""
+    if MOST_RECENT not in lines[index].bare:
+        return None
+    for at in range(index + 1, min(index + 1 + _MAX_CODE, len(lines))):
+        line = lines[at]
+        heading = error_line(_text(line)) if _indent(line) <= _indent(lines[index]) else None
+        if heading:
+            return Alone(heading, at + 1)
+        if is_fence(line.bare) or not (_indent(line) > _indent(lines[index]) or _ELIDED.match(_text(line))):
+            break
+    return None
 
 
 def _file_frame(line: Line) -> Frame | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from nodes.search.stacktraces.lines import Line
 from nodes.search.types import Frame, StackTrace
@@ -65,6 +66,46 @@ def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
         traces.append(_trace(lines, dialect, floor=floor, first=index, stop=stop, frames=frames))
         floor = index = stop
     return traces
+
+
+class Alone(NamedTuple):
+    """An error that needs no frames under it to be one, and the index one past its last line."""
+
+    heading: Heading
+    stop: int
+
+
+def find_alone(
+    lines: Sequence[Line],
+    language: str,
+    traces: Sequence[StackTrace],
+    read: Callable[[Sequence[Line], int], Alone | None],
+) -> list[StackTrace]:
+    """The errors outside the traces that name their place, or that only this language prints so."""
+    found: list[StackTrace] = []
+    index = 0
+    while index < len(lines) and len(found) < MAX_TRACES:
+        alone = read(lines, index)
+        stop = alone.stop if alone else index + 1
+        start, end = lines[index].start, lines[stop - 1].end
+        if alone and all(trace.end <= start or end <= trace.start for trace in traces):
+            said = alone.heading
+            frames = (said.frame,) if said.frame else ()
+            found.append(StackTrace(language, said.error, said.message, frames, start, end))
+            index = stop
+        else:
+            index += 1
+    return found
+
+
+def on_one_line(read: Callable[[str], Heading | None]) -> Callable[[Sequence[Line], int], Alone | None]:
+    """Read an error of which one line says everything."""
+
+    def alone(lines: Sequence[Line], index: int) -> Alone | None:
+        heading = read(lines[index].bare)
+        return Alone(heading, index + 1) if heading else None
+
+    return alone
 
 
 def _frames(lines: Sequence[Line], first: int, dialect: Dialect) -> tuple[int, list[Frame]]:

@@ -44,7 +44,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         heading, index = _panic(lines, index, panicked[1]) if panicked else (Heading(None), index)
         stop, frames = _frames(lines, _backtrace_below(lines, index) if panicked else index)
         stop = stop if frames else index
-        if heading.frame or frames:
+        if heading.frame or frames or (panicked and lines[first].bare.startswith("thread '")):
             traces.append(_trace(lines, heading, frames, first=first, stop=stop))
         index = max(stop, first + 1)
     return traces
@@ -59,7 +59,9 @@ def _panic(lines: Sequence[Line], index: int, said: str) -> tuple[Heading, int]:
         return Heading("panic", message, _frame_at(place)), index + 1 + has_message
     message, quote, where = said.rpartition("', ")
     place = _PLACE.match(where) if quote else None
-    return Heading("panic", message.removeprefix("'") or said, _frame_at(place) if place else None), index + 1
+    return Heading(
+        "panic", message.removeprefix("'") or said.strip("'"), _frame_at(place) if place else None
+    ), index + 1
 
 
 def _is_note(bare: str) -> bool:

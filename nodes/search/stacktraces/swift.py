@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, find_runs
+from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, find_alone, find_runs, on_one_line
 from nodes.search.types import Frame, StackTrace
 
 _FATAL = re.compile(
@@ -29,7 +29,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     """The traces of Swift, and fatal errors that name their place."""
     traces = find_runs(lines, Dialect("swift", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [trace for trace in traces if trace.frames]
-    return (traces + _lone(lines, traces))[:MAX_TRACES]
+    return (traces + find_alone(lines, "swift", traces, on_one_line(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:
@@ -65,16 +65,10 @@ def _fatal(match: re.Match[str]) -> Heading:
     return Heading(match[3], message[: old.start()] or None, Frame(old[1], int(old[2])))
 
 
-def _lone(lines: Sequence[Line], traces: list[StackTrace]) -> list[StackTrace]:
-    found: list[StackTrace] = []
-    for line in lines:
-        match = _FATAL.match(line.bare) if ".swift" in line.bare else None
-        said = _fatal(match) if match else None
-        if said and said.frame and not any(trace.start <= line.start < trace.end for trace in traces):
-            found.append(StackTrace("swift", said.error, said.message, (said.frame,), line.start, line.end))
-        if len(found) >= MAX_TRACES:
-            break
-    return found
+def _alone(bare: str) -> Heading | None:
+    match = _FATAL.match(bare) if ".swift" in bare else None
+    heading = _fatal(match) if match else None
+    return heading if heading and heading.frame else None
 
 
 def _is_filler(bare: str) -> bool:

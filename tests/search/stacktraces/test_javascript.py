@@ -76,6 +76,16 @@ async*start@https://shop.example/assets/main.js:5:3
             [("src/components/The Card.vue", 10, "Proxy.render")],
             id="component-file",
         ),
+        pytest.param(
+            """Uncaught (in promise) SyntaxError: Invalid regular expression
+    at new RegExp (<anonymous>)
+    at createUrlRegex (index.js:587)
+    at isURLMatched (index.js:545)""",
+            "SyntaxError",
+            "Invalid regular expression",
+            [("index.js", 587, "createUrlRegex"), ("index.js", 545, "isURLMatched")],
+            id="browser-console",
+        ),
     ],
 )
 def test_a_trace_is_read(text, error, message, frames):
