@@ -23,7 +23,7 @@ from nodes.search.languages import (
 )
 from nodes.search.types import Outline
 
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 """Raised whenever the same source gives another outline, so that cached ones are read again."""
 
 LANGUAGES = (

@@ -24,6 +24,9 @@ LANGUAGE = Language(
 (namespace_definition name: (_) @name) @scope
 (alias_declaration name: (type_identifier) @name) @type
 (concept_definition name: (identifier) @name) @type
+(template_declaration "template" @lead)
+(template_declaration parameters: (_) @lead)
+(template_declaration (requires_clause) @lead)
 (raw_string_literal (raw_string_content) @string)
 """,
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -22,12 +23,16 @@ MAX_WRECKAGE = 20_000
 """Loose tokens at the top of a file that does not parse; to query more of them takes time that grows by its square."""
 MAX_STRINGS = 400
 MAX_STRING = 300
+MAX_GAP = 2_000
+"""Bytes between an attribute and its definition beyond which they are not put together."""
 MAX_NAME = 300
 """Characters of a dotted name beyond which what is inside starts a new one: deep nesting would fill the memory."""
 _WORD = re.compile(r"[^\W\d][\w$]*|\$\w+")
 _ARGUMENTS = re.compile(r"<[^<>]*>")
 _CAST = re.compile(r"(\boperator\s+\w[^()]*)\(.*", re.DOTALL)
 _SPACE = re.compile(r"\s+(?!\w)|(?<!\w)\s+")
+_BETWEEN = re.compile(rb"(?:\s|//[^\n]*\n)*+")
+"""What may stand between an attribute and its definition: space, and documentation."""
 _QUOTES = re.compile(r"^[A-Za-z@$#]{0,3}[\"'`]{1,3}|[\"'`]{1,3}#?$")
 
 _KINDS = frozenset(("function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"))
@@ -39,7 +44,7 @@ class Language:
 
     The query's captures are named for what they find: a kind of definition (``function``, ``class`` …), ``scope`` (a
     block that only lends its name), each with a ``name`` and perhaps an ``owner`` and ``parameters`` (the list node);
-    ``import`` and ``string`` stand alone.
+    ``import``, ``string`` and ``lead`` (what belongs to the definition behind it: an attribute) stand alone.
     """
 
     name: str
@@ -67,14 +72,17 @@ def outline(language: Language, source: bytes) -> Outline:
     found: list[_Found] = []
     imports: dict[str, None] = {}
     strings: list[tuple[int, str]] = []
+    leads: list[Node] = []
     for _, captures in QueryCursor(query).matches(root):
         if "import" in captures:
             imports.update(dict.fromkeys(_unquoted(node) for node in captures["import"]))
         elif "string" in captures:
             strings.extend(_messages(captures["string"]))
+        elif "lead" in captures:
+            leads.extend(captures["lead"])
         else:
             found.extend(_found(captures, source))
-    return Outline(language.name, _nested(found), tuple(imports), tuple(strings[:MAX_STRINGS]))
+    return Outline(language.name, _nested(_led(found, leads, source)), tuple(imports), tuple(strings[:MAX_STRINGS]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,23 @@ def _last_line(node: Node, source: bytes) -> int:
     while end > start and source[end - 1] in b" \t\r\n":
         end -= 1
         line -= source[end] == ord("\n")
+    return line
+
+
+def _led(found: list[_Found], leads: list[Node], source: bytes) -> list[_Found]:
+    """Let each definition begin where the attributes before it do."""
+    leads.sort(key=lambda lead: lead.end_byte)
+    ends = [lead.end_byte for lead in leads]
+    return [replace(item, start_line=_first_line(item, leads, ends, source)) for item in found] if leads else found
+
+
+def _first_line(item: _Found, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
+    line, start = item.start_line, item.start
+    for number in range(bisect_right(ends, start) - 1, -1, -1):
+        gap = _BETWEEN.match(source, ends[number], start) if start - ends[number] <= MAX_GAP else None
+        if gap is None or gap.end() < start:
+            break
+        line, start = leads[number].start_point[0] + 1, leads[number].start_byte
     return line
 
 

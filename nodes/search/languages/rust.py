@@ -21,6 +21,7 @@ LANGUAGE = Language(
 (type_item name: (type_identifier) @name) @type
 (mod_item name: (identifier) @name body: (_)) @module
 (macro_definition name: (identifier) @name) @macro
+(attribute_item) @lead
 (use_declaration argument: (_) @import)
 (extern_crate_declaration name: (identifier) @import)
 (string_literal) @string

@@ -16,6 +16,7 @@ _QUERY = (
 (function_signature name: (_) @name parameters: (_) @parameters) @function
 (internal_module name: (_) @name) @module
 (module name: (identifier) @name) @module
+(class_body (decorator) @lead)
 (import_require_clause source: (string) @import)
 """
 )

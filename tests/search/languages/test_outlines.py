@@ -476,7 +476,7 @@ fn works() {}
             ("square", "macro", 26, 28),
             ("inner", "module", 30, 32),
             ("inner.deep", "method", 31, 31),
-            ("works", "function", 35, 35),
+            ("works", "function", 34, 35),
         ],
     ),
     (

@@ -60,6 +60,55 @@ def test_what_is_read_as_what(name: str, source: bytes, language: str, names: li
     assert (read.language, [d.name for d in read.definitions]) == (language, names)
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "rows"),
+    [
+        pytest.param("a.rs", "#[a]\n#[b(\n  c)]\nfn f() {}\n", ["f 1 4"], id="several-attributes"),
+        pytest.param("a.rs", "#[a]\n/// Says.\n// so\n\npub fn f() {}\n", ["f 1 5"], id="documentation-between"),
+        pytest.param("a.rs", "/// Says.\n#[a]\nfn f() {}\n", ["f 2 3"], id="documentation-before"),
+        pytest.param("a.rs", "#![a]\nfn f() {}\n", ["f 2 2"], id="of-the-whole-file"),
+        pytest.param("a.rs", "#[a]\nuse b;\nfn f() {}\n", ["f 3 3"], id="of-something-else"),
+        pytest.param("a.rs", "#[a]\nmod m {\n  #[b]\n  fn f() {}\n}\n", ["m 1 5", "m.f 3 4"], id="nested"),
+        pytest.param(
+            "a.rs", "impl A {\n  #[b] #[c]\n  fn f() {}\n  fn g() {}\n}\n", ["A.f 2 3", "A.g 4 4"], id="methods"
+        ),
+        pytest.param(
+            "a.cpp", "template <>\ntemplate <class T>\nvoid A<int>::f() {}\n", ["A.f 1 3"], id="two-templates"
+        ),
+        pytest.param("a.cpp", "template <class T>\n  requires C<T>\nstruct A {\n};\n", ["A 1 4"], id="a-requirement"),
+        pytest.param("a.cpp", "template\n<class T> class A;\nint f() {}\n", ["f 3 3"], id="of-a-declaration"),
+        pytest.param(
+            "a.cpp",
+            "template <class T>\nclass A {\n  template <class U>\n  void f() {}\n};",
+            ["A 1 5", "A.f 3 4"],
+            id="in-one",
+        ),
+        pytest.param(
+            "a.ts",
+            "class A {\n  @B()\n  @C()\n  f() {}\n  g() {}\n}\n",
+            ["A 1 6", "A.f 2 4", "A.g 5 5"],
+            id="decorators",
+        ),
+    ],
+)
+def test_a_definition_begins_where_its_attributes_do(name: str, source: str, rows: list[str]) -> None:
+    read = outline(name, source.encode())
+    assert [f"{d.name} {d.start_line} {d.end_line}" for d in read.definitions] == rows
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(b"#[a]\n" * 100_000 + b"fn f() {}\n", id="attributes"),
+        pytest.param(b"#[a]\n" + b"// b\n" * 100_000 + b"fn f() {}\n" * 20_000, id="comments"),
+        pytest.param(b"#[a] fn f() {}\n" * 50_000, id="functions"),
+    ],
+)
+def test_many_attributes_take_no_time_to_speak_of(source: bytes) -> None:
+    assert outline("a.rs", source).definitions
+
+
 HOSTILE = {
     "50000-brackets": b"(" * 50_000,
     "50000-balanced-brackets": b"(" * 50_000 + b")" * 50_000,
