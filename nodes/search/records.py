@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from nodes.search.chunks import cut_chunks
-from nodes.search.git import decode, is_text
+from nodes.search.git import decode, is_text, split_lines
 from nodes.search.languages import PARSER_VERSION, outline
 from nodes.search.roles import role_of
 from nodes.search.tokens import count_hashes, hashes_of, shingles, term_hash
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from nodes.search.types import Definition, Outline
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 VERSION = f"{RECORD_VERSION}.{PARSER_VERSION}"
 """Part of the cache key: a change here or in the parsers makes old records unreachable."""
 
@@ -112,18 +112,20 @@ def _add_definitions(columns: dict[str, array[int]], definitions: Sequence[Defin
 
 
 def _add_chunks(columns: dict[str, array[int]], definitions: Sequence[Definition], text: str) -> None:
-    lines = text.split("\n")
+    lines = split_lines(text)
     named: set[int] = set()
-    for number, chunk in enumerate(cut_chunks(definitions, len(lines))):
-        counts = count_hashes("\n".join(lines[chunk.start - 1 : chunk.end]))
+    for chunk in cut_chunks(definitions, len(lines)):
+        counts = count_hashes("".join(lines[chunk.start - 1 : chunk.end]))
         if chunk.definition >= 0 and chunk.definition not in named:
             named.add(chunk.definition)
             for part in definitions[chunk.definition].name.split("."):
                 for value in hashes_of(part):
                     counts[value] += NAME_WEIGHT
+        if not counts:  # the blank lines between two functions are no place to look at
+            continue
         columns["post_hash"].extend(counts)
         columns["post_count"].extend(counts.values())
-        columns["post_chunk"].extend([number] * len(counts))
+        columns["post_chunk"].extend([len(columns["chunk_start"])] * len(counts))
         columns["chunk_start"].append(chunk.start)
         columns["chunk_end"].append(chunk.end)
         columns["chunk_def"].append(chunk.definition)
