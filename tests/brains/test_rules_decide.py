@@ -1,3 +1,5 @@
+"""The next step, by rules."""
+
 from __future__ import annotations
 
 import pytest
@@ -11,6 +13,7 @@ LEXER = place(
     "src/lexer.py", "scan", reasons=("defines scan, which the text names", "shares rare words with the title")
 )
 READER = place("src/reader.py", "read", score=0.7)
+EXPORT, IMPORT = place("src/exporter.py", "export_orders"), place("src/importer.py", "import_orders", score=0.99)
 SEARCHED = Marks(searches=1, after_search=Progress(evidence=2))
 JUDGED = SEARCHED.model_copy(update={"at_critic": Progress(evidence=2)})
 BODY = "The `scan` function hangs on an open quote in version 1.2.3, I expected an error."
@@ -81,10 +84,28 @@ REJECTED = CriticVerdict(verdict="REJECTED", required_evidence=("scan",), on_evi
         pytest.param(
             case("It fails", "It says an error.", ran="investigator codebase_search"), "human_input", id="nothing-found"
         ),
+        pytest.param(
+            case("It fails", "It says an error.", ran="investigator codebase_search", iterations=7),
+            "writer",
+            id="nothing-found-and-no-round-left",
+        ),
+        pytest.param(
+            case("Orders are wrong", "", EXPORT, IMPORT, ran="investigator codebase_search", confidence=0.4),
+            "human_input",
+            id="two-equal",
+        ),
+        pytest.param(
+            case("Orders are wrong", "", EXPORT, IMPORT, ran="investigator codebase_search", confidence=0.9),
+            "critic",
+            id="two-equal-but-sure",
+        ),
     ],
 )
 def test_next_step(given, expected):
-    assert decide(given).next_node == expected
+    decision = decide(given)
+    assert decision.next_node == expected
+    assert decision.reasoning
+    assert bool(decision.question) == (expected == "human_input")
 
 
 def test_an_answer_calls_for_a_search():

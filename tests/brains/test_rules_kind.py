@@ -1,3 +1,5 @@
+"""What kind of issue it is and how bad, by rules."""
+
 from __future__ import annotations
 
 import pytest
@@ -13,14 +15,19 @@ TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in lo
     [
         pytest.param("Crash when the file is empty", "It fails with an error.", "bug", id="crash"),
         pytest.param("How do I read a file?", "I am wondering whether there is a way.", "question", id="how-do-i"),
+        pytest.param("Wrong total", "Expected 3 but got 4", "bug", id="wrong-result"),
+        pytest.param("It broke", "", "bug", id="nothing-said"),
         pytest.param("How can it fail?", TRACE, "bug", id="a-trace-outweighs-a-question"),
         pytest.param("Add support for YAML", "It would be nice to have this.", "feature", id="add-support"),
+        pytest.param("Please add support for TOML", "It would be great.", "feature", id="please-add"),
+        pytest.param("Feature request: empty input", f"It crashes.\n{TRACE}", "bug", id="a-trace-in-a-request"),
         pytest.param("[Feature request] dark mode", "Please.", "feature", id="says-feature-request"),
         pytest.param("Add fails with a KeyError", "Expected behaviour: no error.", "bug", id="add-is-a-command-here"),
         pytest.param("Typo in the documentation", "The docs say `foo`.", "docs", id="docs"),
         pytest.param("Docs build crashes with an error", "The build fails.", "bug", id="docs-that-crash"),
         pytest.param("Casino bonus", "Click here, best price, buy now", "spam", id="spam"),
         pytest.param("Path traversal vulnerability in upload", "An attacker can.", "security", id="security"),
+        pytest.param("Remote code execution in the importer", "A vulnerability.", "security", id="code-execution"),
         pytest.param("Dates are a day late", "They are sorted in an odd way.", "bug", id="nothing-says-otherwise"),
         pytest.param("", "", "bug", id="empty"),
     ],
@@ -33,11 +40,14 @@ def test_kind(title, body, expected):
     ("body", "kind", "expected", "reason"),
     [
         pytest.param("All my data is corrupted.", "bug", "high", "lost or damaged", id="corruption"),
+        pytest.param("Data loss on save.", "bug", "high", "lost or damaged", id="data-loss"),
+        pytest.param("Segfault on start.", "bug", "high", "a crash", id="crash"),
         pytest.param("It hangs.", "bug", "high", "a hang", id="hang"),
         pytest.param(TRACE, "bug", "medium", "`KeyError`", id="a-trace"),
         pytest.param("A typo in the label.", "bug", "low", "wording", id="typo"),
         pytest.param("It is odd.", "bug", "unknown", "does not say", id="nothing-said"),
         pytest.param("It hangs.", "feature", "unknown", "", id="features-have-none"),
+        pytest.param("How?", "question", "unknown", "", id="questions-have-none"),
         pytest.param("Wrong page.", "docs", "low", "documentation", id="docs"),
     ],
 )

@@ -56,6 +56,12 @@ def test_nobody_is_asked_twice_or_after_silence():
     assert asked("It fails", "Please help", human_exchanges=(silent,)) is None
 
 
+def test_nobody_is_asked_a_third_time():
+    put = tuple(HumanExchange(question=question, answer="no idea") for question in ("One?", "Two?"))
+    assert asked("It fails", "Please help", human_exchanges=put[:1]) is not None
+    assert asked("It fails", "Please help", human_exchanges=put) is None
+
+
 def test_no_question_whose_answer_would_come_too_late():
     assert asked("It fails", "Please help", iterations=6, max_iterations=8) is None
 

@@ -40,6 +40,11 @@ def test_an_unsure_place_is_where_to_start_and_no_cause():
     assert draft.suspects
 
 
+@pytest.mark.parametrize(("confidence", "claims"), [(0.0, False), (0.64, False), (0.65, True), (0.95, True)])
+def test_a_cause_is_claimed_only_where_it_is_likely(confidence, claims):
+    assert bool(written(LEXER, confidence=confidence).root_cause) is claims
+
+
 def test_nothing_found_is_said():
     draft = written()
     assert "Nothing in the code matches" in draft.verdict

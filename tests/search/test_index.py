@@ -47,7 +47,8 @@ def test_a_binary_file_has_an_empty_record():
 
 
 def test_blank_lines_and_the_end_of_a_file_are_no_places(tmp_path):
-    sha = make_repository(tmp_path, {"a.py": "def first():\n    pass\n\n\ndef second():\n    pass\n", "blank.py": "\n\n\n"})
+    source = "def first():\n    pass\n\n\ndef second():\n    pass\n"
+    sha = make_repository(tmp_path, {"a.py": source, "blank.py": "\n\n\n"})
     index = load_index(Repository.open(tmp_path), sha, None, ignored)
     assert list(zip(index.chunk_start.tolist(), index.chunk_end.tolist(), strict=True)) == [(1, 2), (5, 6)]
     matches = index.match([term_hash("second")])
