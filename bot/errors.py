@@ -20,6 +20,14 @@ class RetryableError(BotError):
         """Seconds that the other side asked us to wait; None where it named none."""
 
 
+class RateLimitedError(RetryableError):
+    """GitHub, or our own share of it, is used up; without ``after`` wait 60 seconds, doubled each time."""
+
+
+class MovedError(RetryableError):
+    """A write was answered with a redirect and not done: ask where the issue is now, then write there."""
+
+
 class OutcomeUnknownError(RetryableError):
     """A write was sent and no answer came: it may have happened, so look before repeating it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -35,6 +35,8 @@ class RepositoryRef:
     id: int
     owner: str
     name: str
+    clone_url: str = field(default="", compare=False)
+    """As the payload says; empty asks GitHub."""
 
     @property
     def key(self) -> str:
@@ -52,6 +54,8 @@ class IssueRef:
     owner: str
     name: str
     number: int
+    clone_url: str = field(default="", compare=False)
+    """The repository's, as the payload says; empty asks GitHub."""
 
     @property
     def key(self) -> str:
@@ -61,7 +65,7 @@ class IssueRef:
     @property
     def repository(self) -> RepositoryRef:
         """The repository it is in."""
-        return RepositoryRef(self.host, self.installation_id, self.repository_id, self.owner, self.name)
+        return RepositoryRef(self.host, self.installation_id, self.repository_id, self.owner, self.name, self.clone_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +220,12 @@ class Stopped:
     reason: str
 
 
-Outcome = Waiting | Finished | Stopped
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """No analysis is shown: the issue holds a secret that anyone could read (``bot.leaks.holds_secret``)."""
+
+
+Outcome = Waiting | Finished | Stopped | Withheld
 
 
 @dataclass(frozen=True, slots=True)
