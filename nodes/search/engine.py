@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
 from threading import Lock
@@ -14,17 +15,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.cache import Cache
-from nodes.search.features import Features, measure
+from nodes.search.features import measure
+from nodes.search.features.definitions import add_definitions
+from nodes.search.features.past import COMMITS as COMMITS_BACK
+from nodes.search.features.past import read_past
+from nodes.search.features.surroundings import FirstLook, look_around
+from nodes.search.features.table import Features
 from nodes.search.git import Repository, decode, split_lines
 from nodes.search.index import Index, load_index
 from nodes.search.query import Parsed, parse_query
-from nodes.search.rank import Place, best_files, confidence, explain, file_scores, load_weights, rank_places
+from nodes.search.rank import LEADS, Place, best_files, confidence, explain, load_weights, rank_places, weighted
 from nodes.search.snippets import quote
 from nodes.search.types import FileHit, Location, Query, Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from nodes.search.features.past import Past
+
+CONFIDENT = max(LEADS.values())
 COMMITS = 2
 """Indexes kept in memory: the commit at hand and the one before."""
 
@@ -71,21 +80,29 @@ class Engine:
         """Rank the files and places of a commit by how likely the issue is about them."""
         began = time.perf_counter()
         sha = self.commit(commit)
-        index = self._index(sha)
-        loaded = time.perf_counter()
-        parsed = parse_query(query)
-        features = measure(index, parsed)
+        index, parsed, features = self.measured(query, sha)
         weights = load_weights()
-        scores = file_scores(index, features, weights)
+        scores = weighted(features.files, weights.files, len(index.paths))
         ignored = [n for n, path in enumerate(index.paths) if any(fnmatchcase(path, glob) for glob in query.ignore)]
-        files = best_files(scores, index, max(query.limit, 2), ignored)
+        files = best_files(scores, index, max(query.limit, CONFIDENT), ignored)
+        add_definitions(features, index, parsed, files)
         places = rank_places(index, features, weights, files, scores)[: query.limit]
         ranked = time.perf_counter()
         locations = self._locations(index, parsed, places)
         hits = tuple(self._hit(index, features, scores, number) for number in files[: query.limit])
-        seconds = {"index": loaded - began, "rank": ranked - loaded, "quote": time.perf_counter() - ranked}
-        sure = confidence([float(scores[number]) for number in files[:2]], weights)
+        seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
+        sure = confidence([float(scores[number]) for number in files[:CONFIDENT]], weights)
         return Ranking(sha, hits, locations, sure, seconds)
+
+    def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
+        """Return the features that ``find`` ranks a commit by, given its full SHA: what training learns from."""
+        # git walks the history in its own process while the index is read or built in this one
+        with ThreadPoolExecutor(1) as pool:
+            log = pool.submit(self.repository.log, sha, COMMITS_BACK)
+            index = self._index(sha)
+            past = read_past(log.result(), index.number_of)
+        parsed = parse_query(query)
+        return index, parsed, self._measure(index, parsed, past)
 
     def read(self, commit: str, path: str, start: int, end: int) -> str | None:
         """Return lines verbatim (1-based, inclusive), or None where there are none such."""
@@ -103,6 +120,24 @@ class Engine:
                     self._indexes.popitem(last=False)
             self._indexes.move_to_end(sha)
             return self._indexes[sha]
+
+    def _measure(self, index: Index, parsed: Parsed, past: Past) -> Features:
+        """Measure everything by itself, then what lies around the best of it."""
+        features = measure(index, parsed, past)
+        first = load_weights().first
+        files = weighted(features.files, first["files"], len(index.paths))
+        chunks = weighted(features.chunks, first["chunks"], len(index.chunk_file))
+        look_around(features, index, FirstLook(files, chunks), past, lambda wanted: self._chunk_texts(index, wanted))
+        return features
+
+    def _chunk_texts(self, index: Index, chunks: Sequence[int]) -> dict[int, str]:
+        wanted = dict.fromkeys(index.blobs[index.chunk_file[chunk]] for chunk in chunks)
+        lines = {blob: split_lines(decode(content)) for blob, content in self.repository.read(wanted)}
+        texts = {}
+        for chunk in chunks:
+            of_file = lines.get(index.blobs[index.chunk_file[chunk]], [])
+            texts[chunk] = "".join(of_file[index.chunk_start[chunk] - 1 : index.chunk_end[chunk]])
+        return texts
 
     def _hit(
         self, index: Index, features: Features, scores: np.ndarray[tuple[int], np.dtype[np.float64]], number: int

@@ -125,6 +125,18 @@ class Repository:
             return None
         return cut(split_lines(decode(content)), start, end)
 
+    def log(self, commit: str, count: int) -> bytes:
+        """Return the newest ``count`` commits from one back, merges left out.
+
+        Each is ``\\x01 message \\x02 \\0 \\n path \\0 path …``.
+
+        Nothing where history is not there to be read, as in a clone without trees.
+        """
+        which = (f"--max-count={count}", "--no-merges")
+        shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
+        done = self._run("log", *which, *shape, "--end-of-options", commit, "--")
+        return done.stdout
+
     def _command(self, *arguments: str | bytes) -> list[str | bytes]:
         return ["git", "-C", str(self.directory), *SAFE, *arguments]
 

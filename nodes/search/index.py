@@ -11,6 +11,7 @@ import numpy as np
 from nodes.search.git import TEXT_LIMIT, Entry, Repository
 from nodes.search.languages import language_of
 from nodes.search.parsing import Job, parse
+from nodes.search.paths import PathIndex
 from nodes.search.records import COLUMNS, VERSION, Meta, decode_meta, decode_record
 from nodes.search.roles import role_of
 
@@ -79,6 +80,11 @@ class Index:
         if b'"]' not in self._tails[number][-16:] or self._tails[number].endswith(b'""]'):
             return by_path
         return cast("Role", self.meta(number).mark or by_path)
+
+    @cached_property
+    def names(self) -> PathIndex:
+        """The files by their names."""
+        return PathIndex(self.paths)
 
     @cached_property
     def file_length(self) -> Ints:

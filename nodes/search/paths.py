@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,17 +34,23 @@ class PathIndex:
     def by_module_tail(self) -> dict[str, list[int]]:
         """Files by the last part of their module name: the stem, or the folder of a package file."""
         found = defaultdict(list)
-        for number, path in enumerate(self.paths):
-            if parts := module_parts(path):
+        for number, parts in enumerate(self.modules):
+            if parts:
                 found[parts[-1]].append(number)
         return dict(found)
+
+    @cached_property
+    def modules(self) -> list[list[str]]:
+        """The parts of each file's module name."""
+        return [module_parts(path) for path in self.paths]
 
     @cached_property
     def by_stem(self) -> dict[str, list[int]]:
         """Files by lowercased stem."""
         found = defaultdict(list)
         for number, path in enumerate(self.paths):
-            found[PurePosixPath(path).stem.lower()].append(number)
+            name = path.rpartition("/")[2].lower()
+            found[name.rpartition(".")[0] or name].append(number)
         return dict(found)
 
     def with_suffix(self, written: str) -> list[tuple[int, int]]:
@@ -68,7 +73,7 @@ class PathIndex:
             found = [
                 number
                 for number in self.by_module_tail.get(parts[used - 1], ())
-                if common_tail(parts[:used], module_parts(self.paths[number])) == used
+                if common_tail(parts[:used], self.modules[number]) == used
             ]
             if 0 < len(found) <= AMBIGUOUS:
                 return [(number, used) for number in found]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.neighbours import neighbour_scores
 from nodes.search.types import Reason
 
 if TYPE_CHECKING:
@@ -19,12 +18,16 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from nodes.search.features import Features
+    from nodes.search.features.table import Features
     from nodes.search.index import Index
 
     Floats = npt.NDArray[np.float64]
 
-CHUNKS_PER_FILE = 6  # places of one file at the most: a list of twenty should not be one class
+FILE = "file"
+"""Among the weights of chunks: the share of its file's score that a place has."""
+CHUNKS_PER_FILE = 10  # places of one file at the most: a list of twenty should not be one class
+LEADS = {"lead": 2, "lead_over_fifth": 5}
+"""What the confidence looks at: the first place's lead over these."""
 KINDS = {
     "symbol": ("symbol", "defines {note}, which the text names"),
     "symbol_word": ("symbol", "defines a word of the text"),
@@ -34,7 +37,22 @@ KINDS = {
     "trace_first": ("trace", "innermost frame of the stack trace in this repository"),
     "trace": ("trace", "on the stack trace"),
     "phrase": ("phrase", "holds a message that the text quotes"),
+    "symbol_title": ("symbol", "defines what the title names"),
     "neighbour": ("neighbour", "imports, or is imported by, other likely files"),
+    "calls": ("neighbour", "calls, or is called by, likely functions"),
+    "called": ("neighbour", "a likely function calls it"),
+    "caller": ("neighbour", "calls a likely function"),
+    "cochange": ("history", "used to change together with other likely files"),
+    "similar_change": ("history", "a commit in similar words changed it"),
+    "similar_changes": ("history", "commits in similar words changed it"),
+    "recent": ("history", "changed lately"),
+    "often": ("history", "changes often"),
+    "bridge": ("bridge", "tests or documents that read like the text speak of it"),
+    "size": ("prior", "its size"),
+    "container": ("prior", "a class as a whole: its members are named one by one"),
+    "dunder": ("prior", "a special method"),
+    "name_title": ("symbol", "its name is made of the title's words"),
+    "name_body": ("symbol", "its name is made of the text's words"),
     "package_file": ("prior", "stands for its folder"),
     "no_definitions": ("prior", "defines nothing"),
     "outside": ("prior", "outside any definition"),
@@ -53,8 +71,10 @@ BY_PREFIX = {
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each feature counts, set by hand and kept in ``weights.json``; only the confidence is fitted."""
+    """How much each feature counts; kept in ``weights.json``, which ``tests.ranking.train`` writes."""
 
+    first: Mapping[str, Mapping[str, float]]
+    """Of files and chunks, for the first look: what is around the best of it is then looked at. Set by hand."""
     files: Mapping[str, float]
     chunks: Mapping[str, float]
     confidence: Mapping[str, float]
@@ -75,18 +95,11 @@ def load_weights() -> Weights:
     return Weights(**json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8")))
 
 
-def file_scores(index: Index, features: Features, weights: Weights) -> Floats:
-    """Score every file, and add what its neighbours say to the features."""
-    first = weighted(features.files, weights.files, len(index.paths))
-    features.files["neighbour"] = neighbour_scores(index, first)
-    return first + weights.files.get("neighbour", 0.0) * features.files["neighbour"]
-
-
 def weighted(values: Mapping[str, Floats], weights: Mapping[str, float], size: int) -> Floats:
     """Add features up."""
     total = np.zeros(size)
     for name, weight in weights.items():
-        if name in values and name != "neighbour":
+        if name in values:
             total += weight * values[name]
     return total
 
@@ -117,9 +130,7 @@ def rank_places(index: Index, features: Features, weights: Weights, files: list[
             if owner >= 0 and owner in seen:
                 continue
             seen.add(owner)
-            places.append(
-                (round(float(scores[number] * weights.confidence["file_share"] + chunk_scores[chunk]), 9), chunk)
-            )
+            places.append((round(float(scores[number] * weights.chunks[FILE] + chunk_scores[chunk]), 9), chunk))
             if len(seen) >= CHUNKS_PER_FILE:
                 break
     places.sort(key=lambda item: (-item[0], item[1]))
@@ -128,7 +139,7 @@ def rank_places(index: Index, features: Features, weights: Weights, files: list[
 
 def _place(index: Index, features: Features, weights: Weights, chunk: int, file_score: float) -> Place:
     own = explain(features.chunks, weights.chunks, chunk, {})
-    shared = file_score * weights.confidence["file_share"]
+    shared = file_score * weights.chunks[FILE]
     reasons = (Reason("file", f"in {index.paths[index.chunk_file[chunk]]}", shared), *own)
     return Place(chunk, sum(reason.contribution for reason in reasons), reasons)
 
@@ -149,9 +160,19 @@ def explain(
 
 
 def confidence(scores: list[float], weights: Weights) -> float:
-    """Estimate how likely the first file is right, from its lead over the second."""
+    """Estimate how likely the first file is right, from its lead over the second and over the fifth.
+
+    Args:
+        scores: of the best files, best first; fewer than five count as if nothing else were near.
+        weights: the fitted logistic regression is among them.
+    """
     if not scores or scores[0] <= 0:
         return 0.0
-    lead = scores[0] - (scores[1] if len(scores) > 1 else 0.0)
-    logit = weights.confidence["bias"] + weights.confidence["lead"] * lead + weights.confidence["score"] * scores[0]
+    leads = {name: lead_over(scores, place) for name, place in LEADS.items()}
+    logit = weights.confidence["bias"] + sum(weights.confidence[name] * lead for name, lead in leads.items())
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
+
+
+def lead_over(scores: list[float], place: int) -> float:
+    """How far the first is ahead of a later place (1-based); of nothing, where there are too few."""
+    return scores[0] - (scores[place - 1] if len(scores) >= place else 0.0)

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.paths import PathIndex, common_tail, module_parts
+from nodes.search.paths import common_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
     from nodes.search.index import Index
+    from nodes.search.paths import PathIndex
 
     Floats = npt.NDArray[np.float64]
 
@@ -22,19 +23,22 @@ AROUND = 40
 TEMPERATURE = 2.0  # how quickly a lower score stops counting
 
 
-def neighbour_scores(index: Index, scores: Floats) -> Floats:
-    """Give each file the share of likelihood that it is linked to."""
-    found = np.zeros(len(scores))
+def likely_files(scores: Floats) -> dict[int, float]:
+    """Return the best files with their shares of likelihood, which add up to 1."""
     if not len(scores):
-        return found
+        return {}
     top = np.lexsort((np.arange(len(scores)), -np.round(scores, 9)))[:AROUND].tolist()
     share = np.exp(TEMPERATURE * (scores[top] - scores[top[0]]))
-    likely = {number: float(value) for number, value in zip(top, share / share.sum(), strict=True)}
-    names = PathIndex(index.paths)
-    for number in top:
-        for other in imported(index, names, number):
+    return {number: float(value) for number, value in zip(top, share / share.sum(), strict=True)}
+
+
+def neighbour_scores(index: Index, names: PathIndex, likely: Mapping[int, float]) -> Floats:
+    """Give each file the share of likelihood that it is linked to."""
+    found = np.zeros(len(index.paths))
+    for number, share in likely.items():
+        for other in sorted(imported(index, names, number)):
             if other != number:
-                found[other] += likely[number]
+                found[other] += share
                 found[number] += likely.get(other, 0.0)
     return np.minimum(1.0, found)
 
@@ -56,7 +60,7 @@ def resolve(names: PathIndex, path: str, written: str) -> Iterator[int]:
     best = [
         number
         for number in names.by_module_tail.get(parts[-1], ())
-        if common_tail(parts, module_parts(names.paths[number])) == len(parts)
+        if common_tail(parts, names.modules[number]) == len(parts)
     ]
     if relative:
         best = [

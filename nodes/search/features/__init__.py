@@ -1,0 +1,44 @@
+"""What is measured of each file, and of each chunk, for one query: every feature is about 0 to 1, 0 where absent.
+
+``measure`` looks at each by itself; ``surroundings.look_around`` then at what lies around the best of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.search.features.bm25 import score_words
+from nodes.search.features.frames import add_trace
+from nodes.search.features.naming import add_names
+from nodes.search.features.past import activity, similar_changes
+from nodes.search.features.phrases import add_phrases
+from nodes.search.features.priors import add_priors, in_question
+from nodes.search.features.similarity import add_words
+from nodes.search.features.symbols import add_symbols, add_title_symbols
+from nodes.search.features.table import Features
+
+if TYPE_CHECKING:
+    from nodes.search.features.past import Past
+    from nodes.search.index import Index
+    from nodes.search.query import Parsed
+
+
+def measure(index: Index, parsed: Parsed, past: Past) -> Features:
+    """Measure every file and chunk of a commit, each by itself, against a query."""
+    ranked = in_question(index, parsed)
+    features = Features()
+    add_words(features, index, score_words(index, parsed, ranked), ranked)
+    add_symbols(features, index, parsed, ranked)
+    add_title_symbols(features, index, parsed, ranked)
+    add_names(features, index.names, parsed, ranked)
+    add_trace(features, index, index.names, parsed)
+    add_phrases(features, index, parsed, ranked)
+    add_past(features, parsed, past, len(index.paths))
+    add_priors(features, index, ranked)
+    return features
+
+
+def add_past(features: Features, parsed: Parsed, past: Past, size: int) -> None:
+    """Files that earlier commits changed, for similar reasons or often."""
+    features.files["similar_change"], features.files["similar_changes"] = similar_changes(past, parsed, size)
+    features.files["recent"], features.files["often"] = activity(past, size)

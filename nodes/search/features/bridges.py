@@ -1,0 +1,100 @@
+"""Tests and documents as bridges: what an issue sounds like is often told there, next to the name of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.features.neighbours import imported
+from nodes.search.paths import PACKAGE_FILES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from nodes.search.index import Index
+    from nodes.search.paths import PathIndex
+
+    Floats = npt.NDArray[np.float64]
+
+CROSSED = 20
+"""Chunks of tests, and of documents, that are followed."""
+SHARPNESS = 3.0  # how quickly a less similar chunk stops counting
+NAMESAKES = 4  # files of the same stem: more, and a test's name points at none of them
+BY_NAME, BY_MENTION, BY_IMPORT = 1.0, 0.6, 0.4
+"""How much a target counts that the bridge is called after, names a definition of, or only imports."""
+_TEST_PART = re.compile(r"^(tests?|spec)[_-]|[._-](tests?|spec)$|(?<=[a-z0-9])(Tests?|TestCase|Spec|IT)$")
+
+
+def bridge_chunks(index: Index, scores: Floats) -> list[int]:
+    """Return the chunks of tests, and of documents and changelogs, that are most similar to the text, best first."""
+    best: list[int] = []
+    for role in ("test", "docs"):
+        of_role = np.array([mine == role for mine in index.roles], bool)
+        rows = np.flatnonzero(of_role[index.chunk_file] & (scores > 0)) if len(scores) else np.zeros(0, np.int64)
+        best.extend(rows[np.lexsort((rows, -np.round(scores[rows], 9)))][:CROSSED].tolist())
+    return sorted(best, key=lambda chunk: (-round(float(scores[chunk]), 9), chunk))
+
+
+def cross(
+    index: Index, names: PathIndex, scores: Floats, chunks: list[int], said: Mapping[int, Mapping[int, float]]
+) -> Floats:
+    """Follow chunks to the source files they speak of.
+
+    Args:
+        index: the commit's files.
+        names: their paths.
+        scores: similarity of every chunk with the text.
+        chunks: the ones to follow, best first.
+        said: the definitions that each of them names.
+
+    Returns:
+        One score a file, 0 to 1; all 0 where source files are as similar to the text as any bridge.
+    """
+    found = np.zeros(len(index.paths))
+    if not chunks:
+        return found
+    ahead = how_far_ahead(index, scores, chunks[0])
+    imports: dict[int, list[int]] = {}
+    share = (scores[chunks] / scores[chunks[0]]) ** SHARPNESS
+    for chunk, worth in zip(chunks, (share / share.sum()).tolist(), strict=True):
+        number = int(index.chunk_file[chunk])
+        if number not in imports:
+            imports[number] = sorted(imported(index, names, number))
+        targets = dict.fromkeys(imports[number], BY_IMPORT)
+        named: dict[int, float] = {}
+        for definition, rarity in said.get(chunk, {}).items():
+            file = int(index.def_file[definition])
+            named[file] = max(named.get(file, 0.0), rarity * BY_MENTION)
+        for file, weight in named.items():
+            targets[file] = max(targets.get(file, 0.0), weight)
+        targets |= dict.fromkeys(sorted(same_name(index, names, number)), BY_NAME)
+        for file, weight in targets.items():
+            if file != number:
+                found[file] += worth * weight / len(targets) ** 0.5
+    return found * ahead / max(1e-9, float(found.max(initial=0.0)))
+
+
+def how_far_ahead(index: Index, scores: Floats, bridge: int) -> float:
+    """How much more similar a bridge is than any source file, 0 to 1: where the code has the words, none is needed."""
+    source = np.array([role == "source" for role in index.roles], bool)
+    best = float(scores.max(initial=0.0, where=source[index.chunk_file]))
+    return min(1.0, max(0.0, float(scores[bridge]) / best - 1.0)) if best > 0 else 1.0
+
+
+def same_name(index: Index, names: PathIndex, number: int) -> set[int]:
+    """Find the source files that a test or a page is called after."""
+    path = PurePosixPath(index.paths[number])
+    stem = _TEST_PART.sub("", path.name.partition(".")[0]).lower()
+    found = [other for other in names.by_stem.get(stem, ()) if index.roles[other] == "source"]
+    if stem in PACKAGE_FILES or not found:
+        return set()
+    folders = set(path.parts[:-1])
+    near = {other: len(folders & set(PurePosixPath(index.paths[other]).parts)) for other in found}
+    most = max(near.values())
+    best = {other for other in found if near[other] == most}
+    return best if len(best) <= NAMESAKES else set()

@@ -1,0 +1,67 @@
+"""The call neighbourhood of the likeliest functions: what they call, and what calls them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.tokens import term_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from nodes.search.index import Index
+
+    Floats = npt.NDArray[np.float64]
+
+AROUND = 30
+"""Chunks whose calls are followed."""
+TEMPERATURE = 2.0  # how quickly a lower score stops counting
+COMMON = 60  # chunks that say a name: more, and it is no call of this one function
+
+
+def likely_chunks(scores: Floats, count: int = AROUND) -> dict[int, float]:
+    """Return the best chunks with their shares of likelihood, which add up to 1."""
+    if not len(scores):
+        return {}
+    top = np.argpartition(-scores, min(count, len(scores) - 1))[:count]
+    top = top[np.lexsort((top, -np.round(scores[top], 9)))]
+    share = np.exp(TEMPERATURE * (scores[top] - scores[top[0]]))
+    return dict(zip(top.tolist(), (share / share.sum()).tolist(), strict=True))
+
+
+def called(index: Index, likely: Mapping[int, float], said: Mapping[int, Mapping[int, float]]) -> Floats:
+    """Give each definition the share of likelihood of the chunks that name it."""
+    found = np.zeros(len(index.def_last))
+    for chunk, share in likely.items():
+        own = int(index.chunk_def[chunk])
+        for definition, rarity in said.get(chunk, {}).items():
+            if definition != own:
+                found[definition] += share * rarity
+    return found
+
+
+def callers(index: Index, likely: Mapping[int, float]) -> Floats:
+    """Give each chunk the share of likelihood of the definitions whose compound name it says."""
+    wanted: dict[int, float] = {}
+    owners: dict[int, set[int]] = {}
+    for chunk, share in likely.items():
+        definition = int(index.chunk_def[chunk])
+        if definition >= 0:
+            name = index.name_of(definition).rpartition(".")[2].strip("_")
+            if "_" in name or name.lower() != name:
+                key = term_hash(name.lower())
+                wanted[key] = wanted.get(key, 0.0) + share
+                owners.setdefault(key, set()).add(definition)
+    found = np.zeros(len(index.chunk_file))
+    hashes = sorted(wanted)
+    matches = index.match(hashes)
+    for place, key in enumerate(hashes):
+        rows = matches.chunk[matches.term == place]
+        rows = rows[~np.isin(index.chunk_def[rows], list(owners[key]))]
+        if 0 < len(rows) <= COMMON:
+            found[rows] += wanted[key] / len(rows) ** 0.5
+    return found

@@ -1,0 +1,65 @@
+"""Files and functions on a stack trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.features.table import raise_to, zeros_of
+from nodes.search.tokens import term_hash
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nodes.search.features.table import Features
+    from nodes.search.index import Index
+    from nodes.search.paths import PathIndex
+    from nodes.search.query import Parsed
+    from nodes.search.types import Frame
+
+    Floats = npt.NDArray[np.float64]
+
+FRAMES = 12  # frames further out than this are the program's entry, not its fault
+
+
+def add_trace(features: Features, index: Index, names: PathIndex, parsed: Parsed) -> None:
+    """Files, and functions, on a stack trace; the innermost frame of the repository counts most."""
+    size = len(index.paths)
+    first, any_frame, chunk_frame = np.zeros(size), np.zeros(size), zeros_of(index)
+    for trace in parsed.traces:
+        depth = 0
+        for frame in trace.frames:
+            files = files_of_frame(names, frame)
+            files = [number for number in files if index.roles[number] in {"source", "generated"}]
+            for number in files:
+                raise_to(first if depth == 0 else any_frame, number, 1.0 if depth == 0 else 1 - depth / FRAMES)
+                mark_frame(chunk_frame, index, number, frame, 1 - depth / FRAMES)
+            depth += bool(files)
+            if depth >= FRAMES:
+                break
+    features.files["trace_first"], features.files["trace"] = first, any_frame
+    features.chunks["trace"] = chunk_frame
+
+
+def files_of_frame(names: PathIndex, frame: Frame) -> list[int]:
+    """Map a frame to files: by its path, else by its class or module."""
+    if frame.path:
+        found = names.with_suffix(frame.path)
+        return [number for number, shared in found if shared > 1 or len(found) == 1]
+    return [number for number, _ in names.of_module(frame.module)] if frame.module else []
+
+
+def mark_frame(chunks: Floats, index: Index, number: int, frame: Frame, worth: float) -> None:
+    """Mark the function a frame is in: by name first, since line numbers move between versions."""
+    mine = np.flatnonzero(index.chunk_file == number)
+    owners = index.chunk_def[mine]
+    if frame.function and len(mine):
+        name = np.uint32(term_hash(frame.function.rpartition(".")[2]))
+        named = mine[(owners >= 0) & (index.def_last[owners] == name)] if len(index.def_last) else mine[:0]
+        if len(named):
+            chunks[named] = np.maximum(chunks[named], worth)
+            return
+    if frame.line is not None:
+        around = mine[(index.chunk_start[mine] <= frame.line) & (frame.line <= index.chunk_end[mine])]
+        chunks[around] = np.maximum(chunks[around], worth / 2)

@@ -1,0 +1,38 @@
+"""String literals that the text quotes: error messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.features.table import zeros_of
+from nodes.search.index import lookup
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nodes.search.features.table import Features
+    from nodes.search.index import Index
+    from nodes.search.query import Parsed
+
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+ENOUGH_SHINGLES = 3.0  # as much rarity as three unique three-word runs is a message quoted in full
+
+
+def add_phrases(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
+    """Files with string literals that share three words in a row with the text: error messages."""
+    wanted = np.asarray(sorted(parsed.shingles), np.uint32)
+    place, exact = lookup(wanted, index.string_hash)
+    rows = np.flatnonzero(exact & ranked[index.string_file])
+    keys = np.unique(index.string_file[rows].astype(np.int64) << 32 | place[rows])
+    files_with = np.bincount(keys & 0xFFFFFFFF, minlength=len(wanted))
+    total = np.bincount(keys >> 32, 1 / np.maximum(1, files_with[keys & 0xFFFFFFFF]), len(index.paths))
+    features.files["phrase"] = np.minimum(1.0, total / ENOUGH_SHINGLES)
+    chunks = zeros_of(index)
+    for row in rows[files_with[place[rows]] <= 3]:
+        number, line = index.string_file[row], index.string_line[row]
+        chunks[(index.chunk_file == number) & (index.chunk_start <= line) & (line <= index.chunk_end)] += 1
+    features.chunks["phrase"] = np.minimum(1.0, chunks / ENOUGH_SHINGLES)

@@ -1,0 +1,68 @@
+"""What is rarely the fault, whatever it says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.paths import PACKAGE_FILES
+from nodes.search.tokens import WORD
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nodes.search.features.table import Features
+    from nodes.search.index import Index
+    from nodes.search.paths import PathIndex
+    from nodes.search.query import Parsed
+
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+ROLES = ("test", "docs", "example", "config", "generated", "vendored", "data", "minified")
+SAID_OF_ROLE = {
+    "test": frozenset({"flaky", "testsuite", "unittest", "unittests"}),
+    "docs": frozenset({"documentation", "docs", "readme", "changelog", "typo"}),
+    "example": frozenset({"examples", "tutorial", "demo"}),
+}
+"""Words of a title that make tests, documents or examples the subject instead of what describes it."""
+"""Words of a title that make tests, documents or examples the subject instead of what describes it."""
+
+
+def in_question(index: Index, parsed: Parsed) -> Flags:
+    """Mark the files that may be the fault: source, and what the text is about or names outright."""
+    about = {"source"} | about_roles(parsed)
+    marked = np.array([role in about for role in index.roles], bool) | named_outright(index.names, parsed)
+    return marked if marked.any() else np.ones(len(index.paths), bool)
+
+
+def add_priors(features: Features, index: Index, ranked: Flags) -> None:
+    """What is rarely the fault, unless it is in question."""
+    for role in ROLES:
+        features.files[f"role_{role}"] = np.array([float(role == other) for other in index.roles]) * ~ranked
+    stems = [path.rpartition("/")[2].partition(".")[0] for path in index.paths]
+    features.files["package_file"] = np.array([float(stem in PACKAGE_FILES) for stem in stems])
+    defined = np.bincount(index.def_file, minlength=len(index.paths)) > 0
+    code = np.array([role == "source" for role in index.roles], bool) | ~ranked
+    features.files["no_definitions"] = (~defined & code).astype(float)
+    features.files["size"] = np.log1p(index.file_length) / 10
+    features.chunks["outside"] = (index.chunk_def < 0).astype(float)
+    features.chunks["size"] = np.log1p(index.chunk_length) / 10
+
+
+def about_roles(parsed: Parsed) -> frozenset[str]:
+    """Tell which kinds of files the title says the issue is about."""
+    words = {word.lower() for word in WORD.findall(parsed.texts["title"])}
+    return frozenset(role for role, said in SAID_OF_ROLE.items() if words & said)
+
+
+def named_outright(names: PathIndex, parsed: Parsed) -> Flags:
+    """Mark the files whose path, folder included, the title or the prose says."""
+    named = np.zeros(len(names.paths), bool)
+    said = f"{parsed.texts['title']}\n{parsed.texts['prose']}"
+    for written in parsed.paths:
+        if "/" in written and written in said:
+            for number, shared in names.with_suffix(written):
+                named[number] |= shared > 1
+    return named

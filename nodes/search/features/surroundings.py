@@ -1,0 +1,60 @@
+"""The second look: what lies around the likeliest files and functions of the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.features.bridges import bridge_chunks, cross
+from nodes.search.features.calls import called, callers, likely_chunks
+from nodes.search.features.neighbours import likely_files, neighbour_scores
+from nodes.search.features.past import change_together
+from nodes.search.features.references import definitions_said
+from nodes.search.features.table import best_of_file, of_definitions, to_the_best
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from nodes.search.features.past import Past
+    from nodes.search.features.table import Features
+    from nodes.search.index import Index
+
+    Floats = npt.NDArray[np.float64]
+    ReadChunks = Callable[[Sequence[int]], Mapping[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """What is known before looking around."""
+
+    files: Floats
+    """The first score of every file."""
+    chunks: Floats
+    """The first score of every chunk."""
+
+
+def look_around(features: Features, index: Index, first: FirstLook, past: Past, read_chunks: ReadChunks) -> None:
+    """Add the features that follow from a first ranking.
+
+    Args:
+        features: what was measured of each file and chunk by itself; is added to.
+        index: the commit's files.
+        first: the first ranking.
+        past: the commits before.
+        read_chunks: gives the text of chunks.
+    """
+    likely = likely_files(first.files)
+    features.files["neighbour"] = neighbour_scores(index, index.names, likely)
+    features.files["cochange"] = to_the_best(change_together(past, likely, len(index.paths)))
+    ranked = np.array([role == "source" for role in index.roles], bool)
+    bridges = bridge_chunks(index, features.similarity)
+    best = likely_chunks(np.where(ranked[index.chunk_file], first.chunks + first.files[index.chunk_file], -np.inf))
+    said = definitions_said(index, read_chunks(sorted({*best, *bridges})), ranked)
+    features.files["bridge"] = cross(index, index.names, features.similarity, bridges, said)
+    features.chunks["called"] = to_the_best(of_definitions(index, called(index, best, said)))
+    features.chunks["caller"] = to_the_best(callers(index, best))
+    features.files["calls"] = best_of_file(index, np.maximum(features.chunks["called"], features.chunks["caller"]))

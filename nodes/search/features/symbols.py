@@ -1,0 +1,89 @@
+"""Definitions that the text names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.features.table import best_definition, of_definitions
+from nodes.search.index import lookup
+from nodes.search.tokens import WORD, term_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from nodes.search.features.table import Features
+    from nodes.search.index import Index
+    from nodes.search.query import Parsed
+
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+COMMON = 12  # definitions of the same name: more than this and the name says nothing
+
+
+def add_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
+    """Definitions whose name the text says exactly, weighed by how few there are."""
+    hashes = {term_hash(word): word for word in parsed.identifiers}
+    strength = {value: parsed.identifiers[word] for value, word in hashes.items()}
+    definition, value = definitions_named(index.def_last, list(hashes), index, ranked)
+    strong = np.zeros(len(index.def_last))
+    weak = np.zeros(len(index.def_last))
+    for number, key, rarity in zip(definition, value, rarities(value), strict=True):
+        (strong if strength[key] >= 1 else weak)[number] = strength[key] * rarity
+        features.notes["symbol", int(index.def_file[number])] = hashes[key]
+    dotted = np.zeros(len(index.def_last))
+    tails = {term_hash(tail): tail for name in parsed.dotted for tail in tails_of(name)}
+    definition, value = definitions_named(index.def_dotted, list(tails), index, ranked)
+    for number, key, rarity in zip(definition, value, rarities(value), strict=True):
+        dotted[number] = rarity
+        features.notes["symbol_dotted", int(index.def_file[number])] = tails[key]
+    for name, scores in (("symbol", strong), ("symbol_word", weak), ("symbol_dotted", dotted)):
+        features.files[name] = total_of_distinct(index, scores)
+        features.chunks[name] = of_definitions(index, scores)
+
+
+def add_title_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
+    """Definitions that the title says, plain words too, since a title is short and chosen."""
+    title = {term_hash(word): 1.0 for word in WORD.findall(parsed.texts["title"]) if word in parsed.identifiers}
+    scores = np.zeros(len(index.def_last))
+    definition, value = definitions_named(index.def_last, list(title), index, ranked)
+    for number, rarity in zip(definition, rarities(value), strict=True):
+        scores[number] = rarity
+    features.files["symbol_title"] = best_definition(index, scores)
+    features.chunks["symbol_title"] = of_definitions(index, scores)
+
+
+def definitions_named(
+    names: npt.NDArray[np.uint32], wanted: list[int], index: Index, ranked: Flags
+) -> tuple[list[int], list[int]]:
+    """Return (definition, hash) for the definitions in ranked files that go by one of the hashes."""
+    place, exact = lookup(np.asarray(wanted, np.uint32), names)
+    rows = np.flatnonzero(exact & ranked[index.def_file])
+    return rows.tolist(), [wanted[number] for number in place[rows]]
+
+
+def rarities(values: Sequence[int]) -> list[float]:
+    """Weigh each value by how often it occurs: 1 for once, little for often."""
+    counts: dict[int, int] = defaultdict(int)
+    for value in values:
+        counts[value] += 1
+    return [1 / counts[value] ** 0.5 if counts[value] <= COMMON else 0.3 / counts[value] ** 0.5 for value in values]
+
+
+def total_of_distinct(index: Index, scores: Floats) -> Floats:
+    """Add up a file's definitions, with diminishing returns, so that a facade does not win by number."""
+    total = np.bincount(index.def_file, scores, len(index.paths)) if len(scores) else np.zeros(len(index.paths))
+    best = np.zeros(len(index.paths))
+    np.maximum.at(best, index.def_file, scores)
+    return np.asarray(0.6 * best + 0.4 * total / (1 + total))
+
+
+def tails_of(dotted: str) -> list[str]:
+    """``a.B.c`` may be the definition ``B.c``."""
+    parts = dotted.split(".")
+    return [".".join(parts[start:]) for start in range(max(0, len(parts) - 3), len(parts) - 1)]

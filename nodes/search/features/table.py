@@ -1,0 +1,71 @@
+"""The values measured for one query, and the ways to spread them over files and chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    from nodes.search.index import Index
+
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class Features:
+    """Feature values by name."""
+
+    files: dict[str, Floats] = field(default_factory=dict)
+    chunks: dict[str, Floats] = field(default_factory=dict)
+    notes: dict[tuple[str, int], str] = field(default_factory=dict)
+    """What the reason of (feature, file) should name."""
+    similarity: Floats = field(default_factory=lambda: np.zeros(0))
+    """BM25 of the whole text with every chunk, whatever its role."""
+
+
+def scaled(scores: Floats, ranked: Iterable[bool] | Flags) -> Floats:
+    """Divide by the best score of what is ranked; more than that is cut off."""
+    best = float(np.max(scores, where=np.asarray(ranked, bool), initial=0.0))
+    return np.minimum(1.0, scores / best) if best > 0 else np.zeros(len(scores))
+
+
+def raise_to(scores: Floats, number: int, value: float) -> None:
+    """Set a score unless it is higher already."""
+    scores[number] = max(float(scores[number]), value)
+
+
+def zeros_of(index: Index) -> Floats:
+    """No score for any chunk."""
+    return np.zeros(len(index.chunk_file))
+
+
+def best_definition(index: Index, scores: Floats) -> Floats:
+    """Give each file what its best definition has."""
+    best = np.zeros(len(index.paths))
+    np.maximum.at(best, index.def_file, scores)
+    return best
+
+
+def of_definitions(index: Index, scores: Floats) -> Floats:
+    """Give each chunk what its definition has."""
+    return np.where(index.chunk_def >= 0, scores[index.chunk_def], 0.0) if len(scores) else zeros_of(index)
+
+
+def best_of_file(index: Index, of_chunks: Floats) -> Floats:
+    """Give each file what its best chunk has."""
+    best = np.zeros(len(index.paths))
+    np.maximum.at(best, index.chunk_file, of_chunks)
+    return best
+
+
+def to_the_best(scores: Floats) -> Floats:
+    """Give scores as shares of the best one."""
+    best = float(scores.max(initial=0.0))
+    return scores / best if best > 0 else scores

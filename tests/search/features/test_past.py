@@ -1,0 +1,86 @@
+"""History as evidence: similar commits, files that change together or often; only from the commit back."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.search.engine import Engine
+from nodes.search.features.past import Past, activity, change_together, read_past, similar_changes
+from nodes.search.query import parse_query
+from nodes.search.types import Query
+from tests.repositories import git, make_repository
+
+NUMBERS = {"a.py": 0, "b.py": 1, "c.py": 2}
+
+
+def log_of(*changes: tuple[str, list[str]]) -> bytes:
+    return b"".join(
+        f"\x01{message}\x02\0\n".encode() + b"\0".join(path.encode() for path in paths) + b"\0"
+        for message, paths in changes
+    )
+
+
+def test_a_log_is_read_newest_first_and_vanished_files_are_left_out():
+    past = read_past(log_of(("second", ["b.py", "gone.py"]), ("first\n\nbody", ["a.py"])), NUMBERS)
+    assert [(change.message, change.files, change.width) for change in past.changes] == [
+        ("second", (1,), 2),
+        ("first\n\nbody", (0,), 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"\x01", id="cut-off"),
+        pytest.param(b"\x01a\x01b\x02\0\nx\0", id="a-mark-in-the-message"),
+        pytest.param(b"\x01\xff\xfe\x02\0\n\xff.py\0", id="not-utf-8"),
+    ],
+)
+def test_a_strange_log_is_read_as_far_as_it_goes(log):
+    assert all(change.files == () for change in read_past(log, NUMBERS).changes)
+
+
+def test_a_file_changed_for_similar_words_is_preferred():
+    past = read_past(log_of(("Fix overflow of the ring buffer", ["b.py"]), ("Add a logo", ["a.py"])), NUMBERS)
+    best, total = similar_changes(past, parse_query(Query("Ring buffer overflows")), 3)
+    assert best.argmax() == total.argmax() == 1
+    assert best[0] == 0
+
+
+def test_a_sweep_over_everything_says_nothing():
+    sweep = ("Fix overflow of the ring buffer", ["a.py", *(f"{n}.py" for n in range(40))])
+    best, _ = similar_changes(read_past(log_of(sweep), NUMBERS), parse_query(Query("Ring buffer overflow")), 3)
+    assert best.max() == 0
+
+
+def test_recent_changes_count_more_than_old_ones():
+    log = log_of(("x", ["a.py"]), *[("y", ["c.py"])] * 400, ("z", ["b.py"]))
+    recent, often = activity(read_past(log, NUMBERS), 3)
+    assert recent[0] > recent[1] > 0
+    assert often[2] == 1 > often[0] == often[1]
+
+
+def test_what_changed_together_with_a_likely_file_is_a_little_likely():
+    log = log_of(*[("x", ["a.py", "b.py"])] * 5, ("y", ["c.py"]))
+    scores = change_together(read_past(log, NUMBERS), {0: 1.0}, 3)
+    assert scores[1] > 0.5
+    assert scores[0] == scores[2] == 0
+
+
+def test_without_history_nothing_is_said():
+    best, total = similar_changes(Past(), parse_query(Query("x")), 3)
+    assert not best.any()
+    assert not total.any()
+
+
+def test_commits_after_the_one_that_is_read_are_not_seen(tmp_path):
+    files = {"one.py": "def first():\n    pass\n", "two.py": "def second():\n    pass\n"}
+    base = make_repository(tmp_path, files)
+    before = Engine(tmp_path).find(Query("The frobnicator leaks"), base)
+    make_repository(tmp_path, {**files, "two.py": "def second():\n    return 1\n"}, message="Mend the frobnicator leak")
+    git(tmp_path, "tag", "later")
+    after = Engine(tmp_path).find(Query("The frobnicator leaks"), base)
+    assert after == before
+    reasons = Engine(tmp_path).find(Query("The frobnicator leaks"), "later").files[0].reasons
+    assert "history" in {reason.kind for reason in reasons}
