@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bot.cli.changes import history_document, history_text, printable, reason_document
 from bot.cli.issue_text import read_issue
 from bot.cli.progress import Progress
 from bot.cli.repository import data_dir, open_engine
 
 if TYPE_CHECKING:
-    from nodes.search.types import Ranking
+    from nodes.search.engine import Engine
+    from nodes.search.history.types import History
+    from nodes.search.types import Query, Ranking
 
 
 @click.command("locate")
@@ -23,22 +25,45 @@ if TYPE_CHECKING:
 @click.option("--text", help="The issue text itself.")
 @click.option("--title", help="The title; without it the first line is the title.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="How many places to print.")
+@click.option("--history", is_flag=True, help="Say too which changes may have broken it, and who knows the code.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, confidence, files, locations, seconds.")
 def command(
-    *, repo: str, rev: str, issue: str | None, text: str | None, title: str | None, top: int, as_json: bool
+    *,
+    repo: str,
+    rev: str,
+    issue: str | None,
+    text: str | None,
+    title: str | None,
+    top: int,
+    history: bool,
+    as_json: bool,
 ) -> None:
     """Rank the files and functions an issue is about, best first, each with its reasons.
 
-    No model is asked. The same input gives the same ranking, to the byte.
+    No model is asked. The same input gives the same ranking, to the byte. With --history the versions, days and
+    commits that the issue names bound the changes that are suspected; --json then also has suspect_changes,
+    recent_changes, range, inconclusive, owners and fingerprints.
     """
     from nodes.search.types import Query  # noqa: PLC0415  --help needs no engine
 
     given = read_issue(issue, text, title)
     progress = Progress()
     engine, sha = open_engine(repo, rev, data_dir(repo), progress.phase)
-    ranking = engine.find(Query(given.title, given.body, limit=top), sha)
+    query = Query(given.title, given.body, limit=top)
+    ranking = engine.find(query, sha)
+    past = _history(engine, query, ranking) if history else None
     progress.clear()
-    click.echo(json.dumps(as_document(ranking), ensure_ascii=True) if as_json else as_text(ranking))
+    if as_json:
+        document = as_document(ranking) | (history_document(past) if past else {})
+        click.echo(json.dumps(document, ensure_ascii=True))
+    else:
+        click.echo(as_text(ranking) + (f"\n\n{history_text(past)}" if past else ""))
+
+
+def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
+    from nodes.search.history.spots import spots_of  # noqa: PLC0415  --help needs no engine
+
+    return engine.history(query, spots_of(ranking.locations), ranking.commit)
 
 
 def as_document(ranking: Ranking) -> dict[str, Any]:
@@ -53,12 +78,12 @@ def as_document(ranking: Ranking) -> dict[str, Any]:
             "quote": place.quote,
             "quote_start": place.quote_start,
             "quote_end": place.quote_end,
-            "reasons": [_reason(asdict(reason)) for reason in place.reasons],
+            "reasons": [reason_document(reason) for reason in place.reasons],
         }
         for place in ranking.locations
     ]
     files = [
-        {"path": hit.path, "score": round(hit.score, 6), "reasons": [_reason(asdict(r)) for r in hit.reasons]}
+        {"path": hit.path, "score": round(hit.score, 6), "reasons": [reason_document(r) for r in hit.reasons]}
         for hit in ranking.files
     ]
     return {
@@ -70,10 +95,6 @@ def as_document(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _reason(reason: dict[str, Any]) -> dict[str, Any]:
-    return {**reason, "contribution": round(reason["contribution"], 6)}
-
-
 def as_text(ranking: Ranking) -> str:
     """One place a paragraph: where, why, and the lines."""
     if not ranking.locations:
@@ -83,13 +104,7 @@ def as_text(ranking: Ranking) -> str:
 
 def _paragraph(place: Any) -> str:
     symbol = f"  {place.symbol}" if place.symbol else ""
-    head = f"{_printable(place.path)}:{place.start_line}-{place.end_line}{symbol}  ({place.score:.2f})"
+    head = f"{printable(place.path)}:{place.start_line}-{place.end_line}{symbol}  ({place.score:.2f})"
     reasons = [f"    {reason.text}" for reason in place.reasons[:3]]
     quote = [f"    {number:>5} | {line}" for number, line in enumerate(place.quote.split("\n"), place.quote_start)]
-    return "\n".join([head, *map(_printable, reasons), *map(_printable, quote)])
-
-
-def _printable(text: str) -> str:
-    """Names may hold any byte, and quoted lines any control character; a terminal should not obey them."""
-    clean = "".join(c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" for c in text)
-    return clean.encode("utf-8", "backslashreplace").decode()
+    return "\n".join([head, *map(printable, reasons), *map(printable, quote)])

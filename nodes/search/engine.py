@@ -22,6 +22,8 @@ from nodes.search.features.past import read_past
 from nodes.search.features.surroundings import FirstLook, look_around
 from nodes.search.features.table import Features
 from nodes.search.git import Repository, decode, split_lines
+from nodes.search.history import read_history, subject_of
+from nodes.search.history.spots import widened
 from nodes.search.index import Index, load_index
 from nodes.search.query import Parsed, parse_query
 from nodes.search.rank import LEADS, Place, best_files, confidence, explain, load_weights, rank_places, weighted
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nodes.search.features.past import Past
+    from nodes.search.history.types import History, Spot
 
 CONFIDENT = max(LEADS.values())
 COMMITS = 2
@@ -103,6 +106,17 @@ class Engine:
             past = read_past(log.result(), index.number_of)
         parsed = parse_query(query)
         return index, parsed, self._measure(index, parsed, past)
+
+    def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
+        """Say which changes may have broken some places, who knows them, and how the issue's crashes are named."""
+        sha = self.commit(commit)
+        index = self._index(sha)
+        wide = [widened(index, spot) for spot in spots]
+        return read_history(self.repository, sha, query, wide, dict(zip(index.paths, index.blobs, strict=True)))
+
+    def subject(self, commit: str, change: str) -> str | None:
+        """Return the first line of a change's message, or None where a commit's history has no such change."""
+        return subject_of(self.repository, self.commit(commit), change)
 
     def read(self, commit: str, path: str, start: int, end: int) -> str | None:
         """Return lines verbatim (1-based, inclusive), or None where there are none such."""

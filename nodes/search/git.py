@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 from typing import IO, TYPE_CHECKING
 
 from nodes.search.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 TEXT_LIMIT = 1_000_000
 """Bytes. A larger blob is found by its path alone, and never loaded."""
 NUL_WINDOW = 8_000  # as far as git itself looks for a NUL before it calls a blob binary
+OUTPUT_LIMIT = 32_000_000
+"""Bytes that a question to the history may print."""
+PATIENCE = 60.0
+"""Seconds after which a question to the history is given up: far beyond what its budgets of commits and lines allow."""
 
 SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*")
 QUIET = {
@@ -136,6 +141,33 @@ class Repository:
         shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
         done = self._run("log", *which, *shape, "--end-of-options", commit, "--")
         return done.stdout
+
+    def output(self, *arguments: str | bytes, stdin: bytes = b"", limit: int = OUTPUT_LIMIT) -> bytes | None:
+        """Return what a command that only reads prints; None where it fails, as in a clone that lacks objects.
+
+        None too where it prints more than ``limit`` bytes, or is stuck.
+        """
+        with tempfile.TemporaryFile() as given:
+            given.write(stdin)
+            given.seek(0)
+            with self._started(*arguments, stdin=given) as process:
+                assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+                alarm = Timer(PATIENCE, process.kill)
+                alarm.start()
+                printed = process.stdout.read(limit + 1)
+                alarm.cancel()
+                if len(printed) > limit:
+                    process.kill()
+        return printed if process.returncode == 0 else None
+
+    def _started(self, *arguments: str | bytes, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
+        command = self._command(*arguments)
+        try:
+            return subprocess.Popen(
+                command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+            )
+        except FileNotFoundError as error:
+            raise GitFailed("git is not installed, or not on the PATH") from error
 
     def _command(self, *arguments: str | bytes) -> list[str | bytes]:
         return ["git", "-C", str(self.directory), *SAFE, *arguments]

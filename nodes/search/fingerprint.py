@@ -1,0 +1,147 @@
+"""A name for a crash that is the same across versions, machines and shifted lines."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from nodes.search.paths import module_parts
+from nodes.search.roles import role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nodes.search.paths import PathIndex
+    from nodes.search.types import Frame, StackTrace
+
+FRAMES = 5
+"""Innermost frames of the repository that count; further out, the same crash is reached on many ways."""
+ENOUGH = 2
+"""Frames from which on the message says nothing more."""
+_LONGEST_CYCLE = 8
+_LONGEST = 500
+
+_RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
+_OFFSET = re.compile(r"\s?\+ ?(?:0x[0-9a-fA-F]{1,16}|\d{1,12})$")
+_CLONE = re.compile(r"(?:\.(?:isra|constprop|part|cold|lto_priv|llvm)(?:\.\d{1,20})?)+$")
+_GENERIC = re.compile(r"<[^<>]{0,200}>|\[[^\[\]]{0,200}\]")
+_ARGUMENTS = re.compile(r"\([^()]{0,300}\)$")
+_NUMBERING = re.compile(r"(?<=[A-Za-z$_}])[\d$.]{1,20}(?=$|[.:$/])|(?<=__)\d{1,6}(?:_\d{1,6}){0,3}")
+_NAMELESS = re.compile(
+    r"<(?:lambda|anonymous|listcomp|dictcomp|setcomp|genexpr|module|init|clinit|eval|locals)>|\{\{?closure\}?\}"
+)
+_LIBRARY = re.compile(
+    r"(^|/)(lib(64)?/python[\d.]{1,6}|node_modules|\.cargo/registry|rustc/[0-9a-f]{6,40}|go/(src|pkg/mod)|gems|vendor|"
+    r"usr/(local/)?(include|lib)|java\.base|sun/reflect|jdk/internal)/|^(node|internal):"
+)
+_QUOTED = re.compile(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"|`[^`\n]{0,300}`|“[^”\n]{0,300}”|‘[^’\n]{0,300}’")  # noqa: RUF001
+_UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
+_PATHLIKE = re.compile(
+    r"(?<!\w)(?:[A-Za-z]:)?[\w.~@+-]{0,100}(?:[/\\][\w.~@+-]{1,100}){1,40}[/\\]?|\b\w{3,8}://\S{1,300}"
+)
+_NUMBER = re.compile(
+    r"\b0[xX][0-9a-fA-F]{1,40}\b|\b(?=[a-fA-F]{0,40}\d)[0-9a-fA-F]{7,64}\b|[-+]?\d[\d.,_]{0,40}(?:[eE][-+]?\d{1,4})?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A crash by its normalised frames."""
+
+    value: str
+    """Sixteen hexadecimal digits."""
+    basis: Literal["frames", "message"]
+    """Whether the frames were enough; by its message a crash is told apart less surely."""
+    error: str
+    """The error's type without its package."""
+    frames: tuple[str, ...]
+    """``module/path:function``, innermost first."""
+
+
+def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
+    """Name a crash by the repository's own frames; None where neither frames nor a message say anything.
+
+    Args:
+        trace: as a reporter pasted it.
+        names: the files of any commit of the repository.
+    """
+    frames = collapse([label for frame in trace.frames for label in own_frame(frame, names)])[:FRAMES]
+    error = plain_error(trace.error)
+    enough = len(frames) >= ENOUGH
+    message = "" if enough else plain_message(trace.message or "")
+    if not frames and not (error and message):
+        return None
+    said = "\x00".join((error, *frames, *(["message", message] if not enough else [])))
+    value = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return Fingerprint(value, "frames" if enough else "message", error, tuple(frames))
+
+
+def fingerprints(traces: Iterable[StackTrace], names: PathIndex) -> tuple[Fingerprint, ...]:
+    """The different fingerprints of some traces, in their order."""
+    found = (fingerprint(trace, names) for trace in traces)
+    return tuple({one.value: one for one in found if one is not None}.values())
+
+
+def own_frame(frame: Frame, names: PathIndex) -> list[str]:
+    """``module/path:function`` where the frame is in a file of the repository, else nothing."""
+    path = own_path(frame, names)
+    if path is None:
+        return []
+    return [f"{'/'.join(module_parts(path)[-2:])}:{plain_function(frame.function or '')}"]
+
+
+def own_path(frame: Frame, names: PathIndex) -> str | None:
+    """The repository's file that a frame is in; None for a library's, and where several fit."""
+    written = frame.path.replace("\\", "/")
+    found = names.with_suffix(written) if written else []
+    if not found or (len(found) > 1 and frame.module):
+        found = names.of_module(frame.module) if frame.module else []
+        found = found if len(found) == 1 else []
+    elif found[0][1] == 1 and (len(found) > 1 or ("/" in written.strip("/") and _LIBRARY.search(written))):
+        return None
+    paths = [names.paths[number] for number, _ in found]
+    own = [path for path in paths if role_of(path) not in ("vendored", "minified", "test")]
+    tails = {tuple(module_parts(path)[-2:]) for path in own}
+    return own[0] if len(tails) == 1 else None
+
+
+def plain_error(error: str | None) -> str:
+    """An error's type by its last part: packages move between versions."""
+    return re.split(r"[.:\\/]+", error.strip())[-1] if error else ""
+
+
+def plain_function(name: str) -> str:
+    """A function's name without addresses, generics, arguments, hashes and the numbers of closures."""
+    name = _OFFSET.sub("", _RUST_HASH.sub("", name.strip()[:_LONGEST]))
+    name = _CLONE.sub("", _ARGUMENTS.sub("", name))
+    name = _NAMELESS.sub("~", name.removeprefix("async ").removeprefix("new "))
+    for _ in range(4):  # generics nest
+        shorter = _GENERIC.sub("", name)
+        if shorter == name:
+            break
+        name = shorter
+    name = _NUMBERING.sub("", name)
+    parts = [part for part in re.split(r"\.|::|#|->|/", name) if part]
+    return ".".join(parts[-2:]) if parts else ""
+
+
+def plain_message(message: str) -> str:
+    """A message without what differs from one occurrence to the next."""
+    text = message[:_LONGEST]
+    for pattern, sign in ((_UUID, "~"), (_QUOTED, "~"), (_PATHLIKE, "~"), (_NUMBER, "~")):
+        text = pattern.sub(sign, text)
+    return " ".join(text.lower().split())
+
+
+def collapse(frames: Sequence[str]) -> list[str]:
+    """Frames with each run of a repeated cycle kept once: how deep a recursion went differs."""
+    kept: list[str] = []
+    for frame in frames:
+        kept.append(frame)
+        for size in range(1, _LONGEST_CYCLE + 1):
+            if len(kept) >= 2 * size and kept[-size:] == kept[-2 * size : -size]:
+                del kept[-size:]
+                break
+    return kept

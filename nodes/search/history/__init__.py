@@ -1,0 +1,81 @@
+"""What the history says of some places: the changes that may have broken them, and who knows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.search.fingerprint import fingerprints
+from nodes.search.history.claims import read_claims
+from nodes.search.history.log import DEEPEST, WINDOW, Log
+from nodes.search.history.named import named_commits
+from nodes.search.history.owners import find_owners
+from nodes.search.history.project import own_names
+from nodes.search.history.ranges import NoRange, Range, find_range
+from nodes.search.history.suspects import suspect_changes
+from nodes.search.history.touched import Depth, Touched, read_touched
+from nodes.search.history.types import History, Suspicion
+from nodes.search.paths import PathIndex
+from nodes.search.stacktraces import find_traces
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nodes.search.git import Repository
+    from nodes.search.history.types import Spot
+    from nodes.search.types import Query
+
+PLACES = 5
+"""Places whose history is read."""
+
+
+def read_history(
+    repository: Repository, commit: str, query: Query, spots: Sequence[Spot], paths: Mapping[str, str]
+) -> History:
+    """Read what the history of a commit says of places in it.
+
+    Only commits behind that commit are seen, and only tags that were there when it was made.
+
+    Args:
+        repository: the clone.
+        commit: full SHA.
+        query: the issue.
+        spots: the places, most suspicious first.
+        paths: the commit's files, each with its blob.
+    """
+    spots = spots[:PLACES]
+    text = "\n\n".join((query.body, *query.extra))
+    names = fingerprints(find_traces(text), PathIndex(tuple(paths)))
+    log = Log(repository, commit)
+    claims = read_claims(query.title, text)
+    own = own_names(repository, paths)
+    span = find_range(claims, log, own, log.made)
+    named = named_commits(log, claims)
+    if not spots and not named:
+        return History(Suspicion(doubt="no_places", said="no place in the code was found"), fingerprints=names)
+    window = log.horizon(WINDOW)
+    touched = read_touched(log, spots, _depth(log, span, window))
+    known = touched if touched is not None else [Touched(spot, {}, frozenset(), (spot.path,)) for spot in spots]
+    return History(suspect_changes(log, query, span, known, named), find_owners(log, known, window), names)
+
+
+def subject_of(repository: Repository, commit: str, change: str) -> str | None:
+    """The first line of a change's message, or None where the history behind a commit has no such change.
+
+    Args:
+        repository: the clone.
+        commit: full SHA of the commit that is read.
+        change: full SHA of the change.
+    """
+    log = Log(repository, commit)
+    found = log.details([change]) if log.is_ancestor(change) else []
+    return found[0].subject if found else None
+
+
+def _depth(log: Log, span: Range | NoRange, window: str | None) -> Depth:
+    """How far lines are followed: the window, or as far as the range goes if that is within reason."""
+    if isinstance(span, NoRange):
+        return Depth(window)
+    back = log.count(span.start, log.commit)
+    if back > DEEPEST:
+        return Depth(window)
+    return Depth(span.start if back > WINDOW else window, replaced=True, replaced_since=span.start)

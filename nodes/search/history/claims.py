@@ -1,0 +1,134 @@
+"""What an issue says of when it broke: versions, dates and commits, each with the part it plays in the story."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING
+
+from nodes.search.history.cues import NEAR, Part, is_blamed, name_before, part_of
+from nodes.search.history.marks import find_marks, sentences, unmarked
+from nodes.search.history.versions import parse_version
+from nodes.search.mentions import form_fields, split_fields
+from nodes.search.stacktraces import find_traces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.history.marks import Mark
+
+MOST_TEXT = 60_000
+MOST_CLAIMS = 160
+_FORM_LINES = 20
+_FROM_TO = re.compile(
+    r"\W{0,3}(?:to|->|→|=>|until|and|through)\W{0,3}(?:[A-Za-z][\w.-]{0,30} ){0,2}[vV]?\W{0,2}", re.IGNORECASE
+)
+_ARROW = re.compile(r"->|→|=>")
+_FORTH = re.compile(
+    r"\b(?:upgrad|updat|migrat|mov|bump|switch|chang|between|going|went|jump|from)\w{0,4}\b", re.IGNORECASE
+)
+_BACK = re.compile(r"\b(?:downgrad|revert|roll\w{0,3} ?back|going back|went back)\w{0,4}\b", re.IGNORECASE)
+_OF_DAYS = re.compile(r"\b(?:regress|broke|work|nightl|stopp|since|fail|start)\w{0,4}\b", re.IGNORECASE)
+_HEADINGS: tuple[tuple[Part, str], ...] = (
+    ("good", r"\b(?:last|latest|previous).{0,20}\b(?:work|good|ok)|\bwork(?:ed|s|ing) (?:in|version)"),
+    ("bad", r"\bfirst.{0,20}\b(?:bad|broken|affected)|\bbroken (?:in|since)|\bregress"),
+    ("affected", r"\bversion|\benvironment|\brelease\b"),
+)
+_FORM = tuple((part, re.compile(heading, re.IGNORECASE)) for part, heading in _HEADINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A version or a day, and the part it plays."""
+
+    part: Part
+    text: str
+    """The version as written, or the day as ``2024-01-31``, the month as ``2024-01``."""
+    name: str = ""
+    """The word before it, which may be what it is a version of; empty where that only joins the sentence."""
+    certain: bool = False
+    """Whether that word must be a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A commit, or the number of a change, that the issue names."""
+
+    text: str
+    """The beginning of a SHA, or digits."""
+    blamed: bool
+    """Whether the issue says that this broke it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """All that an issue says of when it broke, in order of appearance."""
+
+    versions: tuple[Claim, ...] = ()
+    days: tuple[Claim, ...] = ()
+    commits: tuple[Named, ...] = ()
+    numbers: tuple[Named, ...] = ()
+    """Of issues and pull requests."""
+
+
+def read_claims(title: str, body: str) -> Claims:
+    """Read what an issue says of when it broke; code and stack traces are left out."""
+    body = body[:MOST_TEXT]
+    for trace in sorted(find_traces(body), key=lambda trace: -trace.start):
+        body = f"{body[: trace.start]}\n\n{body[trace.end :]}"
+    prose, _code = split_fields(body)
+    said = (found for sentence in sentences(f"{title[:1_000]}\n\n{prose}") for found in _read(sentence))
+    found = dict.fromkeys((*islice(said, MOST_CLAIMS), *islice(_read_form(body), MOST_CLAIMS)))
+    claims = {kind: tuple(item for of, item in found if of == kind) for kind in ("version", "day", "sha", "number")}
+    return Claims(claims["version"], claims["day"], claims["sha"], claims["number"])  # type: ignore[arg-type]
+
+
+def _read(sentence: str) -> Iterator[tuple[str, Claim | Named]]:
+    marks = list(find_marks(sentence))
+    pairs = _pairs(sentence, marks)
+    for number, mark in enumerate(marks):
+        left = marks[number - 1].end if number else 0
+        right = marks[number + 1].start if number + 1 < len(marks) else len(sentence)
+        before, after = sentence[left : mark.start], sentence[mark.end : right]
+        if mark.kind in ("sha", "number"):
+            yield mark.kind, Named(mark.text, is_blamed(sentence[: mark.start], after))
+            continue
+        part = pairs.get(number) or part_of(before, after)
+        if part is not None and mark.kind == "version":
+            yield mark.kind, Claim(part, mark.text, *name_before(before))
+        elif part is not None and _OF_DAYS.search(sentence):
+            yield mark.kind, Claim(part, mark.text)
+
+
+def _pairs(sentence: str, marks: Sequence[Mark]) -> dict[int, Part]:
+    """The parts in ``from X to Y`` and ``between X and Y``."""
+    parts: dict[int, Part] = {}
+    for number, (one, other) in enumerate(pairwise(marks)):
+        between = sentence[one.end : other.start]
+        if one.kind != other.kind or not _FROM_TO.fullmatch(between):
+            continue
+        lead = sentence[max(0, one.start - NEAR) : one.start]
+        back = bool(_BACK.search(lead)) or ("between" in lead.lower() and _is_later(one.text, other.text))
+        if back or _FORTH.search(lead) or _ARROW.search(between):
+            parts |= {number: "bad", number + 1: "good"} if back else {number: "good", number + 1: "bad"}
+    return parts
+
+
+def _is_later(one: str, other: str) -> bool:
+    """People say between 5.4.2 and 5.4.1, too."""
+    left, right = parse_version(one), parse_version(other)
+    return left > right if left and right else one > other
+
+
+def _read_form(body: str) -> Iterator[tuple[str, Claim | Named]]:
+    """Versions under the headings of an issue form."""
+    for heading, content in form_fields(body):
+        part = next((part for part, pattern in _FORM if pattern.search(heading)), None)
+        for raw in content.split("\n")[:_FORM_LINES] if part else ():
+            line = unmarked(raw[:200])
+            for mark in find_marks(line):
+                before = line[: mark.start]
+                alone = not re.search(r"[A-Za-z]{3}", before.lower().replace("version", ""))
+                if part and mark.kind == "version" and (alone or part == "affected"):
+                    yield "version", Claim(part, mark.text, *(("", False) if alone else name_before(before)))

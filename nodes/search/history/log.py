@@ -1,0 +1,152 @@
+"""Commits and lines through history, asked of git; every walk is bounded by commits, never by the clock."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nodes.search.history.people import is_bot, parse_mailmap, shown
+from nodes.search.history.printed import LOG_FORMAT, checked, parse_blame, parse_ignored, parse_log
+from nodes.search.history.types import Commit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nodes.search.git import Repository
+    from nodes.search.history.printed import Blamed, Entry
+
+WINDOW = 3_000
+"""Commits back from the one read that are asked who wrote a line; older lines are merely old."""
+DEEPEST = 10_000
+"""Commits back to which a range that the issue gives is followed line by line."""
+MOST_IGNORED = 1_000
+_BODY = 4_000
+# The reader's own configuration must not change what is found.
+_PLAIN = (
+    *("-c", "diff.algorithm=myers", "-c", "diff.indentHeuristic=true", "-c", "core.quotePath=false"),
+    *("-c", "log.follow=false", "-c", "log.showRoot=true", "-c", "blame.ignoreRevsFile="),
+)
+_NOTHING_RUNS = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
+_RAW: tuple[str, ...] = ("-z", "--raw", "--no-abbrev", LOG_FORMAT, *_NOTHING_RUNS)
+
+
+class Log:
+    """The history behind one commit."""
+
+    def __init__(self, repository: Repository, commit: str) -> None:
+        self.repository = repository
+        self.commit = checked(commit)
+        self._known: dict[str, Commit] = {}
+        self.mailmap = parse_mailmap(self._text(".mailmap"))
+        self.ignored = frozenset(islice(parse_ignored(self._text(".git-blame-ignore-revs")), MOST_IGNORED))
+        """Commits that the repository asks to leave out of the question who wrote a line."""
+        self.shallow = frozenset(self._shallow())
+        """Commits at which a shallow clone ends: they seem to have written everything."""
+        self.made = next((commit.committed for commit in self.details([self.commit])), 0)
+        """When the commit that is read was made, in seconds since 1970."""
+
+    def horizon(self, back: int = WINDOW) -> str | None:
+        """The commit that many back, or None where the history is shorter."""
+        return self._sha("rev-list", f"--skip={back}", "--max-count=1", self.commit)
+
+    def count(self, start: str | None, end: str) -> int:
+        """How many commits lie after ``start`` up to ``end``."""
+        return int(self._git("rev-list", "--count", *span(start, end)) or 0)
+
+    def between(self, start: str | None, end: str) -> frozenset[str]:
+        """The commits after ``start`` up to ``end``, the newest of them if there are too many."""
+        return frozenset((self._git("rev-list", f"--max-count={DEEPEST}", *span(start, end)) or b"").decode().split())
+
+    def before(self, moment: int) -> str | None:
+        """The last commit on the main line that was there by a moment (seconds since 1970)."""
+        return self._sha("rev-list", "--first-parent", "--max-count=1", f"--before={moment} +0000", self.commit)
+
+    def meeting(self, commit: str) -> str | None:
+        """Where another commit left the history of the one read: itself, if it is an ancestor."""
+        return self._sha("merge-base", checked(commit), self.commit)
+
+    def is_ancestor(self, commit: str) -> bool:
+        """Whether a commit is part of the history that is read."""
+        return self._git("merge-base", "--is-ancestor", checked(commit), self.commit) is not None
+
+    def touching(self, paths: Sequence[str], start: str | None, end: str, limit: int) -> list[Commit] | None:
+        """The latest commits that change one of the paths, merges aside; None where that cannot be read."""
+        command = ("log", "--no-merges", f"--max-count={limit}", "--no-renames", *_RAW, *span(start, end), "--")
+        found = self._git(*command, *map(os.fsencode, paths))
+        return None if found is None else [self._commit(entry) for entry in parse_log(found)]
+
+    def mentioning(self, numbers: Sequence[str], limit: int = 20) -> list[Commit]:
+        """The latest commits, merges too, whose messages hold ``#`` and one of the numbers."""
+        wanted = (f"--grep=#{int(number)}" for number in numbers)
+        found = self._git(
+            *("log", "--fixed-strings", *wanted, f"--max-count={limit}", "--no-renames", *_RAW),
+            *span(self.horizon(DEEPEST), self.commit),
+        )
+        return [self._commit(entry) for entry in parse_log(found or b"")]
+
+    def merged(self, merge: str, limit: int = 20) -> list[str]:
+        """The commits that a merge brought to its first parent; none if it is no merge."""
+        found = self._git("rev-list", "--no-merges", f"--max-count={limit}", checked(merge), f"^{checked(merge)}^1")
+        return (found or b"").decode().split()
+
+    def details(self, shas: Iterable[str]) -> list[Commit]:
+        """Commits by their SHAs, with every file they change; those that are not there are left out."""
+        wanted = list(dict.fromkeys(shas))
+        asked = "".join(checked(sha) + "\n" for sha in wanted if sha not in self._known)
+        if asked:
+            # -M100% compares the names of blobs only; anything less would read them.
+            found = self._git("log", "--no-walk=unsorted", "--stdin", "-M100%", *_RAW, stdin=asked.encode())
+            self._known.update((entry.sha, self._commit(entry)) for entry in parse_log(found or b""))
+        return [self._known[sha] for sha in wanted if sha in self._known]
+
+    def blame(self, path: str, ranges: Sequence[tuple[int, int]], start: str | None) -> Blamed | None:
+        """Who wrote the lines (1-based, inclusive) of a file, as far back as ``start``; None where unreadable."""
+        lines = [argument for first, last in ranges for argument in ("-L", f"{first},{last}")]
+        with tempfile.NamedTemporaryFile("w", suffix=".revs") as ignored:
+            ignored.writelines(f"{sha}\n" for sha in sorted(self.ignored))
+            ignored.flush()
+            command = ("blame", "--incremental", "--no-textconv", "--ignore-revs-file", ignored.name)
+            found = self._git(*command, *lines, *span(start, self.commit), "--", os.fsencode(path))
+        return None if found is None else parse_blame(found, self.shallow)
+
+    def of_lines(self, path: str, first: int, last: int, start: str | None, limit: int) -> list[str] | None:
+        """The latest commits after ``start`` that changed these lines or what stood there before."""
+        command = ("log", "-s", "--no-merges", f"--max-count={limit}", "--format=%H", *_NOTHING_RUNS)
+        found = self._git(*command, b"-L%d,%d:" % (first, last) + os.fsencode(path), *span(start, self.commit))
+        return None if found is None else found.decode().split()
+
+    def _commit(self, entry: Entry) -> Commit:
+        subject, _, rest = entry.message.strip("\n").partition("\n")
+        return Commit(
+            sha=entry.sha,
+            author=shown(*self.mailmap.proper(entry.name, entry.address)),
+            authored=entry.authored,
+            committed=entry.committed,
+            subject=subject[:300],
+            body=rest.strip()[:_BODY],
+            is_bot=is_bot(entry.name, entry.address),
+            files=entry.changed,
+            renamed=entry.renamed,
+        )
+
+    def _shallow(self) -> list[str]:
+        if (self._git("rev-parse", "--is-shallow-repository") or b"").strip() != b"true":
+            return []
+        return (self._git("rev-list", "--max-parents=0", self.commit) or b"").decode().split()
+
+    def _text(self, path: str) -> str:
+        return (self.repository.read_file(self.commit, path) or b"").decode("utf-8", "replace")
+
+    def _sha(self, *command: str) -> str | None:
+        found = (self._git(*command) or b"").decode().split()
+        return found[0] if found else None
+
+    def _git(self, *command: str | bytes, stdin: bytes = b"") -> bytes | None:
+        return self.repository.output(*_PLAIN, *command, stdin=stdin)
+
+
+def span(start: str | None, end: str) -> tuple[str, ...]:
+    """The commits after ``start`` up to ``end``, as git is told."""
+    return (checked(end),) if start is None else (checked(end), f"^{checked(start)}")

@@ -1,0 +1,55 @@
+"""The commits that an issue names, by SHA or by the number of the change that brought them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nodes.search.errors import SearchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.history.claims import Claims
+    from nodes.search.history.log import Log
+
+MOST = 5
+"""SHAs and numbers of one issue that are looked up."""
+
+
+def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
+    """Map each commit of this history that the issue names to how, and to whether it is said to have broken something.
+
+    A number is looked for only where the issue says that it broke something: most numbers are cross-references.
+    """
+    found: dict[str, tuple[str, bool]] = {}
+    for named in sorted(claims.commits, key=lambda named: not named.blamed)[:MOST]:
+        sha = _resolved(log, named.text)
+        if sha is not None:
+            found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
+    for sha, number, sure in _numbered(log, [named.text for named in claims.numbers if named.blamed][:MOST]):
+        found.setdefault(
+            sha, (f"#{number}, which its message names" if sure else f"#{number}, which it was merged by", True)
+        )
+    return found
+
+
+def _numbered(log: Log, numbers: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    """(commit, number, whether its own message names it): of a merge, the commits that it brought."""
+    for commit in log.mentioning(numbers) if numbers else ():
+        number = next((n for n in numbers if re.search(rf"(?<![\w&])#{n}(?!\d)", commit.subject)), None)
+        if number is None or commit.subject.startswith("Revert "):
+            continue
+        if commit.files:
+            yield commit.sha, number, True
+        else:
+            yield from ((sha, number, False) for sha in log.merged(commit.sha))
+
+
+def _resolved(log: Log, prefix: str) -> str | None:
+    try:
+        sha = log.repository.resolve(prefix)
+    except SearchError:
+        return None
+    # A branch or tag may be called like a SHA.
+    return sha if sha.startswith(prefix) and log.is_ancestor(sha) else None

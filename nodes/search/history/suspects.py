@@ -1,0 +1,98 @@
+"""The changes that may have brought a fault in, or why none is suspected."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nodes.search.history.ranges import NoRange, Range
+from nodes.search.history.types import Suspicion
+from nodes.search.history.weigh import Scale, issue_terms, weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nodes.search.history.log import Log
+    from nodes.search.history.touched import Touched
+    from nodes.search.history.types import Basis, Commit, Doubt, SuspectCommit
+    from nodes.search.types import Query
+
+SHOWN = 5
+MOST_IN_FILES = 200
+"""Commits of a range that change one of the files and are looked at, newest first."""
+
+
+def suspect_changes(
+    log: Log, query: Query, span: Range | NoRange, touched: Sequence[Touched], named: dict[str, tuple[str, bool]]
+) -> Suspicion:
+    """Rank the changes.
+
+    Args:
+        log: the history that is read.
+        query: the issue.
+        span: the range that it gives, or why it gives none.
+        touched: who changed the places in question.
+        named: the commits that it names: how, and whether it says that they broke it.
+    """
+    inside = log.between(span.start, span.end) if isinstance(span, Range) else frozenset[str]()
+    commits = _candidates(log, span, inside, touched, named)
+    terms = issue_terms(query.title, query.body, [f"{commit.subject} {commit.body[:500]}" for commit in commits])
+    scale = Scale(touched, terms, span.words if isinstance(span, Range) else "", log.made)
+    weighed = [_weighed(commit, scale, span, inside, named) for commit in commits]
+    ranked = sorted(weighed, key=lambda change: (-round(change.score, 6), -change.commit.committed, change.commit.sha))
+    return _concluded(ranked, span, len(inside), log)
+
+
+def is_suspect(change: SuspectCommit) -> bool:
+    """Whether there is more to a change than that it is recent."""
+    return change.basis in ("named", "versions", "dates")
+
+
+def _candidates(
+    log: Log,
+    span: Range | NoRange,
+    inside: frozenset[str],
+    touched: Sequence[Touched],
+    named: dict[str, tuple[str, bool]],
+) -> list[Commit]:
+    of_lines = {sha for place in touched for sha in (*place.lines.values(), *place.changed)}
+    near: list[Commit] = []
+    if isinstance(span, Range):
+        of_lines &= inside
+        paths = list(dict.fromkeys(path for place in touched for path in place.paths))
+        near = log.touching(paths, span.start, span.end, MOST_IN_FILES) or [] if paths else []
+    elif span.end is not None:
+        of_lines -= log.between(span.end, log.commit)
+    whole = log.details(sorted((of_lines | set(named)) - log.ignored))
+    known = {commit.sha for commit in whole}
+    return [*whole, *(commit for commit in near if commit.sha not in known | log.ignored)]
+
+
+def _weighed(
+    commit: Commit, scale: Scale, span: Range | NoRange, inside: frozenset[str], named: dict[str, tuple[str, bool]]
+) -> SuspectCommit:
+    said, blamed = named.get(commit.sha, ("", False))
+    in_range = commit.sha in inside
+    basis: Basis = "affected" if not isinstance(span, Range) and span.end else "recent"
+    if isinstance(span, Range) and in_range:
+        basis = span.basis
+    return weigh(commit, scale, "named" if blamed else basis, said, in_range=in_range)
+
+
+def _concluded(ranked: list[SuspectCommit], span: Range | NoRange, inside: int, log: Log) -> Suspicion:
+    found = Suspicion(span=span.words if isinstance(span, Range) else "", commits=inside)
+    suspects = tuple(change for change in ranked if is_suspect(change))
+    if suspects:
+        return replace(found, changes=suspects[:SHOWN])
+    doubt, said = _doubt(span, inside, log)
+    return replace(found, recent=tuple(ranked[:SHOWN]), doubt=doubt, said=said)
+
+
+def _doubt(span: Range | NoRange, inside: int, log: Log) -> tuple[Doubt, str]:
+    if isinstance(span, NoRange):
+        return span.doubt, span.said
+    if not inside:
+        return "empty_range", f"no commit of this history lies in {span.words}"
+    if log.shallow:
+        return "shallow", f"this clone is shallow, so {span.words} cannot be looked through"
+    return "untouched", f"none of the {inside} commits in {span.words} changes the files found"

@@ -1,0 +1,157 @@
+"""Releases by their tags, however a project spells them, in the order of their versions."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from packaging.version import InvalidVersion, Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nodes.search.git import Repository
+
+MOST_TAGS = 20_000
+_LONGEST = 100
+_NUMBER = re.compile(r"[vVrR]?\d{1,20}(?:[._+-].{0,80}|[A-Za-z].{0,40})?")
+_SPLIT = re.compile(r"[-_/@. ](?=[vVrR]?\d)|(?<=[A-Za-z])(?=\d)")
+_DATE = re.compile(r"\d{4}-\d\d?-\d")
+_IMPLICIT_POST = re.compile(r"[vVrR]?\d{1,20}-\d")  # packaging takes 1-2 for the second repair of 1; nobody tags so
+_PLAIN_SERIES = frozenset({"", "v", "r", "rel", "release", "releases", "version", "ver", "tag", "tags", "stable"})
+# What packaging does not know of: Maven's and others' names for releases, and for those before them.
+_FINAL = re.compile(r"[-_.](?:final|release|ga)$", re.IGNORECASE)
+_BEFORE = (
+    (re.compile(r"[-_.]?(?:milestone|m)[-_.]?(?=\d{1,4}$)", re.IGNORECASE), "a"),
+    (re.compile(r"[-_.]?[cp]r[-_.]?(?=\d{1,4}$)", re.IGNORECASE), "rc"),
+    (
+        re.compile(
+            r"[-_.]?(?:snapshot|nightly|develop|canary|next|unstable|experimental)(?:[-_.].{0,40})?$", re.IGNORECASE
+        ),
+        ".dev0",
+    ),
+    (re.compile(r"(?<=[a-z])[-_.](\d{1,8})[-_.]\d.{0,40}$"), r"\1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A tag that names a version."""
+
+    tag: str
+    series: str
+    """What stands before the number, in lower case: the package's name where a repository holds several, else empty."""
+    version: Version
+    commit: str
+    """Full SHA."""
+    made: int
+    """Seconds since 1970: when both the commit and the tag were there."""
+
+
+class Releases:
+    """The releases of one series, oldest version first."""
+
+    def __init__(self, releases: Iterable[Release]) -> None:
+        self.all = sorted(releases, key=lambda release: (release.version, release.tag))
+
+    @cached_property
+    def _versions(self) -> list[Version]:
+        return [release.version for release in self.all]
+
+    def exactly(self, version: Version) -> Release | None:
+        """The release of a version; where there is no ``2.3`` itself, the first of its kind: ``2.3.1``, ``2.3rc1``."""
+        at = bisect_left(self._versions, version)
+        if at < len(self.all) and self._versions[at] == version:
+            return self.all[at]
+        wanted = version.release
+        later = [r for r in self.all[at:] if r.version.release[: len(wanted)] == wanted]
+        return next((r for r in later if version.is_prerelease or not r.version.is_prerelease), None)
+
+    def before(self, version: Version, made_by: int) -> Release | None:
+        """The release before a version, made by a moment: the last final one if the version is final."""
+        earlier = [
+            release
+            for release in self.all[: bisect_left(self._versions, version)]
+            if release.made <= made_by and (version.is_prerelease or not release.version.is_prerelease)
+        ]
+        return earlier[-1] if earlier else None
+
+    def after(self, version: Version) -> Release | None:
+        """The first final release after a version; None where it is not released yet."""
+        return next((r for r in self.all if r.version > version and not r.version.is_prerelease), None)
+
+
+def parse_version(text: str) -> Version | None:
+    """Read a version as tags and people write it, or None where it is none."""
+    text = _FINAL.sub("", text.strip()[:_LONGEST].lstrip("vV")).replace("_", ".")
+    for pattern, plain in _BEFORE:
+        text = pattern.sub(plain, text)
+    try:
+        return Version(text)
+    except (InvalidVersion, ValueError):  # ValueError: more digits than int() reads
+        return None
+
+
+def parse_tag(tag: str) -> tuple[str, Version] | None:
+    """Split a tag into series and version: ``name-v1.2.3``, ``REL_1_2``, ``@scope/name@1.2.3-rc.1``, ``1.2``."""
+    tag = tag[:_LONGEST]
+    if _DATE.search(tag):
+        return None
+    for cut in (0, *(found.end() for found in _SPLIT.finditer(tag))):
+        rest = tag[cut:]
+        if not _NUMBER.fullmatch(rest) or _IMPLICIT_POST.match(rest):
+            continue
+        version = parse_version(rest.lstrip("rR"))
+        if version is not None:
+            return _series(tag[:cut]), version
+    return None
+
+
+def _series(prefix: str) -> str:
+    words = re.split(r"([-_/. @])", prefix.strip("-_/@. ").lower())
+    while words and words[-1] in _PLAIN_SERIES | {"-", "_", "/", ".", " ", "@"}:
+        words.pop()
+    return "".join(words)
+
+
+def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
+    """The releases by series that were made by ``now`` (seconds since 1970); what was tagged later is unknown."""
+    fields = "%(refname:lstrip=2)%00%(objectname)%00%(*objectname)%00%(committerdate:unix)%00%(*committerdate:unix)%00"
+    printed = repository.output(
+        *("for-each-ref", f"--count={MOST_TAGS}", "--sort=-creatordate", "--sort=refname"),
+        *(f"--format={fields}%(taggerdate:unix)", "refs/tags"),
+    )
+    series: dict[str, list[Release]] = {}
+    for line in (printed or b"").split(b"\n"):
+        release = _release(line.decode("utf-8", "surrogateescape").split("\0"))
+        if release is not None and release.made <= now:
+            series.setdefault(release.series, []).append(release)
+    return {name: Releases(found) for name, found in series.items()}
+
+
+def main_releases(series: dict[str, Releases], own: frozenset[str] = frozenset()) -> Releases:
+    """The releases that plain version numbers are of.
+
+    Args:
+        series: what ``read_releases`` found.
+        own: what the project is called; a project that changed its spelling has releases under its name and without.
+    """
+    joined = [release for name, found in series.items() if name == "" or name in own for release in found.all]
+    largest = max(series.values(), key=lambda found: (len(found.all), found.all[0].series), default=Releases(()))
+    # An unnamed handful beside hundreds is something else.
+    return Releases(joined) if 4 * len(joined) >= len(largest.all) else largest
+
+
+def _release(fields: list[str]) -> Release | None:
+    if len(fields) != 6:
+        return None
+    tag, tagged, peeled, *dates = fields
+    parsed = parse_tag(tag)
+    moments = [int(date) for date in dates if date.isdigit()]
+    # A tag of a tree or a blob has no commit's date.
+    if parsed is None or not moments or not (dates[0] or dates[1]):
+        return None
+    return Release(tag, *parsed, commit=peeled or tagged, made=max(moments))

@@ -1,0 +1,182 @@
+"""What speaks for a change having brought a fault in, in words, with contributions that add up to its score."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.search.history.types import SuspectCommit
+from nodes.search.tokens import STOPWORDS, WORD, terms_of
+from nodes.search.types import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from nodes.search.history.touched import Touched
+    from nodes.search.history.types import Basis, Commit, Spot
+
+# Only their order is meant: named by the issue; in the range and on the lines; in the range and near; recent.
+BLAMED, MENTIONED = 2.0, 0.5
+IN_RANGE = 0.5
+TOUCHES, OF_FOCUS, OF_PLACE = 0.4, 0.4, 0.2
+REPLACED = 0.5
+ELSEWHERE = 0.15
+EACH_WORD, MOST_WORDS = 0.12, 3
+RECENT, YEAR = 0.3, 31_557_600
+SWEEP, MASS = -0.3, 50
+"""A commit of so many files is a sweep, not a change of behaviour."""
+NO_BEHAVIOUR = -0.3
+_NO_BEHAVIOUR = re.compile(
+    r"^\W{0,3}(?:docs?|style|chore|typos?|lint|format|black|isort|ruff|prettier|whitespace|cosmetic|flake8|pep ?8|"
+    r"pyupgrade|bump|release|changelog|copyright|licen[cs]e|spelling|comments?)\b|"
+    r"\b(?:docs|documentation|reformat\w{0,4}|whitespace|typos?|docstrings?|spelling|line endings|code style|"
+    r"type (?:hints|annotations)|(?:run|apply|use) (?:black|isort|ruff|prettier|clang-format|gofmt|rustfmt))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What all changes of one question are weighed by."""
+
+    touched: Sequence[Touched]
+    words: Mapping[str, float]
+    """Terms of the issue, each with how rare it is among the messages (0 to 1)."""
+    spans: str
+    """The range in words; empty where the issue gives none."""
+    now: int
+    """When the commit that is read was made, in seconds since 1970."""
+
+
+def weigh(commit: Commit, scale: Scale, basis: Basis, said: str, *, in_range: bool) -> SuspectCommit:
+    """Score a change.
+
+    Args:
+        commit: with its files.
+        scale: what it is weighed by.
+        basis: what makes it a candidate.
+        said: how the issue names it, or empty.
+        in_range: whether it is in the range that the issue gives.
+    """
+    places = list(_places(commit, scale.touched))
+    reasons = [
+        *_named(said, blamed=basis == "named"),
+        *([Reason("range", f"in the range given, {scale.spans}", IN_RANGE)] if in_range else []),
+        *(reason for reason, _ in places),
+        *_words(commit, scale.words),
+        *([] if in_range or said else [_age(commit, scale.now)]),
+        *_doubts(commit),
+    ]
+    ordered = tuple(sorted(reasons, key=lambda reason: (-reason.contribution, reason.kind, reason.text)))
+    touches = tuple(where for _, where in places if where)
+    return SuspectCommit(commit, sum(reason.contribution for reason in ordered), basis, ordered, touches)
+
+
+def issue_terms(title: str, body: str, messages: Sequence[str]) -> dict[str, float]:
+    """The terms of an issue that are worth finding in a message: those that few of the messages have."""
+    counts = Counter(term for message in messages for term in set(_terms(message)))
+    wanted = set(_terms(f"{title} {body}"))
+    most = max(1.0, len(messages) / 4)
+    return {
+        term: round(1 / (1 + math.log(counts[term])), 6)
+        for term in sorted(wanted)
+        if 0 < counts[term] <= most or (counts[term] and len(messages) < 4)
+    }
+
+
+def lines_in_words(numbers: Iterable[int]) -> str:
+    """Lines as ``L3-L5, L9``; of many, the first runs."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    shown = [f"L{run[0]}" if len(run) == 1 else f"L{run[0]}-L{run[-1]}" for run in runs[:3]]
+    return ", ".join(shown) + (" …" if len(runs) > 3 else "")
+
+
+def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason, str]]:
+    """A reason for each place it changed, with the place in words; the second place counts less than the first."""
+    counted: set[tuple[str, int]] = set()
+    near: dict[str, float] = {}
+    reached: set[str] = set()
+    for number, place in enumerate(touched):
+        spot = place.spot
+        weight = spot.weight / (1 + number / 2)
+        name = f"`{spot.symbol or spot.path}`"
+        mine = [n for n, sha in place.lines.items() if sha == commit.sha and (spot.path, n) not in counted]
+        if mine:
+            counted.update((spot.path, line) for line in mine)
+            where = f"{lines_in_words(mine)} of {name}"
+            yield Reason("lines", f"touches {where}", round(weight * _share(mine, spot), 6)), where
+        elif commit.sha in place.changed and spot.path not in reached:
+            text = f"changed {name}; what it wrote there has changed again or is gone"
+            yield Reason("replaced", text, round(weight * REPLACED, 6)), name
+        elif set(place.paths) & set(commit.files):
+            near.setdefault(spot.path, weight)
+            continue
+        reached.add(spot.path)
+    for path in near.keys() - reached:
+        yield Reason("file", f"changes `{path}` elsewhere", round(near[path] * ELSEWHERE, 6)), ""
+
+
+def _share(lines: Sequence[int], spot: Spot) -> float:
+    focus = sum(spot.focus[0] <= line <= spot.focus[1] for line in lines)
+    of_focus = focus / (spot.focus[1] - spot.focus[0] + 1)
+    return TOUCHES + OF_FOCUS * of_focus + OF_PLACE * len(lines) / (spot.end_line - spot.start_line + 1)
+
+
+def _named(said: str, *, blamed: bool) -> list[Reason]:
+    if not said:
+        return []
+    return [Reason("named", f"the issue says it broke with {said}", BLAMED)] if blamed else [_mention(said)]
+
+
+def _mention(said: str) -> Reason:
+    return Reason("named", f"the issue names {said}", MENTIONED)
+
+
+def _words(commit: Commit, wanted: Mapping[str, float]) -> list[Reason]:
+    found: dict[str, str] = {}
+    for word in WORD.findall(f"{commit.subject} {commit.body[:500]}"):
+        for term in terms_of(word):
+            if term in wanted and term not in found and word.lower() not in found.values():
+                found[term] = word.lower()
+    best = sorted(found, key=lambda term: (-wanted[term], term))[:MOST_WORDS]
+    if not best:
+        return []
+    share = round(sum(EACH_WORD * wanted[term] for term in best), 6)
+    return [Reason("words", f"its message shares {', '.join(f'“{found[term]}”' for term in best)}", share)]
+
+
+def _age(commit: Commit, now: int) -> Reason:
+    years = max(0.0, (now - commit.committed) / YEAR)
+    return Reason(
+        "age", f"made {age_in_words(now - commit.committed)} before the commit read", round(RECENT * 0.5**years, 6)
+    )
+
+
+def age_in_words(seconds: int) -> str:
+    """A span of time as one says it."""
+    days = max(0, seconds) // 86_400
+    for size, unit in ((365, "year"), (30, "month"), (7, "week"), (1, "day")):
+        if days >= size:
+            return f"{days // size} {unit}{'s' if days >= 2 * size else ''}"
+    return "less than a day"
+
+
+def _doubts(commit: Commit) -> Iterator[Reason]:
+    if len(commit.files) + len(commit.renamed) > MASS:
+        yield Reason("sweep", f"touches {len(commit.files) + len(commit.renamed)} files at once", SWEEP)
+    if _NO_BEHAVIOUR.search(commit.subject):
+        yield Reason("no_behaviour", "its message speaks of form, not of behaviour", NO_BEHAVIOUR)
+
+
+def _terms(text: str) -> Iterator[str]:
+    for word in WORD.findall(text[:20_000]):
+        if len(word) > 2 and word.lower() not in STOPWORDS and not word.isdigit():
+            yield from terms_of(word)

@@ -1,0 +1,283 @@
+"""Changes are suspected only in the range that the issue gives, and for reasons that add up."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from nodes.search.git import Repository
+from nodes.search.history import read_history, subject_of
+from nodes.search.history.log import Log
+from nodes.search.history.types import Spot
+from nodes.search.types import Query
+from tests.repositories import git
+from tests.search.history.story import ANN, BOB, Story, code
+
+PLACE = Spot("lib/parser.py", 5, 7, focus=(6, 6), symbol="f1")
+
+
+class Told:
+    """A parser with releases on the main line: 1.0, 1.1, 1.2; f1 was last changed in 1.1, f0 in 1.2."""
+
+    def __init__(self) -> None:
+        story = self.story = Story()
+        files = {"lib/parser.py": code("a = 1", "b = 1"), "pyproject.toml": '[project]\nname = "mill"\n'}
+        self.first = story.commit("2024-01-01", files, "Write the parser")
+        story.tag("v1.0", self.first)
+        self.other = story.commit("2024-01-10", {"lib/other.py": "x = 1\n"}, "Add another module")
+        self.guilty = story.commit(
+            "2024-01-20", {"lib/parser.py": code("a = 1", "b = 2")}, "Speed up the parser", author=BOB
+        )
+        story.tag("v1.1", self.guilty)
+        self.later = story.commit("2024-02-01", {"lib/parser.py": code("a = 3", "b = 2")}, "Rewrite headers")
+        story.tag("v1.2", self.later)
+
+    def ask(self, path, text, *spots, at=None, extra=()):
+        clone = path / "r" if (path / "r").exists() else self.story.build(path / "r")
+        repository = Repository.open(clone)
+        sha = self.story.sha(at) if at else repository.resolve("main")
+        blobs = {entry.path: entry.blob for entry in repository.tree(sha)}
+        return read_history(repository, sha, Query("It hangs", text, extra), spots or (PLACE,), blobs)
+
+    def subjects(self, *given, **named):
+        return [change.commit.subject for change in self.ask(*given, **named).suspicion.changes]
+
+
+@pytest.fixture
+def told():
+    return Told()
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "first"),
+    [
+        pytest.param("worked in 1.0, broken in 1.1", "1.0 → 1.1", "Speed up the parser", id="both-ends"),
+        pytest.param("a regression since 1.1", "1.0 → 1.1", "Speed up the parser", id="since"),
+        pytest.param("worked in 1.0 but fails now", "1.0 → the commit read", "Speed up the parser", id="no-upper-end"),
+        pytest.param("broken since 1.2", "1.1 → 1.2", "Rewrite headers", id="the-file-alone"),
+        pytest.param(
+            "worked in 1.0, fails in 1.3", "1.0 → the commit read", "Speed up the parser", id="to-be-released"
+        ),
+        pytest.param("broken since 2024-01-15", "2023-12-16 → 2024-01-15", "Write the parser", id="since-a-day"),
+        pytest.param("it worked on 2024-01-15", "2024-01-15 → the commit read", "Speed up the parser", id="days"),
+        pytest.param("broken since January 2024", "2023-12-02 → 2024-01-31", "Speed up the parser", id="month"),
+    ],
+)
+def test_the_range_is_what_the_issue_says(told, tmp_path, text, span, first):
+    found = told.ask(tmp_path, text).suspicion
+    assert (found.span, found.changes[0].commit.subject) == (span, first)
+
+
+def test_a_suspect_says_why_in_words_that_add_up(told, tmp_path):
+    change = told.ask(tmp_path, "The parser hangs. Worked in 1.0, broken in 1.1.").suspicion.changes[0]
+    assert change.basis == "versions"
+    assert change.touches == ("L6 of `f1`",)
+    assert [reason.text for reason in change.reasons] == [
+        "touches L6 of `f1`",
+        "in the range given, 1.0 → 1.1",
+        "its message shares “parser”",
+    ]
+    assert sum(reason.contribution for reason in change.reasons) == pytest.approx(change.score)
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        pytest.param("It hangs.", "no_version", id="nothing-said"),
+        pytest.param("I use version 1.1.", "no_version", id="only-where-it-happens"),
+        pytest.param("broken since Python 3.9", "another_project", id="of-something-else"),
+        pytest.param("worked in 7.1, broken in 7.2", "no_such_release", id="never-tagged"),
+        pytest.param("broken since 1.0", "no_such_release", id="nothing-before-it"),
+        pytest.param("worked in 1.2, broken in 1.0", "contradictory", id="the-wrong-way-round"),
+        pytest.param("broken since 2031-01-01", "empty_range", id="a-day-to-come"),
+    ],
+)
+def test_inconclusive_is_an_answer_with_its_reason(told, tmp_path, text, doubt):
+    found = told.ask(tmp_path, text).suspicion
+    assert (found.changes, found.doubt) == ((), doubt)
+    assert found.said
+
+
+def test_a_range_in_which_nobody_touched_the_file(told, tmp_path):
+    found = told.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/none.py", 1, 1, focus=(1, 1))).suspicion
+    assert (found.doubt, found.changes) == ("untouched", ())
+    assert found.said == "none of the 2 commits in 1.0 → 1.1 changes the files found"
+
+
+def test_no_tags(told, tmp_path):
+    told.story.stream = [part for part in told.story.stream if b"refs/tags" not in part]
+    assert told.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.doubt == "no_tags"
+
+
+def test_without_a_range_the_latest_changes_are_only_recent(told, tmp_path):
+    found = told.ask(tmp_path, "It hangs.").suspicion
+    latest = found.recent[0]
+    assert (latest.commit.subject, latest.basis) == ("Speed up the parser", "recent")
+    assert "made 1 week before the commit read" in [reason.text for reason in latest.reasons]
+
+
+def test_what_came_after_the_version_it_happens_with_is_out(told, tmp_path):
+    place = Spot("lib/parser.py", 1, 7, focus=(2, 2))
+    after = [change.commit.subject for change in told.ask(tmp_path, "It hangs.", place).suspicion.recent]
+    bound = [change.commit.subject for change in told.ask(tmp_path, "I run mill 1.1.", place).suspicion.recent]
+    assert set(after) - set(bound) == {"Rewrite headers"}
+
+
+def test_nothing_from_after_the_commit_read_is_seen(told, tmp_path):
+    text = "worked in 1.0, broken in 1.1, broken since 1.2"
+    assert told.subjects(tmp_path, text, at=told.other) == []
+    assert told.ask(tmp_path, text, at=told.other).suspicion.doubt == "untouched"
+    assert told.subjects(tmp_path, f"{told.story.sha(told.guilty)[:10]} broke it", at=told.other) == []
+
+
+def test_commits_that_the_issue_blames_come_first(told, tmp_path):
+    told.ask(tmp_path, "")
+    sha = told.story.sha(told.other)
+    changes = told.ask(tmp_path, f"worked in 1.0, broken in 1.1. Bisected to {sha[:9]}.").suspicion.changes
+    assert [(change.commit.subject, change.basis) for change in changes] == [
+        ("Add another module", "named"),
+        ("Speed up the parser", "versions"),
+    ]
+    assert changes[0].reasons[0].text == f"the issue says it broke with `{sha[:9]}`"
+
+
+def test_the_number_of_a_merged_change_leads_to_its_commits(told, tmp_path):
+    story = told.story
+    inner = story.commit("2024-02-05", {"lib/parser.py": code("a = 3", "b = 4")}, "Try harder", branch="topic")
+    story.commit("2024-02-06", {}, "Merge pull request #77 from x", after=told.later, merges=inner)
+    story.commit("2024-02-07", {"y": "1"}, "Change y (#78)")
+    text = "Broken since #77, see #78"
+    assert told.subjects(tmp_path, text) == ["Try harder"]
+    assert told.subjects(tmp_path, "caused by #78") == ["Change y (#78)"]
+    assert told.subjects(tmp_path, "caused by #7") == []
+
+
+def test_a_branch_named_like_a_commit_is_no_commit(told, tmp_path):
+    told.story.commit("2024-02-05", {"z": "1"}, "On a branch", branch="abc1234def")
+    assert told.subjects(tmp_path, "abc1234def broke it", at=told.later) == []
+
+
+def test_what_replaced_lines_took_away_is_remembered(told, tmp_path):
+    told.story.commit("2024-03-01", {"lib/parser.py": code("a = 3", "b = 5")}, "Fix the parser anew")
+    change = told.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.changes[0]
+    assert change.commit.subject == "Speed up the parser"
+    assert "changed `f1`; what it wrote there has changed again or is gone" in [r.text for r in change.reasons]
+
+
+def test_a_renamed_file_keeps_its_history_and_the_renaming_is_no_change(told, tmp_path):
+    moved = Spot("src/parsing.py", 5, 7, focus=(6, 6), symbol="f1")
+    told.story.commit("2024-02-20", {}, "Move the parser", moves={"lib/parser.py": "src/parsing.py"})
+    assert told.subjects(tmp_path, "worked in 1.0, broken in 1.1", moved)[0] == "Speed up the parser"
+    assert "Move the parser" not in [c.commit.subject for c in told.ask(tmp_path, "It hangs", moved).suspicion.recent]
+
+
+def test_releases_on_a_branch_count_from_where_it_left(told, tmp_path):
+    story = told.story
+    branch = story.commit("2024-01-21", {"v": "1.1.1"}, "Release 1.1.1", after=told.guilty, branch="v1.1.x")
+    story.tag("v1.1.1", branch)
+    assert told.ask(tmp_path, "worked in 1.0, broken in 1.1.1").suspicion.span == "1.0 → 1.1.1"
+    assert told.subjects(tmp_path, "worked in 1.0, broken in 1.1.1")[0] == "Speed up the parser"
+
+
+def test_two_releases_of_one_branch_give_the_days_between_them(told, tmp_path):
+    story = told.story
+    one = story.commit("2024-01-25", {"v": "1.1.1"}, "Release 1.1.1", after=told.guilty, branch="v1.1.x")
+    two = story.commit("2024-02-10", {"v": "1.1.2"}, "Release 1.1.2", after=one, branch="v1.1.x")
+    story.tag("v1.1.1", one)
+    story.tag("v1.1.2", two)
+    main = story.commit("2024-02-12", {"w": "1"}, "Go on", after=told.later)
+    found = told.ask(tmp_path, "worked in 1.1.1, broken in 1.1.2", at=main).suspicion
+    assert found.span == "1.1.1 → 1.1.2, by the days of these releases"
+    assert [change.commit.subject for change in found.changes] == ["Rewrite headers"]
+
+
+def test_commits_to_ignore_are_not_suspected(told, tmp_path):
+    told.story.build(tmp_path / "r")
+    guilty = told.story.sha(told.guilty)
+    for number, content in enumerate([f"# reformat\n{guilty}\n{'0' * 40}\nnonsense\n"]):
+        git(tmp_path / "r", "fast-import", "--quiet", stdin=ignoring(number, content))
+    assert told.subjects(tmp_path, "worked in 1.0, broken in 1.1") == []
+
+
+def ignoring(number, content):
+    data = content.encode()
+    head = f"commit refs/heads/main\ncommitter {ANN} 1709{number}00000 +0000\ndata 6\nIgnore\nfrom refs/heads/main^0\n"
+    return head.encode() + b"M 100644 inline .git-blame-ignore-revs\ndata %d\n%s\n" % (len(data), data)
+
+
+def test_a_sweep_and_a_change_of_form_are_doubted(told, tmp_path):
+    many = {f"lib/x{number}.py": "x" for number in range(60)}
+    told.story.commit("2024-02-05", {**many, "lib/parser.py": code("a = 3", "b = 9")}, "Run black over everything")
+    change = told.ask(tmp_path, "worked in 1.2 but fails now").suspicion.changes[0]
+    assert {"touches 61 files at once", "its message speaks of form, not of behaviour"} <= {
+        r.text for r in change.reasons
+    }
+    assert change.score < 1
+
+
+def test_a_shallow_clone_says_so_and_blames_nobody(told, tmp_path):
+    told.story.build(tmp_path / "whole")
+    subprocess.run(
+        ["git", "clone", "--quiet", "--bare", "--depth=2", f"file://{tmp_path / 'whole'}", str(tmp_path / "r")],
+        check=True,
+    )
+    found = told.ask(tmp_path, "worked in 1.0, broken in 1.1", at=told.later).suspicion
+    assert (found.changes, found.doubt) == ((), "no_such_release")
+    assert [c.commit.subject for c in told.ask(tmp_path, "hangs", at=told.later).suspicion.recent] in (
+        [],
+        ["Rewrite headers"],
+    )
+
+
+def test_the_same_question_has_the_same_answer(told, tmp_path):
+    first = told.ask(tmp_path, "worked in 1.0, broken in 1.2")
+    assert all(repr(told.ask(tmp_path, "worked in 1.0, broken in 1.2")) == repr(first) for _ in range(3))
+
+
+def test_a_place_beyond_the_end_of_a_file_is_no_fault(told, tmp_path):
+    told.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/parser.py", 5, 900, focus=(6, 6)))
+    told.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/gone.py", 5, 9, focus=(6, 6)))
+    assert told.ask(tmp_path, "no place").suspicion.doubt == "no_version"
+
+
+def test_nothing_of_the_repository_runs(told, tmp_path):
+    clone = told.story.build(tmp_path / "r")
+    (clone / "info").mkdir(exist_ok=True)
+    (clone / "info" / "attributes").write_text("* diff=evil filter=evil\n")
+    script = tmp_path / "evil.sh"
+    script.write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\ncat $1 2>/dev/null\n")
+    script.chmod(0o755)
+    settings = [
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "diff.external",
+        "core.pager",
+        "gpg.program",
+        "core.fsmonitor",
+    ]
+    for key in (*settings, "filter.evil.smudge", "filter.evil.clean"):
+        git(clone, "config", key, str(script))
+    git(clone, "config", "log.showSignature", "true")
+    assert told.subjects(tmp_path, "worked in 1.0, broken in 1.1")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_change_is_re_read_by_its_sha(told, tmp_path):
+    told.ask(tmp_path, "")
+    repository = Repository.open(tmp_path / "r")
+    sha, read = told.story.sha(told.guilty), told.story.sha(told.other)
+    assert subject_of(repository, repository.resolve("main"), sha) == "Speed up the parser"
+    assert subject_of(repository, read, sha) is None
+    assert subject_of(repository, read, "0" * 40) is None
+    for forged in ("main", "--all", "v1.1", sha[:12], f"{sha}\n"):
+        with pytest.raises(ValueError, match="SHA"):
+            subject_of(repository, read, forged)
+
+
+def test_messages_are_cut_and_read_in_any_encoding(tmp_path):
+    story = Story()
+    mark = story.commit("2024-01-01", {"x": "1"}, "S" * 5_000 + "\n\n:100644 forged\0"[:-1] + "b" * 9_000)
+    repository = Repository.open(story.build(tmp_path))
+    commit = Log(repository, story.sha(mark)).details([story.sha(mark)])[0]
+    assert (len(commit.subject), len(commit.body), commit.files) == (300, 4_000, ("x",))
