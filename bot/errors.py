@@ -25,7 +25,12 @@ class RateLimitedError(RetryableError):
 
 
 class MovedError(RetryableError):
-    """A write was answered with a redirect and not done: ask where the issue is now, then write there."""
+    """It is elsewhere: a write was not done; ask where the issue is now, then write there."""
+
+    def __init__(self, message: str, *, to: str) -> None:
+        super().__init__(message)
+        self.to = to
+        """The path that GitHub named."""
 
 
 class OutcomeUnknownError(RetryableError):

@@ -1,0 +1,91 @@
+"""The App: who we are, and the way to each repository."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from bot.github.channel import Channel
+from bot.github.repository import RepositoryClient
+from bot.github.session import Session
+from bot.github.tokens import Tokens
+from bot.github.values import Json, delivery_of, is_bot, text
+from bot.limits import WriteBucket
+from bot.ports import FailedDelivery, RepositoryRef
+
+_PAGE = 100
+
+
+class GitHub:
+    """One App on one GitHub, for the whole process; closes with ``aclose``."""
+
+    def __init__(
+        self,
+        *,
+        app_id: str,
+        private_key: str,
+        api_url: str = "https://api.github.com",
+        server_url: str = "https://github.com",
+        timeout: float = 10.0,
+    ) -> None:
+        self._session = Session(app_id=app_id, private_key=private_key, api_url=api_url, timeout=timeout)
+        self._tokens = Tokens(self._session)
+        self._app_id = app_id
+        self._server_url = server_url
+        self._login: str | None = None
+        self._buckets: defaultdict[int, WriteBucket] = defaultdict(WriteBucket)
+
+    def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
+        """What may be asked and written in one repository, and nowhere else."""
+        bucket = self._buckets[repository.installation_id]
+        channel = Channel(self._session, self._tokens, bucket, repository)
+        return RepositoryClient(channel, repository, bucket=bucket, app=self, server_url=self._server_url)
+
+    async def failed_deliveries(self, since: str) -> list[FailedDelivery]:
+        """Deliveries whose last attempt since then failed, oldest first."""
+        latest: dict[str, Json] = {}
+        for delivery in await self._deliveries(since):
+            latest.setdefault(text(delivery["guid"]), delivery)
+        failed = [d for d in latest.values() if not 200 <= int(d.get("status_code") or 0) < 300]
+        return sorted(map(delivery_of, failed), key=lambda delivery: delivery.delivered_at)
+
+    async def redeliver(self, delivery_id: int) -> None:
+        """Ask GitHub to hand a delivery over again."""
+        authorization = await self._session.app_authorization()
+        await self._session.send("POST", f"/app/hook/deliveries/{delivery_id}/attempts", authorization=authorization)
+
+    async def knows_itself(self) -> None:
+        """Ask who we are, once: afterwards our own comments are told from all others."""
+        if self._login is None:
+            authorization = await self._session.app_authorization()
+            said = (await self._session.send("GET", "/app", authorization=authorization)).json()
+            self._login = f"{text(said.get('slug'))}[bot]"
+
+    def wrote(self, comment: Json) -> bool:
+        """Is a comment ours, by its author and not by what it says?"""
+        via = comment.get("performed_via_github_app")
+        user = comment.get("user") or {}
+        if via is not None:
+            return str(via.get("id")) == self._app_id and is_bot(user)
+        return is_bot(user) and text(user.get("login")) == self._login
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._session.aclose()
+
+    async def _deliveries(self, since: str) -> list[Json]:
+        """Newest first, as GitHub lists them, a bounded number of pages."""
+        authorization = await self._session.app_authorization()
+        found: list[Json] = []
+        cursor: dict[str, str | int] = {}
+        for _ in range(50):
+            answer = await self._session.send(
+                "GET", "/app/hook/deliveries", authorization=authorization, params={"per_page": _PAGE, **cursor}
+            )
+            page: list[Any] = answer.json()
+            found += [delivery for delivery in page if text(delivery.get("delivered_at")) >= since]
+            following = answer.links.get("next", {}).get("url")
+            if not following or len(page) == 0 or text(page[-1].get("delivered_at")) < since:
+                break
+            cursor = {"cursor": following.rpartition("cursor=")[2].partition("&")[0]}
+        return found

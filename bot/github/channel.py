@@ -1,0 +1,76 @@
+"""Calls under one installation: with a narrowed token, page by page, quiet when GitHub asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import httpx
+
+from bot.errors import RateLimitedError
+from bot.github.faults import TokenRefusedError
+from bot.github.session import Session
+from bot.github.tokens import WRITE_ISSUES, Tokens
+from bot.limits import WriteBucket
+from bot.ports import RepositoryRef
+
+_PAGE, _PAGES = 100, 30
+
+
+class Channel:
+    """What is sent for one repository; every call has the repository's own token unless it names another's."""
+
+    def __init__(self, session: Session, tokens: Tokens, bucket: WriteBucket, repository: RepositoryRef) -> None:
+        self._session = session
+        self._tokens = tokens
+        self._bucket = bucket
+        self._repository = repository
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Mapping[str, Any] | None = None,
+        params: Mapping[str, str | int] | None = None,
+        follow: bool = True,
+        repositories: tuple[int | str, ...] = (),
+        permissions: Mapping[str, str] = WRITE_ISSUES,
+    ) -> httpx.Response:
+        """Send a call and return its successful answer, or raise one of our errors."""
+        self._bucket.check_quiet()
+        given = {"json": json, "params": params, "follow": follow}
+        try:
+            answer = await self._authorized(method, path, repositories, permissions, **given)
+        except RateLimitedError as error:
+            self._bucket.limited(error.after)
+            raise
+        self._bucket.answered()
+        return answer
+
+    async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
+        """The pages of a list, a bounded number of them."""
+        for page in range(1, _PAGES + 1):
+            answer = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": page})
+            items: list[Any] = answer.json()
+            yield items
+            if len(items) < _PAGE:
+                return
+
+    async def token(self, repositories: tuple[int | str, ...], permissions: Mapping[str, str]) -> str:
+        """A token for these repositories alone; none named means this one."""
+        return await self._tokens.get(
+            self._repository.installation_id, repositories or (self._repository.id,), permissions
+        )
+
+    async def _authorized(
+        self, method: str, path: str, repositories: tuple[int | str, ...], permissions: Mapping[str, str], **given: Any
+    ) -> httpx.Response:
+        """What a revoked token was refused for was not done, so it is safe to send it again with a new one."""
+        token = await self.token(repositories, permissions)
+        try:
+            return await self._session.send(method, path, authorization=f"Bearer {token}", **given)
+        except TokenRefusedError:
+            self._tokens.forget(token)
+        token = await self.token(repositories, permissions)
+        return await self._session.send(method, path, authorization=f"Bearer {token}", **given)

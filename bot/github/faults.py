@@ -1,0 +1,80 @@
+"""What an answer that is no success means for us."""
+
+from __future__ import annotations
+
+import time
+from email.utils import parsedate_to_datetime
+
+import httpx
+
+from bot.errors import (
+    BotError,
+    GoneError,
+    OutcomeUnknownError,
+    RateLimitedError,
+    RefusedError,
+    RetryableError,
+    SuspendedError,
+)
+
+_LONGEST = 6 * 3600.0
+"""Seconds; a header that asks for more is not believed."""
+
+
+class TokenRefusedError(RetryableError):
+    """GitHub did not take the token, so nothing was done: it was revoked, or the clocks differ."""
+
+
+def fault_of(response: httpx.Response) -> BotError:
+    """The error for a status that is no success."""
+    status, method = response.status_code, response.request.method
+    says = f"GitHub answered {status} to {method}: {message(response)}"
+    if is_limited(response):
+        return RateLimitedError(says, after=retry_after(response))
+    if status in (404, 410):
+        return GoneError(says)
+    if status >= 500 or status == 408:
+        return OutcomeUnknownError(says) if method == "POST" else RetryableError(says)
+    if status == 401:
+        return TokenRefusedError(says)
+    if status == 403 and "suspended" in message(response).lower():
+        return SuspendedError(says)
+    return RefusedError(says)
+
+
+def is_limited(response: httpx.Response) -> bool:
+    """Is this a primary or a secondary rate limit? GitHub uses 403 for both, and for much else."""
+    if response.status_code == 429:
+        return True
+    headers = response.headers
+    told = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    return response.status_code == 403 and (told or "rate limit" in message(response).lower())
+
+
+def retry_after(response: httpx.Response) -> float | None:
+    """Seconds to wait: a number, a date, or the time at which the limit is reset; None where nothing is named."""
+    given = response.headers.get("retry-after", "").strip()
+    if given.isdecimal():
+        return _bounded(float(given))
+    if given:
+        try:
+            return _bounded(parsedate_to_datetime(given).timestamp() - time.time())
+        except ValueError:
+            return None
+    reset = response.headers.get("x-ratelimit-reset", "").strip()
+    if response.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+        return _bounded(float(reset) - time.time())
+    return None
+
+
+def message(response: httpx.Response) -> str:
+    """What GitHub says, on one short line."""
+    try:
+        said = response.json()["message"]
+    except (ValueError, KeyError, TypeError):
+        return response.reason_phrase or "no reason given"
+    return " ".join(str(said).split())[:200]
+
+
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 1.0), _LONGEST)

@@ -1,0 +1,193 @@
+"""The dozen calls we make in a repository."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+from urllib.parse import quote
+
+from bot.errors import GoneError, MovedError, OutcomeUnknownError, RefusedError
+from bot.github.channel import Channel
+from bot.github.tokens import READ_CODE
+from bot.github.values import Json, comment_of, issue_of, permission_of, text
+from bot.limits import WriteBucket
+from bot.ports import Comment, Issue, Permission, Reaction, RepositoryRef
+
+_MAX_FILE = 131_072
+_ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
+_REACTION_SHARE, _LABEL_SHARE = 0.25, 0.6
+
+
+class Us(Protocol):
+    """Tells our own comments from all others."""
+
+    async def knows_itself(self) -> None:
+        """Be ready to tell."""
+
+    def wrote(self, comment: Json) -> bool:
+        """Is a comment ours?"""
+
+
+class RepositoryClient:
+    """One repository under one installation; see ``GitHubPort`` for what each call promises."""
+
+    def __init__(
+        self, channel: Channel, repository: RepositoryRef, *, bucket: WriteBucket, app: Us, server_url: str
+    ) -> None:
+        self._channel = channel
+        self._repository = repository
+        self._bucket = bucket
+        self._app = app
+        self._server_url = server_url
+
+    async def issue(self, number: int) -> Issue | None:
+        """The issue, followed to where it was moved; None where it is gone."""
+        try:
+            answer = await self._channel.send("GET", f"{self._base}/issues/{number}", follow=False)
+        except MovedError as moved:
+            return await self._moved_issue(moved.to)
+        except GoneError:
+            return None
+        return issue_of(answer.json(), self._repository)
+
+    async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
+        """Open issues, newest first, without pull requests."""
+        params: dict[str, str | int] = {"state": "open", "sort": "created", "direction": "desc"}
+        if since:
+            params["since"] = since
+        found: list[Issue] = []
+        async for page in self._channel.pages(f"{self._base}/issues", params):
+            found += [issue_of(item, self._repository) for item in page if not item.get("pull_request")]
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+    async def comments(self, number: int, since: str | None = None) -> list[Comment]:
+        """All comments, oldest first."""
+        await self._app.knows_itself()
+        params: dict[str, str | int] = {"since": since} if since else {}
+        found: list[Comment] = []
+        async for page in self._channel.pages(f"{self._base}/issues/{number}/comments", params):
+            found += [comment_of(item, self._app.wrote) for item in page]
+        return sorted(found, key=lambda comment: (comment.created_at, comment.id))
+
+    async def create_comment(self, number: int, body: str) -> Comment:
+        """Post a comment; only 201 counts as posted."""
+        self._bucket.take()
+        answer = await self._channel.send("POST", f"{self._base}/issues/{number}/comments", json={"body": body})
+        if answer.status_code != 201:
+            raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
+        try:
+            return replace(comment_of(answer.json(), self._app.wrote), ours=True)
+        except (ValueError, KeyError, TypeError) as error:
+            raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
+
+    async def edit_comment(self, comment_id: int, body: str) -> None:
+        """Replace a comment's text."""
+        self._bucket.take()
+        await self._channel.send("PATCH", f"{self._base}/issues/comments/{comment_id}", json={"body": body})
+
+    async def react_to_issue(self, number: int, content: Reaction) -> None:
+        """Leave a reaction; leaving it twice is the same as once."""
+        self._bucket.take(_REACTION_SHARE)
+        await self._channel.send("POST", f"{self._base}/issues/{number}/reactions", json={"content": content})
+
+    async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
+        """Leave a reaction; leaving it twice is the same as once."""
+        self._bucket.take(_REACTION_SHARE)
+        await self._channel.send(
+            "POST", f"{self._base}/issues/comments/{comment_id}/reactions", json={"content": content}
+        )
+
+    async def repository_labels(self) -> frozenset[str]:
+        """The labels that exist in the repository."""
+        names: set[str] = set()
+        async for page in self._channel.pages(f"{self._base}/labels", {}):
+            names.update(text(label.get("name")) for label in page)
+        return frozenset(names)
+
+    async def add_labels(self, number: int, labels: Sequence[str]) -> None:
+        """Add labels that exist."""
+        self._bucket.take(_LABEL_SHARE)
+        await self._channel.send("POST", f"{self._base}/issues/{number}/labels", json={"labels": list(labels)})
+
+    async def remove_label(self, number: int, label: str) -> None:
+        """Remove a label; one that is not there is removed already."""
+        self._bucket.take(_LABEL_SHARE)
+        try:
+            await self._channel.send("DELETE", f"{self._base}/issues/{number}/labels/{quote(label, safe='')}")
+        except GoneError:
+            return
+
+    async def permission(self, login: str) -> Permission:
+        """What somebody may do here."""
+        try:
+            answer = await self._channel.send("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
+        except GoneError:
+            return Permission.NONE
+        return permission_of(answer.json())
+
+    async def file(self, path: str) -> str | None:
+        """A text file on the default branch; None where there is none."""
+        return await self._file(f"{self._base}/contents/{quote(path)}", (self._repository.id,))
+
+    async def organisation_file(self, path: str) -> str | None:
+        """A text file in the owner's ``.github`` repository, read with a token for that repository alone."""
+        try:
+            return await self._file(
+                f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}", (".github",)
+            )
+        except RefusedError:
+            return None
+
+    async def default_branch_head(self) -> tuple[str, str]:
+        """The default branch and its SHA."""
+        branch = text((await self._channel.send("GET", self._base)).json().get("default_branch"))
+        try:
+            answer = await self._channel.send("GET", f"{self._base}/branches/{quote(branch, safe='')}")
+        except RefusedError as error:
+            raise GoneError("the repository has no commit") from error
+        return branch, text(answer.json()["commit"]["sha"])
+
+    async def clone_url_and_header(self) -> tuple[str, str]:
+        """Where git fetches from, and the HTTP header that lets it; the token can read code and nothing else."""
+        token = await self._channel.token((self._repository.id,), READ_CODE)
+        plain = f"{self._server_url.rstrip('/')}/{self._repository.owner}/{self._repository.name}.git"
+        basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+        return self._repository.clone_url or plain, f"Authorization: Basic {basic}"
+
+    @property
+    def _base(self) -> str:
+        return f"/repos/{quote(self._repository.owner, safe='')}/{quote(self._repository.name, safe='')}"
+
+    async def _moved_issue(self, path: str) -> Issue | None:
+        """The issue at its new place, if the same installation may see it there."""
+        where = _ELSEWHERE.search(path)
+        if where is None:
+            return None
+        try:
+            # Issues move between repositories of one owner, so the same installation may ask by name.
+            found = where[1] or (await self._channel.send("GET", where[2], repositories=(where[3],))).json()["id"]
+            answer = await self._channel.send("GET", where[0], repositories=(int(found),))
+        except RefusedError:
+            return None
+        moved = int(found) != self._repository.id
+        repository = replace(self._repository, id=int(found), clone_url="" if moved else self._repository.clone_url)
+        return issue_of(answer.json(), repository)
+
+    async def _file(self, path: str, repositories: tuple[int | str, ...]) -> str | None:
+        try:
+            answer = await self._channel.send("GET", path, repositories=repositories, permissions=READ_CODE)
+        except GoneError:
+            return None
+        said = answer.json()
+        if not isinstance(said, Mapping) or said.get("type") != "file" or int(said.get("size") or 0) > _MAX_FILE:
+            return None
+        try:
+            return base64.b64decode(text(said.get("content"))).decode("utf-8-sig")
+        except (binascii.Error, UnicodeDecodeError):
+            return None

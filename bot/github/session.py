@@ -1,0 +1,138 @@
+"""Sends requests: one pool for every task, time limits, reads repeated, writes never."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import githubkit
+import httpx
+from githubkit.auth import UnauthAuthStrategy
+from githubkit.auth.app import AppAuth
+from githubkit.exception import GitHubException, RequestError, RequestFailed
+from githubkit.response import Response
+from githubkit.typing import RetryOption
+
+from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RetryableError
+from bot.github.faults import fault_of
+
+_PAUSES = (0.2, 0.8)
+"""Seconds before a read is sent again; a third failure is a matter for the job."""
+_REDIRECTS = 3
+_READS = frozenset({"GET", "HEAD"})
+
+
+class Session:
+    """GitHub's REST API at one address, as one App."""
+
+    def __init__(self, *, app_id: str, private_key: str, api_url: str, timeout: float = 10.0) -> None:
+        self._api = httpx.URL(api_url.rstrip("/"))
+        self._kit = _Kit(
+            base_url=str(self._api),
+            user_agent="tracehound",
+            follow_redirects=False,
+            timeout=timeout,
+            ssl_verify=ssl.create_default_context(),
+            http_cache=False,
+            auto_retry=_read_again,
+        )
+        self._app = AppAuth(self._kit, app_id, private_key)
+        self._patience = (len(_PAUSES) + 1) * timeout + sum(_PAUSES)
+
+    async def app_authorization(self) -> str:
+        """The header for what the App asks as itself."""
+        return f"Bearer {await self._app.aget_jwt()}"
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        authorization: str,
+        json: Mapping[str, Any] | None = None,
+        params: Mapping[str, str | int] | None = None,
+        follow: bool = True,
+    ) -> httpx.Response:
+        """Send a request and return its successful answer; a redirect is followed where it is a read.
+
+        Raises:
+            BotError: whatever else came of it, in one of our types.
+        """
+        url = self._api.copy_with(raw_path=self._api.raw_path.rstrip(b"/") + path.encode("ascii"))
+        for _ in range(_REDIRECTS):
+            answer = await self._once(method, url, authorization=authorization, json=json, params=params)
+            if not answer.is_redirect:
+                return answer
+            url, params = self._target(answer), None
+            if not follow or method not in _READS:
+                raise MovedError(f"GitHub answered {answer.status_code} to {method}", to=url.path)
+        raise RetryableError(f"{method}: redirected more than {_REDIRECTS} times")
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._kit.aclose()
+
+    async def _once(self, method: str, url: httpx.URL, *, authorization: str, **given: Any) -> httpx.Response:
+        headers = {"Authorization": authorization, "X-GitHub-Api-Version": "2022-11-28"}
+        try:
+            async with asyncio.timeout(self._patience):
+                done = await self._kit.arequest(method, url, headers=headers, **given)
+        except RequestFailed as error:
+            raise fault_of(error.response.raw_response) from error
+        except RequestError as error:
+            raise _unanswered(method, error.exc) from error
+        except TimeoutError as error:
+            raise _unanswered(method, error) from error
+        return done.raw_response
+
+    def _target(self, answer: httpx.Response) -> httpx.URL:
+        """Where a redirect leads; our token goes nowhere but to the API it is for."""
+        url = answer.request.url.join(answer.headers.get("location", ""))
+        if (url.scheme, url.host, url.port) != (self._api.scheme, self._api.host, self._api.port):
+            raise GoneError("GitHub redirected us to another server")
+        return url
+
+
+def _unanswered(method: str, cause: Exception) -> BotError:
+    """No answer: a write may have arrived, unless there was nobody to send it to."""
+    says = f"{method}: no answer from GitHub ({type(cause).__name__})"
+    unsent = isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+    return OutcomeUnknownError(says) if method == "POST" and not unsent else RetryableError(says)
+
+
+def _read_again(error: GitHubException, tries: int) -> RetryOption:
+    """Reads alone are repeated, and only where waiting a moment can help."""
+    if not isinstance(error, RequestError) or tries >= len(_PAUSES):
+        return RetryOption(do_retry=False)
+    request = getattr(error.exc, "_request", None)
+    failed = isinstance(error, RequestFailed) and error.response.status_code < 500
+    again = request is not None and request.method in _READS and not failed
+    return RetryOption(again, timedelta(seconds=_PAUSES[tries]))
+
+
+class _Kit(githubkit.GitHub[UnauthAuthStrategy]):
+    """githubkit with one pool for every task, and without its reading of rate limits."""
+
+    def __init__(self, **config: Any) -> None:
+        super().__init__(**config)
+        self._pool: httpx.AsyncClient | None = None
+
+    @asynccontextmanager
+    async def get_async_client(self) -> AsyncIterator[httpx.AsyncClient]:
+        """The one client; githubkit's own is seen only by the task that entered it."""
+        if self._pool is None:
+            self._pool = await self._create_async_client()
+        yield self._pool
+
+    def _check_rate_limit(self, response: Response[Any]) -> None:
+        """Leave it to ``faults``: a date in Retry-After would raise here."""
+
+    async def aclose(self) -> None:
+        """Close the pool."""
+        if self._pool is not None:
+            await self._pool.aclose()
+            self._pool = None

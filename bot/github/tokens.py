@@ -1,0 +1,90 @@
+"""Installation tokens: short-lived, for one repository, with no more permissions than are used."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from bot.errors import GoneError, OutcomeUnknownError, RetryableError, SuspendedError
+from bot.github.session import Session
+
+WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
+READ_CODE = {"contents": "read", "metadata": "read"}
+_EARLY = 300.0
+"""Seconds before its end at which a token is no longer used."""
+_UNNAMED_LIFE = 600.0
+_KEPT = 2_000
+_TRIES = 3
+
+_Key = tuple[int, tuple[int | str, ...], tuple[tuple[str, str], ...]]
+
+
+class Tokens:
+    """Asks for tokens and keeps them until shortly before they end."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._kept: OrderedDict[_Key, tuple[str, float]] = OrderedDict()
+        self._asking: dict[_Key, asyncio.Lock] = {}
+
+    async def get(self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]) -> str:
+        """A token for these repositories, by id or by name, and nothing else.
+
+        Raises:
+            SuspendedError: the installation is suspended or gone.
+            RefusedError: a repository or a permission is not the installation's to give.
+        """
+        key = (installation, tuple(repositories), tuple(sorted(permissions.items())))
+        lock = self._asking.setdefault(key, asyncio.Lock())
+        try:
+            async with lock:
+                token, ends = self._kept.get(key, ("", 0.0))
+                if ends - _EARLY < time.time():
+                    token, ends = await self._ask(installation, repositories, permissions)
+                    self._keep(key, token, ends)
+                return token
+        finally:
+            if not lock.locked():
+                self._asking.pop(key, None)
+
+    def forget(self, token: str) -> None:
+        """Stop using a token that GitHub no longer takes."""
+        for key in [key for key, (kept, _) in self._kept.items() if kept == token]:
+            del self._kept[key]
+
+    async def _ask(
+        self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]
+    ) -> tuple[str, float]:
+        by_id = all(isinstance(repository, int) for repository in repositories)
+        body = {"repository_ids" if by_id else "repositories": list(repositories), "permissions": dict(permissions)}
+        said = await self._post(f"/app/installations/{installation}/access_tokens", body)
+        return str(said["token"]), _end(said.get("expires_at"))
+
+    async def _post(self, path: str, body: Mapping[str, object]) -> Any:
+        """Unlike any other POST this one may be repeated: a token nobody uses does no harm."""
+        for _ in range(_TRIES):
+            try:
+                authorization = await self._session.app_authorization()
+                return (await self._session.send("POST", path, authorization=authorization, json=body)).json()
+            except OutcomeUnknownError:
+                continue
+            except GoneError as error:
+                raise SuspendedError("the installation is gone") from error
+        raise RetryableError("GitHub gives no token")
+
+    def _keep(self, key: _Key, token: str, ends: float) -> None:
+        self._kept[key] = (token, ends)
+        self._kept.move_to_end(key)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+
+
+def _end(said: object) -> float:
+    try:
+        return datetime.fromisoformat(str(said)).timestamp()
+    except ValueError:
+        return time.time() + _UNNAMED_LIFE

@@ -1,0 +1,104 @@
+"""GitHub's JSON in our own types; what a server leaves out has a plain meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from bot.ports import Comment, FailedDelivery, Issue, IssueRef, Permission, RepositoryRef
+
+MAX_BODY = 131_072
+"""Characters; GitHub itself takes no more than 65,536."""
+_REPOSITORY = re.compile(r"/repos/([^/]{1,100})/([^/]{1,100})$")
+_FLAGS = (
+    ("admin", Permission.ADMIN),
+    ("maintain", Permission.MAINTAIN),
+    ("push", Permission.WRITE),
+    ("triage", Permission.TRIAGE),
+    ("pull", Permission.READ),
+)
+_WORDS = {"admin": Permission.ADMIN, "write": Permission.WRITE, "read": Permission.READ}
+
+Json = Mapping[str, Any]
+
+
+def issue_of(data: Json, repository: RepositoryRef) -> Issue:
+    """An issue; its repository's names are the ones it has by now."""
+    named = _REPOSITORY.search(str(data.get("repository_url") or ""))
+    if named:
+        repository = replace(repository, owner=named[1], name=named[2])
+    user = data.get("user") or {}
+    return Issue(
+        ref=ref_of(repository, int(data["number"])),
+        title=text(data.get("title"))[:1_024],
+        body=text(data.get("body"))[:MAX_BODY],
+        author_id=user.get("id"),
+        author=text(user.get("login")),
+        author_is_bot=is_bot(user),
+        state=text(data.get("state")) or "open",
+        locked=bool(data.get("locked")),
+        labels=tuple(filter(None, (_label(label) for label in data.get("labels") or ()))),
+        url=text(data.get("html_url")),
+        updated_at=text(data.get("updated_at")),
+        is_pull_request=bool(data.get("pull_request")),
+    )
+
+
+def ref_of(repository: RepositoryRef, number: int) -> IssueRef:
+    """An issue of a repository."""
+    return IssueRef(
+        host=repository.host,
+        installation_id=repository.installation_id,
+        repository_id=repository.id,
+        owner=repository.owner,
+        name=repository.name,
+        number=number,
+        clone_url=repository.clone_url,
+    )
+
+
+def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
+    """A comment; ``is_ours`` judges by its author."""
+    user = data.get("user") or {}
+    return Comment(
+        id=int(data["id"]),
+        author_id=user.get("id"),
+        author=text(user.get("login")),
+        author_is_bot=is_bot(user),
+        body=text(data.get("body"))[:MAX_BODY],
+        url=text(data.get("html_url")),
+        created_at=text(data.get("created_at")),
+        updated_at=text(data.get("updated_at")),
+        ours=is_ours(data),
+    )
+
+
+def permission_of(data: Json) -> Permission:
+    """The highest flag that is set. The role's name is not asked: triage reads as "read" there."""
+    flags = (data.get("user") or {}).get("permissions")
+    if flags is None:
+        return _WORDS.get(text(data.get("permission")), Permission.NONE)
+    return next((permission for flag, permission in _FLAGS if flags.get(flag)), Permission.NONE)
+
+
+def delivery_of(data: Json) -> FailedDelivery:
+    """A delivery from the App's log."""
+    return FailedDelivery(
+        id=int(data["id"]), guid=text(data["guid"]), event=text(data["event"]), delivered_at=text(data["delivered_at"])
+    )
+
+
+def is_bot(user: Json) -> bool:
+    """Is the account an App or a bot?"""
+    return user.get("type") == "Bot" or text(user.get("login")).endswith("[bot]")
+
+
+def text(value: object) -> str:
+    """A string that can be stored and printed; JSON may hold halves of surrogate pairs, or null."""
+    return "" if value is None else str(value).encode("utf-8", "replace").decode()
+
+
+def _label(label: object) -> str:
+    return text(label.get("name")) if isinstance(label, Mapping) else text(label)

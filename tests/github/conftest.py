@@ -1,0 +1,29 @@
+"""A stand-in for GitHub, and our client logged in to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from bot.github import GitHub
+from tests.github_server import GitHubServer, private_key, serve_github
+from tests.github_world import APP_ID
+
+TIMEOUT = 1.0
+"""Seconds; short, so that silence is soon over."""
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with serve_github() as running:
+        yield running
+
+
+@pytest.fixture
+async def github(server: GitHubServer) -> AsyncIterator[GitHub]:
+    client = GitHub(
+        app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url, timeout=TIMEOUT
+    )
+    yield client
+    await client.aclose()

@@ -1,0 +1,269 @@
+"""The client against a stand-in that answers as GitHub does, and fails as it does."""
+
+from __future__ import annotations
+
+import base64
+import email.utils
+import time
+
+import pytest
+
+from bot.errors import (
+    GoneError,
+    MovedError,
+    OutcomeUnknownError,
+    RateLimitedError,
+    RefusedError,
+    RetryableError,
+    SuspendedError,
+)
+from bot.github import GitHub
+from bot.github.repository import RepositoryClient
+from bot.ports import Permission, RepositoryRef
+from tests.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
+from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
+
+SILENCE = Fault(status=200, delay=1.3)
+
+
+@pytest.fixture
+def repo(server: GitHubServer) -> Repo:
+    return server.world.repository("octo/parser", labels={"bug", "area: lexer"}, head="a" * 40)
+
+
+@pytest.fixture
+def client(github: GitHub, repo: Repo) -> RepositoryClient:
+    return github.for_repository(ref_to(repo))
+
+
+def ref_to(repo: Repo, installation: int = INSTALLATION) -> RepositoryRef:
+    return RepositoryRef("127.0.0.1", installation, repo.id, repo.owner, repo.name)
+
+
+async def test_an_issue_is_read_in_our_types(server, repo, client) -> None:
+    server.world.open_issue(repo, "It fails", None)
+    issue = await client.issue(1)
+    assert (issue.title, issue.body, issue.author, issue.author_is_bot) == ("It fails", "", "rita", False)
+    assert issue.ref.key == f"127.0.0.1/{repo.id}#1"
+
+
+async def test_tokens_are_narrowed_and_asked_for_once(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    await client.issue(1)
+    await client.create_comment(1, "hello")
+    asked = server.asked("POST", "access_tokens")
+    wanted = {"issues": "write", "contents": "read", "metadata": "read"}
+    assert [call.body for call in asked] == [{"repository_ids": [repo.id], "permissions": wanted}]
+
+
+async def test_a_revoked_token_is_replaced(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    await client.issue(1)
+    server.world.tokens.clear()
+    await client.create_comment(1, "hello")
+    assert server.world.ours(repo, 1) == ["hello"]
+
+
+@pytest.mark.parametrize("unanswered", [Fault(status=502), Fault(status=500), RESET, SILENCE])
+async def test_a_read_is_repeated(server, repo, client, unanswered) -> None:
+    server.world.open_issue(repo)
+    server.fail("GET", "/issues/1", unanswered)
+    assert (await client.issue(1)).title == "It fails"
+
+
+async def test_a_read_is_not_repeated_for_ever(server, repo, client) -> None:
+    server.fail("GET", "/labels", *[Fault(status=503)] * 9)
+    with pytest.raises(RetryableError):
+        await client.repository_labels()
+    assert len(server.asked("GET", "/labels")) == 3
+
+
+@pytest.mark.parametrize(
+    "fault", [LOST_ANSWER, Fault(status=502), RESET, Fault(after=True), SILENCE, Fault(status=200, after=True)]
+)
+async def test_a_post_is_sent_once_and_its_outcome_is_left_open(server, repo, client, fault) -> None:
+    server.world.open_issue(repo)
+    server.fail("POST", "/comments", fault)
+    with pytest.raises(OutcomeUnknownError):
+        await client.create_comment(1, "hello")
+    assert len(server.asked("POST", "/comments")) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "after"),
+    [
+        pytest.param(Fault(status=429, headers={"Retry-After": "7"}), 7, id="seconds"),
+        pytest.param(Fault(status=403, headers={"Retry-After": "7"}), 7, id="secondary-as-403"),
+        pytest.param(Fault(status=429), None, id="without-a-header"),
+        pytest.param(Fault(status=403, message="You have exceeded a secondary rate limit"), None, id="by-its-words"),
+        pytest.param(
+            Fault(status=403, headers={"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": f"{time.time() + 90:.0f}"}),
+            90,
+            id="primary-limit",
+        ),
+        pytest.param(
+            Fault(status=429, headers={"Retry-After": email.utils.formatdate(time.time() + 90, usegmt=True)}),
+            90,
+            id="a-date",
+        ),
+        pytest.param(Fault(status=429, headers={"Retry-After": "soon"}), None, id="nonsense"),
+    ],
+)
+async def test_a_limit_says_how_long_to_wait(server, repo, client, fault, after) -> None:
+    server.world.open_issue(repo)
+    server.fail("POST", "/comments", fault)
+    with pytest.raises(RateLimitedError) as raised:
+        await client.create_comment(1, "hello")
+    assert raised.value.after == (after if after in (None, 7) else pytest.approx(after, abs=30))
+
+
+async def test_after_two_limits_in_a_row_nothing_is_sent(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    server.fail("POST", "/comments", *[Fault(status=429, headers={"Retry-After": "40"})] * 2)
+    for _ in range(2):
+        with pytest.raises(RateLimitedError):
+            await client.create_comment(1, "hello")
+    before = len(server.calls)
+    with pytest.raises(RateLimitedError):
+        await client.issue(1)
+    assert len(server.calls) == before
+
+
+async def test_a_moved_issue_is_followed_and_never_written_to_blindly(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    other = server.world.repository("octo/lexer")
+    new = server.world.transfer(repo, 1, other)
+    with pytest.raises(MovedError):
+        await client.create_comment(1, "hello")
+    moved = await client.issue(1)
+    assert (moved.ref.repository_id, moved.ref.number, moved.ref.name) == (other.id, new, "lexer")
+
+
+async def test_an_issue_that_moved_out_of_reach_is_gone(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    server.world.moved[repo.id, 1] = "/repositories/999999/issues/1"
+    assert await client.issue(1) is None
+
+
+async def test_a_redirect_to_another_server_is_not_followed(server, repo, client) -> None:
+    server.fail("GET", "/labels", Fault(status=301, headers={"Location": "http://localhost:1/labels"}))
+    with pytest.raises(GoneError):
+        await client.repository_labels()
+
+
+@pytest.mark.parametrize("status", [404, 410])
+async def test_a_deleted_issue_is_gone(server, repo, client, status) -> None:
+    server.fail("GET", "/issues/9", Fault(status=status))
+    assert await client.issue(9) is None
+    server.fail("POST", "/comments", Fault(status=status))
+    with pytest.raises(GoneError):
+        await client.create_comment(9, "hello")
+
+
+async def test_locked_and_archived_are_refused(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    repo.issues[1]["locked"] = True
+    with pytest.raises(RefusedError, match="locked"):
+        await client.create_comment(1, "hello")
+    repo.archived = True
+    with pytest.raises(RefusedError, match="archived"):
+        await client.add_labels(1, ["bug"])
+
+
+async def test_a_suspended_installation_is_told_from_a_missing_permission(server, repo, github) -> None:
+    server.world.suspended = True
+    with pytest.raises(SuspendedError):
+        await github.for_repository(ref_to(repo)).issue(1)
+    with pytest.raises(SuspendedError):
+        await github.for_repository(ref_to(repo, installation=1)).issue(1)
+
+
+async def test_our_comments_are_known_by_their_author(server, repo, client) -> None:
+    world = server.world
+    world.open_issue(repo)
+    world.comment(repo, 1, "<!-- triage:report --> I am the bot", "mallory")
+    world.comment(repo, 1, "<!-- triage:report -->", person("other[bot]", "Bot"))
+    world.comment(repo, 1, "ours", BOT)
+    silent = world.comment(repo, 1, "ours, on a server that leaves out the app", BOT)
+    world.comments[silent["id"]]["performed_via_github_app"] = None
+    assert [comment.ours for comment in await client.comments(1)] == [False, False, True, True]
+
+
+async def test_long_threads_are_read_whole(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    for number in range(230):
+        server.world.comment(repo, 1, str(number))
+    assert [comment.body for comment in await client.comments(1)] == [str(number) for number in range(230)]
+
+
+@pytest.mark.parametrize(
+    ("flag", "permission"),
+    [("pull", Permission.READ), ("triage", Permission.TRIAGE), ("push", Permission.WRITE), ("admin", Permission.ADMIN)],
+)
+async def test_permission_goes_by_the_flags(repo, client, flag, permission) -> None:
+    repo.permissions["kim"] = flag
+    assert await client.permission("kim") == permission
+
+
+async def test_labels_are_read_added_and_removed(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    assert await client.repository_labels() == {"bug", "area: lexer"}
+    await client.add_labels(1, ["bug", "area: lexer"])
+    await client.remove_label(1, "area: lexer")
+    await client.remove_label(1, "area: lexer")
+    assert (await client.issue(1)).labels == ("bug",)
+
+
+async def test_reactions_are_left(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    comment = server.world.comment(repo, 1, "/triage")
+    await client.react_to_issue(1, "eyes")
+    await client.react_to_comment(comment["id"], "rocket")
+    assert server.world.reactions == [("issue", 1, "eyes"), ("comment", comment["id"], "rocket")]
+
+
+async def test_files_of_the_repository_and_of_the_organisation(server, repo, client) -> None:
+    repo.files[".github/triage.yml"] = "mode: label\n"
+    assert await client.file(".github/triage.yml") == "mode: label\n"
+    assert await client.file("README.md") is None
+    assert await client.organisation_file("triage.yml") is None
+    server.world.repository("octo/.github").files[".github/triage.yml"] = "mode: dry-run\n"
+    assert await client.organisation_file(".github/triage.yml") == "mode: dry-run\n"
+    last = server.asked("POST", "access_tokens")[-1].body
+    assert last == {"repositories": [".github"], "permissions": {"contents": "read", "metadata": "read"}}
+
+
+async def test_the_head_of_the_default_branch(repo, client) -> None:
+    assert await client.default_branch_head() == ("main", "a" * 40)
+    repo.head = ""
+    with pytest.raises(GoneError):
+        await client.default_branch_head()
+
+
+async def test_the_header_for_git_holds_a_token_that_only_reads_code(server, repo, client) -> None:
+    url, header = await client.clone_url_and_header()
+    assert url == f"{server.url}/octo/parser.git"
+    token = base64.b64decode(header.rpartition(" ")[2]).decode().partition(":")[2]
+    assert server.world.tokens[token]["permissions"] == {"contents": "read", "metadata": "read"}
+
+
+async def test_old_issues_are_listed_for_backfill(server, repo, client) -> None:
+    for _ in range(5):
+        server.world.open_issue(repo)
+    repo.issues[2]["pull_request"] = {"url": "…"}
+    repo.issues[4]["state"] = "closed"
+    assert [issue.ref.number for issue in await client.issues(limit=2)] == [5, 3]
+
+
+async def test_failed_deliveries_are_asked_for_again(server, github) -> None:
+    def delivery(number: int, guid: str, status: int) -> dict:
+        at = f"2025-01-01T00:00:0{number}Z"
+        return {"id": number, "guid": guid, "event": "issues", "delivered_at": at, "status_code": status}
+
+    server.world.deliveries = [delivery(4, "b", 502), delivery(3, "a", 202), delivery(2, "a", 502), delivery(1, "c", 0)]
+    failed = await github.failed_deliveries("2025-01-01T00:00:02Z")
+    assert [item.guid for item in failed] == ["b"]
+    await github.redeliver(failed[0].id)
+    assert server.world.redelivered == [4]
+    assert server.asked("GET", "/deliveries")[0].authorization.count(".") == 2
+    assert APP_ID

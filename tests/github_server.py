@@ -1,0 +1,437 @@
+"""A stand-in for GitHub: real HTTP on a free port of 127.0.0.1, with login, permissions and faults."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import secrets
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.git_http import serve_git
+from tests.github_world import APP_ID, BOT, FLAGS, GRANTED, INSTALLATION, SLUG, Json, Repo, World, person
+from tests.openapi import violation
+
+
+@cache
+def private_key() -> str:
+    """The App's key, made once a test run."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    plain = serialization.NoEncryption()
+    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain).decode()
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request as it came."""
+
+    method: str
+    path: str
+    query: dict[str, list[str]]
+    body: Any
+    authorization: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong with a request instead of, or after, its being done."""
+
+    status: int | None = None
+    """Answer this; None cuts the connection off instead."""
+    headers: dict[str, str] = field(default_factory=dict)
+    message: str = "fault"
+    after: bool = False
+    """Do what was asked first."""
+    delay: float = 0.0
+    """Seconds of silence before it."""
+
+
+LOST_ANSWER = Fault(status=502, after=True)
+RESET = Fault()
+LIMITED = Fault(status=403, headers={"Retry-After": "7"}, message="You have exceeded a secondary rate limit.")
+
+
+@dataclass
+class GitHubServer:
+    """Its address, its world, what it was asked, and what is to go wrong."""
+
+    url: str
+    world: World
+    calls: list[Call] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+    """Calls that GitHub's description of its API does not allow."""
+    fault: Callable[[Call], Fault | None] = lambda _call: None
+
+    def fail(self, method: str, path: str, *faults: Fault) -> None:
+        """Let the next calls whose path holds ``path`` go wrong, one fault each."""
+        waiting = list(faults)
+
+        def fault(call: Call) -> Fault | None:
+            return waiting.pop(0) if waiting and call.method == method and path in call.path else None
+
+        self.fault = fault
+
+    def asked(self, method: str, path: str = "") -> list[Call]:
+        """The calls of a method whose path holds ``path``."""
+        return [call for call in self.calls if call.method == method and path in call.path]
+
+
+@contextmanager
+def serve_github() -> Iterator[GitHubServer]:
+    """Run a server for the length of a test; at its end every request must have been one that GitHub knows."""
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    httpd.daemon_threads = True
+    url = f"http://127.0.0.1:{httpd.server_port}"
+    server = GitHubServer(url, World(url=url))
+    httpd.github = server  # type: ignore[attr-defined]
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        httpd.shutdown()
+        httpd.server_close()
+        thread.join()
+    assert server.violations == []
+
+
+class RefusalError(Exception):
+    """An answer that is no success."""
+
+    def __init__(self, status: int, message: str = "Not Found", headers: dict[str, str] | None = None) -> None:
+        self.status, self.message, self.headers = status, message, headers or {}
+
+
+Answer = tuple[int, Any]
+Route = Callable[["Asked"], Answer]
+
+
+@dataclass
+class Asked:
+    """A call with what its path and its token say."""
+
+    world: World
+    call: Call
+    blanks: dict[str, str]
+
+    def token(self, permission: str, level: str = "read") -> Json:
+        """The token, which must hold the permission."""
+        held = self.world.tokens.get(self.call.authorization.partition(" ")[2])
+        if held is None:
+            raise RefusalError(401, "Bad credentials")
+        if level not in (held["permissions"].get(permission), "read") or permission not in held["permissions"]:
+            raise RefusalError(403, "Resource not accessible by integration")
+        return held
+
+    def repo(self, permission: str, level: str = "read") -> Repo:
+        """The repository, which must be the token's and in a state that allows it."""
+        held = self.token(permission, level)
+        if "id" in self.blanks:
+            repo = self.world.repos.get(int(self.blanks["id"]))
+        else:
+            repo = self.world.named(f"{self.blanks['owner']}/{self.blanks['repo']}")
+        if repo is None or repo.id not in held["repositories"]:
+            raise RefusalError(404)
+        if level == "write" and repo.archived:
+            raise RefusalError(403, "Repository was archived so is read-only.")
+        return repo
+
+    def issue(self, permission: str = "issues", level: str = "read") -> tuple[Repo, Json]:
+        """The issue, unless it moved or is gone."""
+        repo, number = self.repo(permission, level), int(self.blanks["number"])
+        moved = self.world.moved.get((repo.id, number))
+        if moved:
+            raise RefusalError(301, "Moved Permanently", {"Location": self.world.url + moved})
+        if number not in repo.issues:
+            raise RefusalError(404)
+        if level == "write" and repo.issues[number]["locked"] and self.call.path.endswith(("comments", "reactions")):
+            raise RefusalError(403, "Unable to create comment because issue is locked.")
+        return repo, repo.issues[number]
+
+    def page(self, items: list[Any]) -> list[Any]:
+        """One page of a list."""
+        size = int(self.call.query.get("per_page", ["30"])[0])
+        page = int(self.call.query.get("page", ["1"])[0])
+        return items[(page - 1) * size : page * size]
+
+
+def create_token(asked: Asked) -> Answer:
+    _check_app(asked)
+    world, body = asked.world, asked.call.body
+    if world.suspended:
+        raise RefusalError(403, "This installation has been suspended")
+    if int(asked.blanks["installation"]) != INSTALLATION:
+        raise RefusalError(404)
+    by_name = [repo.id for repo in world.repos.values() if repo.name in body.get("repositories", ())]
+    ids = [*body.get("repository_ids", ()), *by_name]
+    if not ids or any(number not in world.repos for number in ids):
+        raise RefusalError(422, "There is at least one repository that does not exist or is not accessible.")
+    if not body["permissions"].items() <= GRANTED.items() | {(name, "read") for name in GRANTED}:
+        raise RefusalError(422, "The permissions requested are not granted to this installation.")
+    token = f"ghs_{secrets.token_hex(18)}"
+    world.tokens[token] = {"repositories": ids, "permissions": body["permissions"]}
+    ends = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 3600))
+    return 201, {"token": token, "expires_at": ends, "permissions": body["permissions"]}
+
+
+def get_app(asked: Asked) -> Answer:
+    _check_app(asked)
+    return 200, {"id": APP_ID, "slug": SLUG}
+
+
+def list_deliveries(asked: Asked) -> Answer:
+    _check_app(asked)
+    return 200, asked.page(asked.world.deliveries)
+
+
+def redeliver(asked: Asked) -> Answer:
+    _check_app(asked)
+    asked.world.redelivered.append(int(asked.blanks["delivery"]))
+    return 202, {}
+
+
+def get_repo(asked: Asked) -> Answer:
+    repo = asked.repo("metadata")
+    return 200, {
+        "id": repo.id,
+        "name": repo.name,
+        "full_name": repo.full_name,
+        "default_branch": repo.default_branch,
+        "clone_url": f"{asked.world.url}/{repo.full_name}.git",
+    }
+
+
+def get_branch(asked: Asked) -> Answer:
+    repo = asked.repo("contents")
+    if not repo.head or asked.blanks["branch"] != repo.default_branch:
+        raise RefusalError(404, "Branch not found")
+    return 200, {"name": repo.default_branch, "commit": {"sha": repo.head}}
+
+
+def get_file(asked: Asked) -> Answer:
+    content = asked.repo("contents").files.get(asked.blanks["path"])
+    if content is None:
+        raise RefusalError(404)
+    encoded = base64.encodebytes(content.encode()).decode()
+    return 200, {"type": "file", "encoding": "base64", "size": len(content.encode()), "content": encoded}
+
+
+def list_labels(asked: Asked) -> Answer:
+    return 200, asked.page([{"name": name} for name in sorted(asked.repo("metadata").labels)])
+
+
+def get_permission(asked: Asked) -> Answer:
+    highest = asked.repo("metadata").permissions.get(asked.blanks["user"], "pull")
+    flags = {flag: FLAGS.index(flag) >= FLAGS.index(highest) for flag in FLAGS}
+    role = {"admin": "admin", "maintain": "write", "push": "write"}.get(highest, "read")
+    user = {**person(asked.blanks["user"]), "permissions": flags}
+    return 200, {"permission": role, "role_name": highest, "user": user}
+
+
+def list_issues(asked: Asked) -> Answer:
+    repo = asked.repo("issues")
+    opened = [number for number, issue in repo.issues.items() if issue["state"] == "open"]
+    since = asked.call.query.get("since", [""])[0]
+    found = [asked.world.issue(repo, number) for number in sorted(opened, reverse=True)]
+    return 200, asked.page([issue for issue in found if issue["updated_at"] >= since])
+
+
+def get_issue(asked: Asked) -> Answer:
+    repo, issue = asked.issue()
+    return 200, asked.world.issue(repo, issue["number"])
+
+
+def list_comments(asked: Asked) -> Answer:
+    repo, issue = asked.issue()
+    since = asked.call.query.get("since", [""])[0]
+    return 200, asked.page([c for c in asked.world.on(repo, issue["number"]) if c["updated_at"] >= since])
+
+
+def create_comment(asked: Asked) -> Answer:
+    repo, issue = asked.issue(level="write")
+    body = asked.call.body["body"]
+    if not body.strip() or len(body) > 65_536:
+        raise RefusalError(422, "Validation Failed")
+    return 201, asked.world.comment(repo, issue["number"], body, BOT)
+
+
+def edit_comment(asked: Asked) -> Answer:
+    repo = asked.repo("issues", "write")
+    comment = asked.world.comments.get(int(asked.blanks["comment"]))
+    if comment is None or comment["_repo"] != repo.id:
+        raise RefusalError(404)
+    comment.update(body=asked.call.body["body"], updated_at=asked.world.now())
+    return 200, comment
+
+
+def react_to_issue(asked: Asked) -> Answer:
+    _, issue = asked.issue(level="write")
+    return _react(asked, ("issue", issue["number"], asked.call.body["content"]))
+
+
+def react_to_comment(asked: Asked) -> Answer:
+    asked.repo("issues", "write")
+    comment = int(asked.blanks["comment"])
+    if comment not in asked.world.comments:
+        raise RefusalError(404)
+    return _react(asked, ("comment", comment, asked.call.body["content"]))
+
+
+def add_labels(asked: Asked) -> Answer:
+    repo, issue = asked.issue(level="write")
+    for name in asked.call.body["labels"]:
+        repo.labels.add(name)  # GitHub makes up a label that is missing
+        if {"name": name} not in issue["labels"]:
+            issue["labels"].append({"name": name})
+    return 200, issue["labels"]
+
+
+def remove_label(asked: Asked) -> Answer:
+    _, issue = asked.issue(level="write")
+    label = {"name": asked.blanks["label"]}
+    if label not in issue["labels"]:
+        raise RefusalError(404, "Label does not exist")
+    issue["labels"].remove(label)
+    return 200, issue["labels"]
+
+
+def _react(asked: Asked, reaction: tuple[str, int, str]) -> Answer:
+    if reaction in asked.world.reactions:
+        return 200, {"content": reaction[2]}
+    asked.world.reactions.append(reaction)
+    return 201, {"content": reaction[2]}
+
+
+def _check_app(asked: Asked) -> None:
+    try:
+        token = asked.call.authorization.partition(" ")[2]
+        public = serialization.load_pem_private_key(private_key().encode(), None).public_key()
+        claims = jwt.decode(token, public, algorithms=["RS256"])  # type: ignore[arg-type]
+    except jwt.InvalidTokenError as error:
+        raise RefusalError(401, f"A JSON web token could not be decoded: {error}") from error
+    if claims["iss"] != str(APP_ID):
+        raise RefusalError(401, "Integration not found")
+
+
+_REPO = "/repos/{owner}/{repo}"
+_ROUTES: list[tuple[str, str, Route]] = [
+    ("POST", "/app/installations/{installation}/access_tokens", create_token),
+    ("GET", "/app", get_app),
+    ("GET", "/app/hook/deliveries", list_deliveries),
+    ("POST", "/app/hook/deliveries/{delivery}/attempts", redeliver),
+    ("GET", _REPO, get_repo),
+    ("GET", _REPO + "/branches/{branch}", get_branch),
+    ("GET", _REPO + "/contents/{path}", get_file),
+    ("GET", _REPO + "/labels", list_labels),
+    ("GET", _REPO + "/collaborators/{user}/permission", get_permission),
+    ("GET", _REPO + "/issues", list_issues),
+    ("GET", _REPO + "/issues/{number}", get_issue),
+    ("GET", "/repositories/{id}/issues/{number}", get_issue),
+    ("GET", _REPO + "/issues/{number}/comments", list_comments),
+    ("POST", _REPO + "/issues/{number}/comments", create_comment),
+    ("PATCH", _REPO + "/issues/comments/{comment}", edit_comment),
+    ("POST", _REPO + "/issues/{number}/reactions", react_to_issue),
+    ("POST", _REPO + "/issues/comments/{comment}/reactions", react_to_comment),
+    ("POST", _REPO + "/issues/{number}/labels", add_labels),
+    ("DELETE", _REPO + "/issues/{number}/labels/{label}", remove_label),
+]
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\{(\w+)\}", lambda m: f"(?P<{m[1]}>{'.+' if m[1] == 'path' else '[^/]+'})", template))
+
+
+_COMPILED = [(method, _pattern(template), route) for method, template, route in _ROUTES]
+_GIT = re.compile(r"/([^/]+/[^/]+)\.git/(.+)")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def _serve(self) -> None:
+        github: GitHubServer = self.server.github  # type: ignore[attr-defined]
+        split = urlsplit(self.path)
+        cloned = _GIT.fullmatch(split.path)
+        if cloned:
+            self._serve_git(github, cloned[1], cloned[2], split.query)
+            return
+        call = self._read(split.path, split.query)
+        github.calls.append(call)
+        fault = github.fault(call)
+        if fault is None or fault.after:
+            status, body, headers = self._answer(github, call)
+        if fault is not None:
+            time.sleep(fault.delay)
+            if fault.status is None:
+                self._cut()
+                return
+            status, body, headers = fault.status, {"message": fault.message}, fault.headers
+        try:
+            self._send(status, body, headers)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True  # the client had waited long enough
+
+    do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = _serve  # noqa: N815
+
+    def _read(self, path: str, query: str) -> Call:
+        length = int(self.headers.get("Content-Length") or 0)
+        raw = self.rfile.read(length)
+        body = json.loads(raw) if raw else None
+        return Call(self.command, path, parse_qs(query), body, self.headers.get("Authorization", ""))
+
+    def _answer(self, github: GitHubServer, call: Call) -> tuple[int, Any, dict[str, str]]:
+        if not call.path.startswith("/repositories/"):  # only ever asked because GitHub redirects there
+            fault = violation(call.method, call.path, call.query, call.body)
+            if fault:
+                github.violations.append(fault)
+        for method, pattern, route in _COMPILED:
+            found = pattern.fullmatch(call.path)
+            if found and method == call.method:
+                blanks = {name: unquote(value) for name, value in found.groupdict().items()}
+                try:
+                    status, body = route(Asked(github.world, call, blanks))
+                except RefusalError as refusal:
+                    return refusal.status, {"message": refusal.message}, refusal.headers
+                return status, body, {}
+        return 404, {"message": "Not Found"}, {}
+
+    def _serve_git(self, github: GitHubServer, full_name: str, path: str, query: str) -> None:
+        kind, _, credentials = self.headers.get("Authorization", "").partition(" ")
+        token = base64.b64decode(credentials).decode().partition(":")[2] if kind == "Basic" else ""
+        held, repo = github.world.tokens.get(token), github.world.named(full_name)
+        if held is None or repo is None or repo.git is None or repo.id not in held["repositories"]:
+            self._send(401, {"message": "Bad credentials"}, {"WWW-Authenticate": "Basic"})
+            return
+        serve_git(self, repo.git, path, query)
+
+    def _send(self, status: int, body: Any, headers: dict[str, str]) -> None:
+        payload = json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def _cut(self) -> None:
+        """Reset the connection in the middle of the answer."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing."""

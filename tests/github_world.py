@@ -1,0 +1,145 @@
+"""What a stand-in for GitHub knows: repositories, issues, comments, labels, people, in plain dictionaries."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+APP_ID, SLUG, BOT_ID, INSTALLATION = 4711, "tracehound", 990_001, 77
+BOT = {"login": f"{SLUG}[bot]", "id": BOT_ID, "type": "Bot"}
+FLAGS = ("admin", "maintain", "push", "triage", "pull")
+GRANTED = {"issues": "write", "contents": "read", "metadata": "read"}
+
+Json = dict[str, Any]
+
+
+def person(login: str, kind: str = "User") -> Json:
+    """An account; the same login is the same account."""
+    return {"login": login, "id": sum(ord(c) * 31**n for n, c in enumerate(login)) % 10**9, "type": kind}
+
+
+@dataclass
+class Repo:
+    """A repository with its issues."""
+
+    id: int
+    owner: str
+    name: str
+    git: Path | None = None
+    """A local repository, served to git clients."""
+    default_branch: str = "main"
+    head: str = ""
+    """The branch's SHA; empty means no commit."""
+    labels: set[str] = field(default_factory=set)
+    files: dict[str, str] = field(default_factory=dict)
+    issues: dict[int, Json] = field(default_factory=dict)
+    permissions: dict[str, str] = field(default_factory=dict)
+    """Login → the highest flag; anybody else may pull."""
+    archived: bool = False
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.owner}/{self.name}"
+
+
+@dataclass
+class World:
+    """Everything there is; the server answers from it, and tests change it."""
+
+    url: str = ""
+    repos: dict[int, Repo] = field(default_factory=dict)
+    comments: dict[int, Json] = field(default_factory=dict)
+    reactions: list[tuple[str, int, str]] = field(default_factory=list)
+    """(``issue`` or ``comment``, number or id, content), in the order they were left; each once."""
+    moved: dict[tuple[int, int], str] = field(default_factory=dict)
+    """(repository id, number) → the path it is at now."""
+    suspended: bool = False
+    tokens: dict[str, Json] = field(default_factory=dict)
+    deliveries: list[Json] = field(default_factory=list)
+    redelivered: list[int] = field(default_factory=list)
+    _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1_000))
+    _seconds: itertools.count[int] = field(default_factory=itertools.count)
+
+    def now(self) -> str:
+        """A later time than any before it."""
+        stamp = time.gmtime(1_750_000_000 + next(self._seconds))
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", stamp)
+
+    def repository(self, full_name: str = "octo/parser", **given: Any) -> Repo:
+        """Add a repository."""
+        owner, _, name = full_name.partition("/")
+        repo = Repo(id=given.pop("id", next(self._ids)), owner=owner, name=name, **given)
+        self.repos[repo.id] = repo
+        return repo
+
+    def named(self, full_name: str) -> Repo | None:
+        """A repository by its name of today."""
+        return next((repo for repo in self.repos.values() if repo.full_name == full_name), None)
+
+    def open_issue(self, repo: Repo, title: str = "It fails", body: str | None = "", author: str = "rita") -> Json:
+        """A person opens an issue."""
+        number = len(repo.issues) + 1
+        now = self.now()
+        repo.issues[number] = {
+            "id": next(self._ids),
+            "number": number,
+            "title": title,
+            "body": body,
+            "user": person(author),
+            "state": "open",
+            "locked": False,
+            "labels": [],
+            "created_at": now,
+            "updated_at": now,
+        }
+        return self.issue(repo, number)
+
+    def issue(self, repo: Repo, number: int) -> Json:
+        """An issue as the API shows it."""
+        return {
+            **repo.issues[number],
+            "url": f"{self.url}/repos/{repo.full_name}/issues/{number}",
+            "repository_url": f"{self.url}/repos/{repo.full_name}",
+            "html_url": f"{self.url}/{repo.full_name}/issues/{number}",
+        }
+
+    def comment(self, repo: Repo, number: int, body: str, author: Json | str = "rita") -> Json:
+        """Somebody comments; a string is a person."""
+        user = person(author) if isinstance(author, str) else author
+        made, now = next(self._ids), self.now()
+        comment = {
+            "id": made,
+            "user": user,
+            "body": body,
+            "created_at": now,
+            "updated_at": now,
+            "html_url": f"{self.url}/{repo.full_name}/issues/{number}#issuecomment-{made}",
+            "performed_via_github_app": {"id": APP_ID, "slug": SLUG} if user == BOT else None,
+        }
+        self.comments[made] = {**comment, "_repo": repo.id, "_number": number}
+        return comment
+
+    def on(self, repo: Repo, number: int) -> list[Json]:
+        """The comments on an issue, oldest first."""
+        found = [c for c in self.comments.values() if (c["_repo"], c["_number"]) == (repo.id, number)]
+        return sorted(found, key=lambda comment: comment["id"])
+
+    def ours(self, repo: Repo, number: int) -> list[str]:
+        """What the App has said on an issue."""
+        return [comment["body"] for comment in self.on(repo, number) if comment["user"] == BOT]
+
+    def reports(self, repo: Repo, number: int) -> list[str]:
+        """Its sticky comments; more than one is a fault."""
+        return [body for body in self.ours(repo, number) if body.startswith("<!-- triage:report")]
+
+    def transfer(self, repo: Repo, number: int, to: Repo) -> int:
+        """Move an issue with its comments to another repository; returns its number there."""
+        new = len(to.issues) + 1
+        to.issues[new] = {**repo.issues.pop(number), "number": new}
+        for comment in self.on(repo, number):
+            comment.update(_repo=to.id, _number=new)
+        self.moved[repo.id, number] = f"/repositories/{to.id}/issues/{new}"
+        return new
