@@ -10,11 +10,13 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 from picture import draw
 
 from bot.cli import cli
+from bot.repo_config.model import config_schema
 from bot.report.document import result_schema
 
 DOCS = Path(__file__).parent
@@ -23,12 +25,16 @@ WIDTH = 100
 
 def pages() -> dict[Path, str]:
     """Each generated page by its path."""
-    schema = json.dumps(result_schema(), indent=2, sort_keys=True) + "\n"
     return {
         DOCS / "cli.md": "\n".join(_cli()),
-        DOCS / "schema" / "triage-result.json": schema,
+        DOCS / "schema" / "triage-result.json": _json(result_schema()),
+        DOCS / "schema" / "triage.yml.json": _json(config_schema()),
         DOCS / "report.svg": draw(),
     }
+
+
+def _json(schema: dict[str, Any]) -> str:
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
 def _cli() -> Iterator[str]:
@@ -40,6 +46,15 @@ def _cli() -> Iterator[str]:
         if command is not None:
             context = click.Context(command, info_name=name, parent=root, max_content_width=WIDTH, terminal_width=WIDTH)
             yield f"## triage {name}\n\n```text\n{command.get_help(context)}\n```\n"
+            yield from _subcommands(command, context)
+
+
+def _subcommands(command: click.Command, parent: click.Context) -> Iterator[str]:
+    if not isinstance(command, click.Group):
+        return
+    for name, part in command.commands.items():
+        context = click.Context(part, info_name=name, parent=parent, max_content_width=WIDTH, terminal_width=WIDTH)
+        yield f"### triage {parent.info_name} {name}\n\n```text\n{part.get_help(context)}\n```\n"
 
 
 def main() -> None:

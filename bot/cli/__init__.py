@@ -25,6 +25,7 @@ _COMMANDS = {
     "index": "Parse a commit ahead of time.",
     "graph": "Print the graph as Mermaid.",
     "schema": "Print the JSON Schema of `run --format json`.",
+    "config": "Check a repository's .github/triage.yml.",
     "doctor": "Check every setting and say how to mend it.",
 }
 

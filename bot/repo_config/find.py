@@ -1,0 +1,68 @@
+"""Which configuration holds: the repository's, else its organisation's, else the defaults; never two merged."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.repo_config.model import RepositoryConfig
+from bot.repo_config.read import ConfigError, ConfigFault, read_config
+
+PATH = ".github/triage.yml"
+
+
+class Files(Protocol):
+    """Where configurations are read."""
+
+    async def file(self, path: str) -> str | None:
+        """A file on the default branch."""
+
+    async def organisation_file(self, path: str) -> str | None:
+        """A file of the organisation's ``.github`` repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundConfig:
+    """The configuration that holds, and what is wrong with the one that does not."""
+
+    config: RepositoryConfig
+    text: str
+    """Of the configuration that holds; keep it as the last valid one."""
+    digest: str
+    """Names the text that was found, valid or not; empty where there is none."""
+    faults: tuple[ConfigFault, ...] = ()
+    from_organisation: bool = False
+
+
+async def find_config(files: Files, last_valid: str | None = None) -> FoundConfig:
+    """Read the configuration; an invalid one leaves the last valid one in force, else nothing is written at all.
+
+    Args:
+        files: read with the default branch's and the organisation's own tokens.
+        last_valid: the text kept from the last ``FoundConfig``.
+
+    Raises:
+        RetryableError: it cannot be read now.
+    """
+    text = await files.file(PATH)
+    from_organisation = text is None
+    if text is None:
+        text = await files.organisation_file(PATH)
+    if text is None:
+        return FoundConfig(RepositoryConfig(), "", "")
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    try:
+        return FoundConfig(read_config(text), text, digest, from_organisation=from_organisation)
+    except ConfigError as error:
+        kept = _kept(last_valid)
+        return FoundConfig(kept, last_valid or "", digest, error.faults, from_organisation)
+
+
+def _kept(last_valid: str | None) -> RepositoryConfig:
+    if last_valid is not None:
+        try:
+            return read_config(last_valid)
+        except ConfigError:
+            pass  # an older version of ours took it
+    return RepositoryConfig(mode="dry-run")

@@ -1,0 +1,116 @@
+"""The keys of ``.github/triage.yml``, each with what it means."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from nodes.report import Kind
+
+Mode = Literal["dry-run", "label", "comment"]
+CommandRole = Literal["author", "maintainer", "nobody"]
+CommandName = Literal[
+    "triage",
+    "help",
+    "status",
+    "why",
+    "redirect",
+    "answer",
+    "stop",
+    "resume",
+    "wrong",
+    "duplicate",
+    "not-duplicate",
+    "label",
+    "unlabel",
+]
+StateName = Literal["needs-answer", "cause-found", "no-cause", "duplicate", "fixed"]
+LabelName = Literal[Kind, StateName]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+Glob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^*]*(\*{1,2}[^*]*){0,4}$")]
+
+
+class Section(BaseModel):
+    """A part of the file; a key that it does not know is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True)
+
+
+class Labels(Section):
+    """Which labels may be set. Labels are never made up: those that do not exist are left out."""
+
+    allowed: Annotated[tuple[Glob, ...], Field(max_length=100)] = ("bug", "enhancement", "question", "documentation")
+    """Labels that may be set as they are proposed; ``*`` stands for anything, as in ``area: *``."""
+    map: Annotated[dict[LabelName, Label], Field(max_length=50)] = {}
+    """What this repository calls a kind or a state: ``bug``, ``feature``, ``question``, ``docs``, ``spam``,
+    ``security``; ``needs-answer``, ``cause-found``, ``no-cause``, ``duplicate``, ``fixed``. What is named here is
+    allowed. Without an entry a state has no label."""
+
+    def allows(self, label: str) -> bool:
+        """May this label be set?"""
+        return label in self.map.values() or any(matches(glob, label) for glob in self.allowed)
+
+
+class Limits(Section):
+    """How much is done; the operator's own limits hold beside these."""
+
+    runs_per_day: Annotated[int, Field(ge=0, le=10_000)] = 200
+    """Triages a day in this repository; further issues wait for the next day."""
+    questions: Annotated[int, Field(ge=0, le=2)] = 2
+    """Questions put to the reporter of one issue, over all its runs."""
+    suspects: Annotated[int, Field(ge=1, le=3)] = 3
+    """Places shown without unfolding anything."""
+
+
+class RepositoryConfig(Section):
+    """What a repository's maintainers say about triage in it."""
+
+    enabled: bool = True
+    """``false`` leaves every issue alone."""
+    mode: Mode = "comment"
+    """``dry-run`` writes nothing, ``label`` sets labels, ``comment`` also comments and reacts."""
+    brain: Literal["auto", "rules"] = "auto"
+    """``rules`` keeps issue texts from any model; ``auto`` is what the operator has set."""
+    labels: Labels = Labels()
+    ignore_paths: Annotated[tuple[Glob, ...], Field(max_length=100)] = ()
+    """Files that are never named as suspects, such as ``vendor/**``."""
+    limits: Limits = Limits()
+    opt_out_label: Label = "triage: skip"
+    """An issue with this label is left alone."""
+    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")] = "en"
+    """The language of what a model writes. Fixed sentences are English."""
+    commands: dict[CommandName, CommandRole] = {}
+    """Who may give a command, where that is to be fewer people than by default: ``author`` (of the issue, and
+    maintainers), ``maintainer``, ``nobody``."""
+    bots: Annotated[tuple[Label, ...], Field(max_length=50)] = ()
+    """Bots whose issues are triaged like a person's, by login, such as ``sentry-io[bot]``."""
+
+    def ignores(self, path: str) -> bool:
+        """Is a file never to be named?"""
+        return any(matches(glob, path) for glob in self.ignore_paths)
+
+
+def matches(glob: str, name: str) -> bool:
+    """Does a pattern fit the whole name, whatever its case? ``**`` crosses slashes, ``*`` does not."""
+    return _compiled(glob).fullmatch(name) is not None
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema of the file."""
+    schema = RepositoryConfig.model_json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "Tracehound: .github/triage.yml",
+    }
+
+
+@lru_cache(512)
+def _compiled(glob: str) -> re.Pattern[str]:
+    # At most four stars (the type sees to it), so the work is bounded by a small power of a short name's length.
+    parts = re.split(r"(\*\*/|\*\*|\*)", glob)
+    special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*"}
+    return re.compile("".join(special.get(part) or re.escape(part) for part in parts), re.IGNORECASE | re.DOTALL)

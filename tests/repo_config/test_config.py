@@ -1,0 +1,162 @@
+"""`.github/triage.yml`: what is read, what is refused with its line, which one holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from bot.cli import cli
+from bot.repo_config import ConfigError, RepositoryConfig, find_config, read_config
+from bot.repo_config.model import config_schema, matches
+
+WHOLE = """\
+# yaml-language-server: $schema=https://example.org/triage.yml.json
+mode: label
+brain: rules
+labels:
+  allowed: ["area: *", bug]
+  map:
+    bug: "type: bug"
+    needs-answer: needs info
+ignore_paths: ["vendor/**", "*.min.js"]
+limits:
+  runs_per_day: 20
+  questions: 1
+opt_out_label: no bots
+language: de
+commands:
+  stop: maintainer
+bots: ["sentry-io[bot]"]
+"""
+
+
+def test_every_key_is_read() -> None:
+    config = read_config(WHOLE)
+    assert (config.mode, config.brain, config.language, config.opt_out_label) == ("label", "rules", "de", "no bots")
+    assert (config.limits.questions, config.commands["stop"]) == (1, "maintainer")
+    assert config.labels.allows("area: lexer")
+    assert config.labels.allows("type: bug")
+    assert not config.labels.allows("wontfix")
+    assert config.ignores("vendor/a/b.c")
+    assert config.ignores("jquery.min.js")
+    assert not config.ignores("src/vendor/x")
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
+def test_an_empty_file_means_the_defaults(text: str) -> None:
+    assert read_config(text) == RepositoryConfig()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        pytest.param("\nmod: label\n", 2, "unknown key `mod`; did you mean `mode`?", id="unknown-key"),
+        pytest.param("labels:\n  allow: []\n", 2, "did you mean `allowed`", id="unknown-key-below"),
+        pytest.param("labels:\n  map:\n    bgu: x\n", 3, "unknown key `bgu`; did you mean `bug`?", id="kind"),
+        pytest.param("commands:\n  redirekt: nobody\n", 2, "did you mean `redirect`", id="command"),
+        pytest.param("commands:\n  stop: anyone\n", 2, "`commands.stop`", id="role"),
+        pytest.param("mode: shout\n", 1, "'dry-run', 'label' or 'comment'", id="value"),
+        pytest.param("a: 1\nlimits:\n  questions: 3\n", 3, "less than or equal to 2", id="number"),
+        pytest.param("mode: label\nmode: comment\n", 2, "`mode` stands twice", id="twice"),
+        pytest.param("bots:\n  - a\n  - []\n", 3, "bots", id="item"),
+        pytest.param("mode: 'label\n", 2, "not YAML", id="broken"),
+        pytest.param("- mode\n", 1, "a mapping", id="a-list"),
+        pytest.param("a: &x [1]\nb: *x\n", 2, "aliases", id="alias"),
+        pytest.param("a: " + "[" * 5_000, 1, "deeply", id="deep"),
+        pytest.param("a: \x01", 1, "not YAML", id="control-character"),
+        pytest.param("a: !!python/object:os.system ls\n", 1, "unknown key", id="a-tag-makes-nothing"),
+        pytest.param("x" * 70_000, 1, "longer than", id="long"),
+        pytest.param("ignore_paths: ['*a*a*a*a*a*b']\n", 1, "ignore_paths", id="many-stars"),
+    ],
+)
+def test_a_fault_is_named_with_its_line(text: str, line: int, says: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_config(text)
+    assert any(fault.line == line and says in fault.says for fault in raised.value.faults), raised.value.faults
+
+
+def test_a_name_in_a_fault_cannot_act() -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_config('"`@all`\\n/close": 1\n')
+    assert raised.value.faults[0].says.startswith("unknown key `@all/close`")
+
+
+def test_the_schema_accepts_what_we_accept() -> None:
+    validator = jsonschema.Draft202012Validator(config_schema())
+    validator.validate(yaml.safe_load(WHOLE))
+    assert not validator.is_valid({"mod": "label"})
+    assert not validator.is_valid({"mode": "shout"})
+
+
+@pytest.mark.parametrize(
+    ("glob", "name", "fits"),
+    [
+        ("vendor/**", "vendor/a/b", True),
+        ("**/x.py", "x.py", True),
+        ("**/x.py", "a/b/x.py", True),
+        ("*.py", "a/x.py", False),
+        ("area: *", "Area: Lexer", True),
+        ("a.b", "axb", False),
+    ],
+)
+def test_patterns(glob: str, name: str, fits: bool) -> None:
+    assert matches(glob, name) is fits
+
+
+class Files:
+    def __init__(self, own: str | None = None, organisation: str | None = None) -> None:
+        self.own, self.organisation = own, organisation
+
+    async def file(self, path: str) -> str | None:
+        assert path == ".github/triage.yml"
+        return self.own
+
+    async def organisation_file(self, path: str) -> str | None:
+        assert path == ".github/triage.yml"
+        return self.organisation
+
+
+async def test_the_repository_comes_first_and_nothing_is_merged() -> None:
+    found = await find_config(Files("brain: rules\n", "mode: label\n"))
+    assert (found.config.mode, found.config.brain) == ("comment", "rules")
+    found = await find_config(Files(None, "mode: label\n"))
+    assert found.config.mode == "label"
+    assert found.from_organisation
+    assert (await find_config(Files())).config == RepositoryConfig()
+
+
+async def test_an_invalid_file_leaves_the_last_valid_one_else_nothing_is_written() -> None:
+    broken = Files("mod: label\n", "mode: label\n")
+    found = await find_config(broken)
+    assert found.config.mode == "dry-run"
+    assert [fault.line for fault in found.faults] == [1]
+    found = await find_config(broken, "mode: label\n")
+    assert (found.config.mode, found.text) == ("label", "mode: label\n")
+    assert (await find_config(broken, "also: broken\n")).config.mode == "dry-run"
+
+
+def test_the_command_names_each_fault_and_fails(tmp_path: Path) -> None:
+    file = tmp_path / "triage.yml"
+    file.write_text("mod: x\nbrain: gpt\n")
+    done = CliRunner().invoke(cli, ["config", "check", str(file)])
+    assert done.exit_code == 1
+    assert f"{file}:1: unknown key `mod`" in done.output
+    assert f"{file}:2: `brain`" in done.output
+    file.write_text("mode: label\n")
+    done = CliRunner().invoke(cli, ["config", "check", str(file)])
+    assert (done.exit_code, done.output) == (0, f"{file}: sound; mode label\n")
+
+
+def test_a_missing_file_is_said_in_one_line(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["config", "check", str(tmp_path / "none.yml")])
+    assert done.exit_code == 2
+    assert "cannot be read" in done.output
+
+
+def test_the_schema_is_printed() -> None:
+    assert json.loads(CliRunner().invoke(cli, ["config", "schema"]).output) == config_schema()
