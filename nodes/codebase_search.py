@@ -111,7 +111,7 @@ def _evidence(place: Location, sha: str, score: float) -> Evidence:
         symbol=place.symbol,
         quote=place.quote,
         score=round(score, 4),
-        reasons=tuple(reason.text[:200] for reason in place.reasons[:4]),
+        reasons=tuple(reason.text[:200] for reason in place.reasons if reason.kind != "prior")[:4],
     )
 
 
