@@ -1,0 +1,47 @@
+"""How much disk mirrors take, and which of them go first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+
+def size_of(directory: Path) -> int:
+    """Bytes of the files below a directory; what vanishes meanwhile counts nothing."""
+    total = 0
+    stack = [os.fspath(directory)]
+    while stack:
+        try:
+            with os.scandir(stack.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        stack.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            continue
+    return total
+
+
+def evict(root: Path, budget: int, *, in_use: Callable[[str], bool]) -> list[str]:
+    """Remove the least recently used folders below a root until the rest fits; returns their names."""
+    folders = sorted((folder for folder in root.iterdir() if folder.is_dir()), key=lambda f: f.stat().st_mtime)
+    sizes = {folder: size_of(folder) for folder in folders}
+    total, gone = sum(sizes.values()), []
+    for folder in folders:
+        if total <= budget:
+            break
+        if not in_use(folder.name):
+            shutil.rmtree(folder, ignore_errors=True)
+            total -= sizes[folder]
+            gone.append(folder.name)
+    return gone
+
+
+def clear_leavings(mirror: Path) -> None:
+    """Take away what a killed git left behind; nobody else works in a mirror."""
+    for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock", "objects/*/tmp_obj_*"):
+        for left in mirror.glob(pattern):
+            left.unlink(missing_ok=True)

@@ -1,0 +1,135 @@
+"""A mirror a repository, fetched when it is needed and kept while the disk allows."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from bot.errors import RefusedError
+from bot.mirrors.disk import clear_leavings, evict
+from bot.mirrors.git import HEAD, BrokenMirrorError, MirrorLimits, TooLargeError, fetch, run
+from bot.ports import RepositoryRef
+
+logger = logging.getLogger(__name__)
+
+
+class CloneSource(Protocol):
+    """Says where a repository is fetched from."""
+
+    async def clone_url_and_header(self) -> tuple[str, str]:
+        """The address and the HTTP header that opens it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A repository on this machine, as it was at the last fetch."""
+
+    directory: Path
+    """Bare; what is derived from it may be kept beside it and goes with it."""
+    sha: str
+    """The tip of the default branch."""
+
+    async def has(self, sha: str) -> bool:
+        """Is a commit that was pinned earlier still there?"""
+        try:
+            await run("--git-dir", str(self.directory), "cat-file", "-e", f"{sha}^{{commit}}")
+        except BrokenMirrorError:
+            return False
+        return True
+
+
+class Mirrors:
+    """All mirrors below one folder, which belongs to this process alone."""
+
+    def __init__(self, root: Path, limits: MirrorLimits | None = None, *, local_addresses: bool = False) -> None:
+        """Keep mirrors below ``root``; a path on this machine is fetched from only where GitHub itself runs here."""
+        root.mkdir(parents=True, exist_ok=True)
+        self._root = root
+        self._local = local_addresses
+        self._limits = limits or MirrorLimits()
+        self._using: Counter[str] = Counter()
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._begun: Counter[str] = Counter()
+        self._good: Counter[str] = Counter()
+        """The last fetch that succeeded, by its number: whoever asked before it began need not fetch again."""
+
+    @asynccontextmanager
+    async def ready(self, repository: RepositoryRef, source: CloneSource) -> AsyncIterator[Mirror]:
+        """A mirror that is no older than this call, and stays while it is used.
+
+        Raises:
+            GoneError: the repository has no commit.
+            RefusedError: it is not ours to read, or larger than the limits even without its history.
+            RetryableError: the network, or the server.
+        """
+        name = str(repository.id)
+        self._using[name] += 1
+        try:
+            yield await self._fetched(name, source)
+        finally:
+            self._using[name] -= 1
+
+    async def _fetched(self, name: str, source: CloneSource) -> Mirror:
+        seen = self._begun[name]
+        directory = self._root / name / "mirror"
+        async with self._locks[name]:
+            if self._good[name] <= seen or not directory.exists():
+                self._begun[name] += 1
+                await self._fetch(directory, source)
+                self._good[name] = self._begun[name]
+            # Our own name of the tip: a revision that a repository chooses is never an argument.
+            sha = await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
+        os.utime(directory.parent)
+        await self._make_room()
+        return Mirror(directory, sha)
+
+    async def _fetch(self, directory: Path, source: CloneSource) -> None:
+        url, header = await source.clone_url_and_header()
+        if urlsplit(url).scheme == "file" and not self._local:
+            raise RefusedError("a payload may not name a path on this machine")
+        try:
+            await self._into(directory, url, header)
+        except BrokenMirrorError as error:
+            logger.warning("mirror made anew", extra={"action": "mirror.broken", "reason": str(error)})
+            shutil.rmtree(directory, ignore_errors=True)
+            await self._into(directory, url, header)
+
+    async def _into(self, directory: Path, url: str, header: str) -> None:
+        """The whole history, or where that is too much, the newest commit alone."""
+        try:
+            await _make_bare(directory)
+            await fetch(directory, url, header, self._limits)
+        except TooLargeError as error:
+            logger.warning("history left out", extra={"action": "mirror.shallow", "reason": str(error)})
+            shutil.rmtree(directory, ignore_errors=True)
+            await _make_bare(directory)
+            await self._shallow(directory, url, header)
+
+    async def _shallow(self, directory: Path, url: str, header: str) -> None:
+        try:
+            await fetch(directory, url, header, self._limits, depth=1)
+        except TooLargeError as error:
+            shutil.rmtree(directory, ignore_errors=True)
+            raise RefusedError(f"the repository is {error}") from error
+
+    async def _make_room(self) -> None:
+        gone = await asyncio.to_thread(evict, self._root, self._limits.disk, in_use=lambda name: self._using[name] > 0)
+        for name in gone:
+            logger.info("mirror removed", extra={"action": "mirror.evicted", "repository": name})
+
+
+async def _make_bare(directory: Path) -> None:
+    if (directory / "HEAD").exists():
+        await asyncio.to_thread(clear_leavings, directory)
+        return
+    await run("init", "--quiet", "--bare", "--template=", str(directory))
+    await run("--git-dir", str(directory), "symbolic-ref", "HEAD", HEAD)

@@ -1,0 +1,232 @@
+"""Mirrors, fetched over HTTP by a real git from a real repository."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.errors import GoneError, RefusedError, RetryableError
+from bot.github import GitHub
+from bot.mirrors import MirrorLimits, Mirrors
+from bot.ports import RepositoryRef
+from tests.github_server import GitHubServer, private_key, serve_github
+from tests.github_world import APP_ID, INSTALLATION, Repo
+from tests.repositories import git, make_repository
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with serve_github() as running:
+        yield running
+
+
+@pytest.fixture
+def repo(server: GitHubServer, tmp_path: Path) -> Repo:
+    make_repository(tmp_path / "theirs", {"a.py": "one = 1\n"})
+    return server.world.repository(git=tmp_path / "theirs" / ".git")
+
+
+@pytest.fixture
+async def source(server: GitHubServer, repo: Repo):
+    github = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url)
+    yield github.for_repository(ref_to(repo))
+    await github.aclose()
+
+
+def ref_to(repo: Repo) -> RepositoryRef:
+    return RepositoryRef("127.0.0.1", INSTALLATION, repo.id, repo.owner, repo.name)
+
+
+async def test_a_mirror_has_the_tip_the_history_and_the_tags(tmp_path, repo, source) -> None:
+    git(tmp_path / "theirs", "tag", "v1")
+    tip = make_repository(tmp_path / "theirs", {"a.py": "one = 2\n"})
+    async with Mirrors(tmp_path / "repos").ready(ref_to(repo), source) as mirror:
+        assert mirror.sha == tip
+        assert mirror.directory == tmp_path / "repos" / str(repo.id) / "mirror"
+        assert git(mirror.directory, "tag").split() == [b"v1"]
+        assert git(mirror.directory, "rev-parse", "HEAD").decode().strip() == tip
+        assert await mirror.has(git(tmp_path / "theirs", "rev-parse", "v1").decode().strip())
+        assert not await mirror.has("0" * 40)
+
+
+async def test_a_later_call_sees_what_was_pushed_since_even_by_force(tmp_path, repo, source) -> None:
+    mirrors = Mirrors(tmp_path / "repos")
+    async with mirrors.ready(ref_to(repo), source):
+        pass
+    git(tmp_path / "theirs", "commit", "--quiet", "--amend", "--message", "Other")
+    tip = git(tmp_path / "theirs", "rev-parse", "HEAD").decode().strip()
+    async with mirrors.ready(ref_to(repo), source) as mirror:
+        assert mirror.sha == tip
+
+
+async def test_no_secret_is_left_on_disk_or_shown_in_arguments(tmp_path, server, repo, source, monkeypatch) -> None:
+    seen = tmp_path / "arguments"
+    spy = tmp_path / "bin" / "git"
+    spy.parent.mkdir()
+    real = next(Path(part) / "git" for part in os.environ["PATH"].split(":") if (Path(part) / "git").exists())
+    spy.write_text(f'#!/bin/sh\necho "$@" >> {seen}\nexec {real} "$@"\n')
+    spy.chmod(spy.stat().st_mode | stat.S_IEXEC)
+    monkeypatch.setenv("PATH", f"{spy.parent}:{os.environ['PATH']}")
+    async with Mirrors(tmp_path / "repos").ready(ref_to(repo), source):
+        pass
+    _, header = await source.clone_url_and_header()
+    secrets = [header.rpartition(" ")[2], *server.world.tokens]
+    files = [file for file in (tmp_path / "repos").rglob("*") if file.is_file()]
+    assert files
+    for secret in secrets:
+        assert secret not in seen.read_text()
+        assert not any(secret.encode() in file.read_bytes() for file in files)
+
+
+async def test_nothing_in_a_repository_is_run(tmp_path, repo, source) -> None:
+    theirs = tmp_path / "theirs"
+    make_repository(theirs, {".gitmodules": f'[submodule "x"]\n\tpath = x\n\turl = {theirs}\n', "a.py": ""})
+    git(theirs, "config", "uploadpack.packObjectsHook", "touch /tmp/never")
+    async with Mirrors(tmp_path / "repos").ready(ref_to(repo), source) as mirror:
+        assert not list(mirror.directory.glob("hooks/*"))
+        assert not (mirror.directory / "modules").exists()
+
+
+@pytest.mark.parametrize("left", ["shallow.lock", "refs/heads/head.lock", "packed-refs.lock"])
+async def test_what_a_killed_git_left_is_no_obstacle(tmp_path, repo, source, left) -> None:
+    mirrors = Mirrors(tmp_path / "repos")
+    async with mirrors.ready(ref_to(repo), source) as mirror:
+        pass
+    (mirror.directory / left).write_text("")
+    tip = make_repository(tmp_path / "theirs", {"a.py": "one = 3\n"})
+    async with mirrors.ready(ref_to(repo), source) as mirror:
+        assert mirror.sha == tip
+
+
+async def test_a_broken_mirror_is_made_anew(tmp_path, repo, source) -> None:
+    mirrors = Mirrors(tmp_path / "repos")
+    async with mirrors.ready(ref_to(repo), source) as mirror:
+        pass
+    for pack in mirror.directory.glob("objects/pack/*.pack"):
+        pack.chmod(0o600)
+        pack.write_bytes(b"PACK nonsense")
+    for loose in mirror.directory.glob("objects/??/*"):
+        loose.chmod(0o600)
+        loose.write_bytes(b"nonsense")
+    make_repository(tmp_path / "theirs", {"a.py": "one = 4\n"})
+    async with mirrors.ready(ref_to(repo), source) as mirror:
+        assert git(mirror.directory, "show", "HEAD:a.py") == b"one = 4\n"
+
+
+async def test_many_waiting_share_a_fetch_that_began_after_they_asked(tmp_path, repo, source) -> None:
+    mirrors, fetches = Mirrors(tmp_path / "repos"), 0
+
+    class Counting:
+        async def clone_url_and_header(self) -> tuple[str, str]:
+            nonlocal fetches
+            fetches += 1
+            return await source.clone_url_and_header()
+
+    async def use() -> str:
+        async with mirrors.ready(ref_to(repo), Counting()) as mirror:
+            return mirror.sha
+
+    assert len(set(await asyncio.gather(*(use() for _ in range(8))))) == 1
+    assert fetches == 2
+
+
+async def test_a_failed_fetch_serves_nobody(tmp_path, repo, source) -> None:
+    mirrors = Mirrors(tmp_path / "repos")
+    async with mirrors.ready(ref_to(repo), source):
+        pass
+    repo.git = None
+
+    async def use() -> None:
+        async with mirrors.ready(ref_to(repo), source):
+            raise AssertionError
+
+    said = await asyncio.gather(*(use() for _ in range(3)), return_exceptions=True)
+    assert {type(error) for error in said} == {RefusedError}
+
+
+async def test_too_large_a_history_is_left_out_and_too_large_a_tree_refused(tmp_path, repo, source) -> None:
+    theirs = tmp_path / "theirs"
+    for number in range(12):
+        make_repository(theirs, {"a.py": f"n = {number}\n", "noise.bin": os.urandom(60_000)})
+    tip = make_repository(theirs, {"a.py": "n = 99\n"})
+    async with Mirrors(tmp_path / "repos", MirrorLimits(size=300_000)).ready(ref_to(repo), source) as mirror:
+        assert mirror.sha == tip
+        assert git(mirror.directory, "rev-list", "--count", "HEAD").strip() == b"1"
+    make_repository(theirs, {"noise.bin": os.urandom(600_000)})
+    with pytest.raises(RefusedError, match="larger than"):
+        async with Mirrors(tmp_path / "repos2", MirrorLimits(size=300_000)).ready(ref_to(repo), source):
+            pass
+    assert not (tmp_path / "repos2" / str(repo.id) / "mirror").exists()
+
+
+async def test_the_least_recently_used_mirror_goes_first_and_none_in_use(tmp_path, server, repo, source) -> None:
+    mirrors = Mirrors(tmp_path / "repos", MirrorLimits(disk=1))
+    root = tmp_path / "repos"
+    for number in (5, 6):
+        (root / str(number)).mkdir()
+        (root / str(number) / "index.db").write_bytes(b"x" * 100)
+    async with mirrors.ready(ref_to(repo), source):
+        assert [folder.name for folder in root.iterdir()] == [str(repo.id)]
+    roomy = Mirrors(root, MirrorLimits(disk=10**9))
+    (root / "5").mkdir()
+    async with roomy.ready(ref_to(repo), source):
+        assert {folder.name for folder in root.iterdir()} == {"5", str(repo.id)}
+
+
+async def test_an_empty_repository_is_told_from_a_missing_one(tmp_path, server, repo, source) -> None:
+    (tmp_path / "empty").mkdir()
+    git(tmp_path / "empty", "init", "--quiet", "--bare")
+    repo.git = tmp_path / "empty"
+    with pytest.raises(GoneError):
+        async with Mirrors(tmp_path / "repos").ready(ref_to(repo), source):
+            pass
+    repo.git = None
+    with pytest.raises(RefusedError):
+        async with Mirrors(tmp_path / "repos").ready(ref_to(repo), source):
+            pass
+
+
+class At:
+    """A source that names one address."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def clone_url_and_header(self) -> tuple[str, str]:
+        return self.url, "Authorization: Basic eA=="
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc",
+        "ext::sh -c touch% /tmp/never",
+        "--upload-pack=touch /tmp/never",
+        "ssh://host/x.git",
+        "git@host:x.git",
+        "https://host/a b",
+        "http://host/x\n--foo",
+        "/etc",
+    ],
+)
+async def test_an_address_that_is_no_web_address_is_refused(tmp_path, repo, url) -> None:
+    with pytest.raises(RefusedError):
+        async with Mirrors(tmp_path / "repos").ready(ref_to(repo), At(url)):
+            pass
+
+
+async def test_a_server_that_is_down_is_tried_later(tmp_path, repo) -> None:
+    with pytest.raises(RetryableError):
+        async with Mirrors(tmp_path / "repos").ready(ref_to(repo), At("http://127.0.0.1:9/x.git")):
+            pass
+
+
+async def test_a_local_path_is_fetched_from_where_github_runs_on_this_machine(tmp_path, repo) -> None:
+    mirrors = Mirrors(tmp_path / "repos", local_addresses=True)
+    async with mirrors.ready(ref_to(repo), At(f"file://{tmp_path}/theirs/.git")) as mirror:
+        assert git(mirror.directory, "show", "HEAD:a.py") == b"one = 1\n"
