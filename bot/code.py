@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 from nodes.search.engine import Engine
-from nodes.search.history.types import History, Spot
-from nodes.search.types import Query, Ranking
+from nodes.search.types import Lookup, Query, Ranking
 
 
 class EngineCode:
@@ -30,10 +28,18 @@ class EngineCode:
         """Verbatim lines (1-based, inclusive), or None where they do not exist."""
         return await asyncio.to_thread(self._engine.read, self._sha, path, start_line, end_line)
 
-    async def history(self, query: Query, spots: Sequence[Spot]) -> History:
-        """What the history behind the commit says of places: suspect changes, owners, how the crashes are named."""
-        return await asyncio.to_thread(self._engine.history, query, spots, self._sha)
+    async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
+        """As many of these lines as are short enough to quote, or None where there is no such text file."""
+        return await asyncio.to_thread(lambda: self._engine.lookups(self._sha).lines(path, start_line, end_line))
 
-    async def subject(self, change: str) -> str | None:
-        """The first line of a commit's message, or None where the history behind the commit holds no such one."""
-        return await asyncio.to_thread(self._engine.subject, self._sha, change)
+    async def definitions(self, name: str) -> Lookup:
+        """Where a name is defined."""
+        return await asyncio.to_thread(lambda: self._engine.lookups(self._sha).definitions(name))
+
+    async def references(self, name: str) -> Lookup:
+        """Where a name is used."""
+        return await asyncio.to_thread(lambda: self._engine.lookups(self._sha).references(name))
+
+    async def words(self, text: str) -> Lookup:
+        """What shares most words with a text."""
+        return await asyncio.to_thread(lambda: self._engine.lookups(self._sha).words(text))

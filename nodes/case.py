@@ -30,7 +30,8 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
 
 def spent(judged: Judged[Any]) -> Metrics:
     """What a judgement adds to the run's metrics."""
-    return Metrics(usage=judged.usage, fallbacks=(judged.fallback,) if judged.fallback else ())
+    fallbacks = (judged.fallback,) if judged.fallback else ()
+    return Metrics(usage=judged.usage, fallbacks=fallbacks, claims_dropped=judged.dropped)
 
 
 def traced(
@@ -43,6 +44,7 @@ def traced(
     confidence: float,
     reason: str = "",
     counts: dict[str, int] | None = None,
+    looks: tuple[str, ...] = (),
 ) -> TraceEntry:
     """What a node did in this round, who judged, and how long it took since ``began`` (``time.perf_counter``)."""
     return TraceEntry(
@@ -51,6 +53,7 @@ def traced(
         confidence=confidence,
         reason=reason[:300],
         counts=counts or {},
+        looks=looks,
         judged_by=judged.judged_by,
         error=judged.fallback,
         iteration=state.iterations,

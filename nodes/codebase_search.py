@@ -3,22 +3,52 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
-from nodes.brains import judge
+from nodes.brains import is_model_asked, judge
+from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
+from nodes.candidates import (
+    CANDIDATES,
+    CANDIDATES_ON_RETRY,
+    Candidates,
+    find_candidates,
+    honest,
+    in_order,
+    rescored,
+)
 from nodes.case import load_case, spent, traced
-from nodes.context import Case, Context
-from nodes.evidence import MAX_QUOTE, Evidence, Locator, NumberedEvidence
+from nodes.context import Case, Context, Judged
+from nodes.evidence import NumberedEvidence
 from nodes.guards import progress
-from nodes.search.types import Location, Query, Ranking
-from nodes.state import AgentFinding, BugTriageState, Update
+from nodes.judgements import CodeReading
+from nodes.looks import Looks
+from nodes.search.types import Query, Ranking
+from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
 
-MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
-"""Seed 002, MIN_SCORE_THRESHOLD: candidates below this share of the best one's score are dropped."""
-CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
-"""Seed 002: how many are fetched at first, and when the draft came back."""
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the engine found, before anybody judged it."""
+
+    query: Query
+    ranking: Ranking
+    candidates: Candidates
+    looks: Looks
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a brain made of it."""
+
+    judged: Judged[CodeReading]
+    seen: tuple[NumberedEvidence, ...]
+    """All that it was shown, in the order of finding."""
+    ranked: tuple[NumberedEvidence, ...]
+    """The same as it ranks it, best first."""
+    confidence: float
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -26,45 +56,14 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     began = time.perf_counter()
     context = runtime.context
     context.listener("codebase_search", "searching the code")
-    query = build_query(state, context)
-    ranking = await context.code.find(query)
-    candidates = _candidates(ranking, retry=state.retry_count > 0)
-    await context.evidence.put(candidates)
-    case, numbered = await _with_candidates(state, context, candidates, _no_surer_by_itself(state, ranking.confidence))
-    judged = await judge(context, case, lambda brain: brain.read_code(case, numbered))
-    reading = judged.value
-    sure = case.search_confidence
-    order = {name: place for place, name in enumerate(reading.suspects)}
-    ranked = sorted(numbered, key=lambda item: order.get(item.id, len(order)))
-    confidence = min(reading.confidence, sure)
-    finding = AgentFinding(
-        agent_name="codebase_search",
-        summary=reading.summary,
-        details=reading.details,
-        confidence=confidence,
-        relevant_files=tuple(dict.fromkeys(str(item.evidence.locator.path) for item in ranked))[:10],
-        evidence=tuple(item.evidence.key for item in numbered),
-        judged_by=judged.judged_by,
-    )
-    entry = traced(
-        "codebase_search",
-        state,
-        judged,
-        began,
-        decision="found" if ranked else "nothing found",
-        confidence=confidence,
-        reason=reading.summary,
-        counts={
-            "candidates": len(ranked),
-            "filtered_out": max(len(ranking.locations) - len(ranked), 0),
-            "augmented": len(query.extra),
-        },
-    )
+    gathered = await _gather(state, context)
+    read = await _judge(gathered, context)
+    await context.evidence.put([item.evidence for item in read.seen])
     return {
-        "findings": (finding,),
-        "search_confidence": confidence,
-        "trace": (entry,),
-        "metrics": spent(judged),
+        "findings": (_finding(read),),
+        "search_confidence": read.confidence,
+        "trace": (_entry(state, gathered, read, began),),
+        "metrics": spent(read.judged),
     }
 
 
@@ -74,12 +73,31 @@ def build_query(state: BugTriageState, context: Context) -> Query:
     verdict = state.critic_feedback
     gaps = (*verdict.gaps, *verdict.required_evidence) if verdict and state.retry_count else ()
     terms = state.reading.search_terms if state.reading else ()
+    limit = CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES
     return Query(
         title=context.title,
         body=context.body,
         extra=(*state.redirect_instructions, *answers, *gaps, *terms),
-        limit=CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES,
+        limit=max(limit, SHOWN_TO_A_MODEL) if is_model_asked(context, state) else limit,
     )
+
+
+async def _gather(state: BugTriageState, context: Context) -> Gathered:
+    query = build_query(state, context)
+    ranking = await context.code.find(query)
+    candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0)
+    seen = candidates.all if is_model_asked(context, state) else candidates.strong
+    keys = [item.evidence.key for item in seen]
+    looks = Looks(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
+    case = await load_case(state, context)
+    new = [item for item in seen if item.evidence.key not in state.evidence]
+    case = replace(
+        case,
+        evidence=(*case.evidence, *new),
+        search_confidence=_no_surer_by_itself(state, ranking.confidence),
+        looks=looks,
+    )
+    return Gathered(query, ranking, candidates, looks, case)
 
 
 def _no_surer_by_itself(state: BugTriageState, confidence: float) -> float:
@@ -90,41 +108,58 @@ def _no_surer_by_itself(state: BugTriageState, confidence: float) -> float:
     return min(confidence, state.search_confidence)
 
 
-def _candidates(ranking: Ranking, *, retry: bool) -> list[Evidence]:
-    best = max((location.score for location in ranking.locations), default=0.0)
-    if best <= 0:
-        return []
-    lowest = MIN_SCORE_ON_RETRY if retry else MIN_SCORE
-    kept = [place for place in ranking.locations if place.score / best >= lowest and _is_quotable(place)]
-    return [_evidence(place, ranking.commit, place.score / best) for place in kept]
+async def _judge(gathered: Gathered, context: Context) -> Read:
+    """Ask the brain; a model sees every candidate and may look further, rules see the strong ones."""
+    case, candidates = gathered.case, gathered.candidates
+    judged = await judge(
+        context,
+        case,
+        lambda brain: brain.read_code(case, candidates.strong if brain is context.rules else candidates.all),
+    )
+    suspects = judged.value.suspects
+    if not is_model_asked(context, case.state) or judged.fallback:
+        ranked = in_order(candidates.strong, suspects)
+        return Read(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))
+    seen = (*candidates.all, *gathered.looks.gathered)
+    ranked = rescored(in_order(seen, suspects))
+    by_id = {item.id: item for item in ranked}
+    sure = honest(judged.value, ranked, gathered.ranking, case.search_confidence)
+    return Read(judged, tuple(by_id[item.id] for item in seen), ranked, sure)
 
 
-def _is_quotable(place: Location) -> bool:
-    """A blank quote proves nothing, and a long one outgrows the state."""
-    return bool(place.quote.strip()) and len(place.quote) <= MAX_QUOTE
-
-
-def _evidence(place: Location, sha: str, score: float) -> Evidence:
-    return Evidence(
-        kind="code",
-        locator=Locator(path=place.path, start_line=place.quote_start, end_line=place.quote_end, sha=sha),
-        symbol=place.symbol,
-        quote=place.quote,
-        score=round(score, 4),
-        reasons=tuple(reason.text[:200] for reason in place.reasons if reason.kind != "prior")[:4],
+def _finding(read: Read) -> AgentFinding:
+    return AgentFinding(
+        agent_name="codebase_search",
+        summary=read.judged.value.summary,
+        details=read.judged.value.details,
+        confidence=read.confidence,
+        relevant_files=tuple(dict.fromkeys(str(item.evidence.locator.path) for item in read.ranked))[:10],
+        evidence=tuple(item.evidence.key for item in read.seen),
+        judged_by=read.judged.judged_by,
     )
 
 
-async def _with_candidates(
-    state: BugTriageState, context: Context, candidates: list[Evidence], confidence: float
-) -> tuple[Case, tuple[NumberedEvidence, ...]]:
-    """The case as it will stand once the supervisor has numbered the candidates.
-
-    New evidence is numbered after what is known, in the order of finding, which is what the supervisor does too
-    when no other specialist ran beside; the brain's numbers are translated to content keys before they are kept.
-    """
-    known = dict.fromkeys((*state.evidence, *(item.key for item in candidates)))
-    numbers = {key: f"E{number}" for number, key in enumerate(known, 1)}
-    case = await load_case(state.model_copy(update={"evidence": tuple(known)}), context)
-    numbered = tuple(NumberedEvidence(id=numbers[item.key], evidence=item) for item in candidates)
-    return replace(case, search_confidence=confidence), numbered
+def _entry(state: BugTriageState, gathered: Gathered, read: Read, began: float) -> TraceEntry:
+    looks = gathered.looks
+    looked_up = {item.id for item in looks.gathered}
+    candidates = sum(item.id not in looked_up for item in read.seen)
+    counts = {
+        "candidates": candidates,
+        "filtered_out": max(len(gathered.ranking.locations) - candidates, 0),
+        "augmented": len(gathered.query.extra),
+    }
+    if looks.lines:
+        counts |= {"looks": len(looks.lines), "refused": looks.refused}
+    if read.judged.dropped:
+        counts["dropped"] = read.judged.dropped
+    return traced(
+        "codebase_search",
+        state,
+        read.judged,
+        began,
+        decision="found" if read.ranked else "nothing found",
+        confidence=read.confidence,
+        reason=read.judged.value.summary,
+        counts=counts,
+        looks=tuple(looks.lines),
+    )

@@ -98,12 +98,19 @@ def _tried(state: BugTriageState) -> tuple[str, ...]:
 def _attempt(entry: TraceEntry) -> str | None:
     if entry.node == "codebase_search":
         wider = " with a wider query" if entry.counts.get("augmented") else ""
-        return f"Searched the code{wider}: {entry.counts.get('candidates', 0)} places strong enough to look at."
+        found = f"{entry.counts.get('candidates', 0)} places strong enough to look at"
+        return f"Searched the code{wider}: {found}{_looked_up(entry)}."
     if entry.node == "web_search":
         return f"Searched outside the repository: {entry.counts.get('results', 0)} results."
     if entry.node == "investigator" and not entry.error:
         return f"Read the issue: {entry.counts.get('traces', 0)} stack traces, {entry.counts.get('errors', 0)} errors."
     return None
+
+
+def _looked_up(entry: TraceEntry) -> str:
+    looks, refused = entry.counts.get("looks", 0), entry.counts.get("refused", 0)
+    answered = f"; a model asked to see {looks} more" if looks else ""
+    return f"{answered}, of which {refused} refused" if refused else answered
 
 
 def _start_reading(report: TriageReport) -> str:

@@ -8,10 +8,9 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.facts import IssueFacts
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, WebReading
 from nodes.report import Ticket, TriageReport
-from nodes.search.history.types import History, Spot
-from nodes.search.types import Query, Ranking
+from nodes.search.types import Lookup, Query, Ranking
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
 J = TypeVar("J")
@@ -30,11 +29,17 @@ class CodePort(Protocol):
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         """Verbatim lines (1-based, inclusive), or None where they do not exist."""
 
-    async def history(self, query: Query, spots: Sequence[Spot]) -> History:
-        """What the history behind the commit says of places: suspect changes, owners, how the crashes are named."""
+    async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
+        """As many of these lines as are short enough to quote, or None where there is no such text file."""
 
-    async def subject(self, change: str) -> str | None:
-        """The first line of a commit's message, or None where the history behind the commit holds no such one."""
+    async def definitions(self, name: str) -> Lookup:
+        """Where a name is defined."""
+
+    async def references(self, name: str) -> Lookup:
+        """Where a name is used."""
+
+    async def words(self, text: str) -> Lookup:
+        """What shares most words with a text."""
 
 
 class EvidencePort(Protocol):
@@ -89,6 +94,26 @@ class Listener(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Sight:
+    """The answer to a look."""
+
+    found: tuple[NumberedEvidence, ...] = ()
+    said: str = ""
+    """Why there is nothing, or how much more there is."""
+
+
+class LookPort(Protocol):
+    """What a brain may look up while it judges; all that it is shown becomes evidence."""
+
+    @property
+    def left(self) -> int:
+        """How many more looks will be answered."""
+
+    async def look(self, wanted: Look) -> Sight:
+        """Answer, or refuse; either counts."""
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """What a brain sees: the state, the issue's facts, and the numbered evidence."""
 
@@ -101,6 +126,8 @@ class Case:
     """In the order of their numbers."""
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right."""
+    looks: LookPort | None = None
+    """Where a brain may look further; None where it may not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +139,8 @@ class Judged(Generic[J]):
     usage: Usage = field(default_factory=Usage)
     fallback: str | None = None
     """Why the model did not judge, where it should have."""
+    dropped: int = 0
+    """What was taken out of the answer because it names what nobody gathered."""
 
 
 class Brain(Protocol):
@@ -142,6 +171,11 @@ class Brain(Protocol):
 
 class ModelError(Exception):
     """The model gave no usable judgement; rules judge instead. The message says why, in one line."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
+        """What it cost all the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,17 @@ MAX_QUOTE = 1_000
 EvidenceKind = Literal["code", "trace", "commit", "issue", "web", "document", "database", "human"]
 
 
+def is_citable(path: str, quote: str) -> bool:
+    """Whether lines can become evidence: a blank quote proves nothing, a long one outgrows the state.
+
+    A file whose name is no text can be found, but not written down in a way that leads back to it.
+    """
+    is_text = path.encode("utf-8", "ignore").decode() == path
+    return is_text and bool(quote.strip()) and len(quote) <= MAX_QUOTE
+
+
 class Locator(BaseModel):
-    """Where evidence stands: a path with lines at a commit, a commit alone, or an address."""
+    """Where evidence stands: a path with lines at a commit, or an address."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -27,9 +36,9 @@ class Locator(BaseModel):
     url: str | None = None
 
     def __str__(self) -> str:
-        """Render as ``path:start-end``, the commit or the address, for prompts and logs."""
+        """Render as ``path:start-end`` or the address, for prompts and logs."""
         if self.path is None:
-            return self.url or (f"commit {self.sha[:12]}" if self.sha else "the issue")
+            return self.url or "the issue"
         if self.start_line is None:
             return self.path
         return f"{self.path}:{self.start_line}-{self.end_line}"

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from nodes.report import Kind, Severity
 
 EvidenceId = Annotated[str, StringConstraints(pattern=r"^E\d{1,4}$")]
 Sentence = Annotated[str, StringConstraints(max_length=300)]
 Paragraph = Annotated[str, StringConstraints(max_length=1_200)]
+
+LOOKS = 6
+"""Questions that a model may put to the search engine while it reads code."""
+LOOK_KINDS = ("open", "definition", "references", "words")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: Any) -> int:
+    """A line number, or 0, which no file has."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0
 
 
 class Judgement(BaseModel):
@@ -44,6 +60,41 @@ class CodeReading(Judgement):
     suspects: tuple[EvidenceId, ...] = Field(default=(), max_length=10)
     """Most likely first."""
     confidence: float = Field(default=0.0, ge=0, le=1)
+
+
+class Look(Judgement):
+    """One question to the search engine."""
+
+    # Anything at all is read as a look and refused where looks are answered, so that a slip costs that look alone.
+    kind: Annotated[str, BeforeValidator(_text)] = Field(default="", json_schema_extra={"enum": list(LOOK_KINDS)})
+    what: Annotated[str, StringConstraints(max_length=300), BeforeValidator(_text)] = ""
+    """open: a path; definition and references: a name; words: words to search for."""
+    start_line: Annotated[int, BeforeValidator(_whole)] = 0
+    """The first line to open; 0 for the other kinds."""
+    end_line: Annotated[int, BeforeValidator(_whole)] = 0
+    """The last one, inclusive."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _anything(cls, value: Any) -> Any:
+        return value if isinstance(value, dict) else {}
+
+
+class CodeStep(Judgement):
+    """Looks to take now, all else empty; or no looks, and the ranking."""
+
+    looks: tuple[Look, ...] = Field(default=(), max_length=LOOKS)
+    summary: Sentence = ""
+    details: Annotated[str, StringConstraints(max_length=600)] = ""
+    suspects: tuple[Annotated[str, StringConstraints(max_length=40)], ...] = Field(default=(), max_length=10)
+    """Evidence ids such as E3, most likely first."""
+    confidence: float = Field(default=0.0, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> CodeStep:
+        if not self.looks and not self.summary.strip():
+            raise ValueError("give either looks or a summary with the suspects")
+        return self
 
 
 class WebReading(Judgement):

@@ -118,6 +118,8 @@ class TraceEntry(Value):
     guard: str | None = None
     """The rule in code that changed the supervisor's decision."""
     counts: dict[str, int] = Field(default_factory=dict)
+    looks: tuple[Annotated[str, StringConstraints(max_length=120)], ...] = ()
+    """What a model asked the search engine while it judged, each with what it was given."""
     judged_by: str = "rules"
     error: Short | None = None
     iteration: int = 0

@@ -20,6 +20,12 @@ _CORRECTION = (
     "Please respond again with valid JSON matching the schema exactly."
 )
 
+_LOOKS_LEFT = "Looks left: {left}. Ask for more, or leave looks empty and give the ranking."
+_RANKING = "No look is left. Leave looks empty and give the ranking now."
+_ENGINE_ORDER = (
+    "In the engine's order, best first. By its own measure the first file is right with a probability of {sure:.0%}."
+)
+
 
 def build_supervisor_system_prompt() -> str:
     """The PRD's section 3 without the state, which stands in the human message once (SPEC section 13)."""
@@ -39,6 +45,21 @@ def build_supervisor_correction(error: str) -> str:
 def build_correction(error: str) -> str:
     """What follows any other invalid answer."""
     return _CORRECTION.format(error=error)
+
+
+def build_engine_order(sure: float) -> str:
+    """Say what the order of the candidates is worth."""
+    return _ENGINE_ORDER.format(sure=sure)
+
+
+def build_looks_left(left: int) -> str:
+    """What follows the answers to looks."""
+    return _LOOKS_LEFT.format(left=left)
+
+
+def build_ranking_request() -> str:
+    """What is said instead once no look is left."""
+    return _RANKING
 
 
 def build_schema_request(schema: str) -> str:

@@ -10,8 +10,7 @@ from nodes.context import Case, Context, Judged, ModelError, Signal
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
-from nodes.search.history.types import History, Spot
-from nodes.search.types import FileHit, Location, Query, Ranking, Reason
+from nodes.search.types import FileHit, Location, Lookup, Passage, Query, Ranking, Reason
 from nodes.state import SupervisorDecision
 
 SHA = "a" * 40
@@ -30,9 +29,6 @@ class FakeCode:
     queries: list[Query] = field(default_factory=list)
     fail: Callable[[], None] = lambda: None
     sha: str = SHA
-    past: History = field(default_factory=History)
-    subjects: dict[str, str] = field(default_factory=dict)
-    spots: list[Spot] = field(default_factory=list)
 
     async def find(self, query: Query) -> Ranking:
         self.queries.append(query)
@@ -59,12 +55,30 @@ class FakeCode:
             return None
         return "\n".join(lines[start_line - 1 : end_line])
 
-    async def history(self, query: Query, spots: Sequence[Spot]) -> History:
-        self.spots = list(spots)
-        return self.past
+    async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
+        if path not in self.files:
+            return None
+        last = min(end_line, len(self.files[path]))
+        quote = await self.read(path, start_line, last)
+        return Lookup((Passage(path, start_line, last, quote),) if quote else (), len(self.files[path]))
 
-    async def subject(self, change: str) -> str | None:
-        return self.subjects.get(change)
+    async def definitions(self, name: str) -> Lookup:
+        return self._holding(f"def {name}(")
+
+    async def references(self, name: str) -> Lookup:
+        return self._holding(f"{name}(", but=f"def {name}(")
+
+    async def words(self, text: str) -> Lookup:
+        return self._holding(text)
+
+    def _holding(self, text: str, but: str = "\0") -> Lookup:
+        found = tuple(
+            Passage(path, number, number, line)
+            for path, lines in self.files.items()
+            for number, line in enumerate(lines, 1)
+            if text in line and but not in line
+        )
+        return Lookup(found, len(found))
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.report.folds import about, change_line, maintainers, sentence
+from bot.report.folds import about, maintainers, sentence
 from bot.report.links import Links
 from bot.report.sanitise import cell, code, prose
 from bot.report.wording import FOOTER, KINDS, NOT_FOUND, SECURITY, confidence_word
@@ -18,8 +18,6 @@ SUSPECTS = 3
 _VERDICT_WORDS = 36
 _WORDS_A_ROW = 14
 _CAUSE_WORDS = 50
-_CHANGE_WORDS = 8
-_CAUSE_WORDS_BESIDE_A_CHANGE = 22
 _MISSING_WORDS = 32
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
@@ -36,9 +34,7 @@ class MarkdownRenderer:
         if report.kind == "security":
             return f"{SECURITY}\n\n{FOOTER}\n"
         links = self._links(report)
-        change = _change(report, links)
-        cause = _cause(report, _CAUSE_WORDS_BESIDE_A_CHANGE if change else _CAUSE_WORDS)
-        visible = [_verdict(report), _tried(report), _places(report, links), cause, change, _facts(report)]
+        visible = [_verdict(report), _tried(report), _places(report, links), _cause(report), _facts(report)]
         whole = "\n\n".join(filter(None, (*visible, maintainers(report, links), about(report), FOOTER)))
         if len(whole) >= MAX_COMMENT:
             whole = "\n\n".join(filter(None, (*visible, about(report), FOOTER)))
@@ -50,8 +46,7 @@ class MarkdownRenderer:
         if report.kind == "security":
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
         places = _places(report, self._links(report))
-        change = _change(report, self._links(report))
-        parts = [prose(report.verdict), places, _cause(report), change, sentence("To confirm", report.how_to_confirm)]
+        parts = [prose(report.verdict), places, _cause(report), sentence("To confirm", report.how_to_confirm)]
         if report.suspects:
             fields["component"] = report.suspects[0].path
         if report.labels:
@@ -106,31 +101,16 @@ def _mark(suspect: Suspect) -> str:
     return "quote matches" if suspect.checked else "not checked"
 
 
-def _cause(report: TriageReport, most: int = _CAUSE_WORDS) -> str:
+def _cause(report: TriageReport) -> str:
     """As many whole sentences as a reader without time is willing to read, the first of them always."""
     if not report.root_cause:
         return ""
     kept: list[str] = []
     for sentence_ in _SENTENCE_END.split(report.root_cause):
-        if kept and len(" ".join((*kept, sentence_)).split()) > most:
+        if kept and len(" ".join((*kept, sentence_)).split()) > _CAUSE_WORDS:
             break
-        kept.append(_cut(sentence_, most))
+        kept.append(_cut(sentence_, _CAUSE_WORDS))
     return prose(" ".join(kept))
-
-
-def _change(report: TriageReport, links: Links) -> str:
-    """The first suspect change, where a cause is claimed for a place that it touches, or the issue itself names it."""
-    change = next(iter(report.suspect_changes), None)
-    if change is None or not (change.basis == "named" or (report.root_cause and change.touches_place)):
-        return ""
-    short = change.model_copy(
-        update={
-            "title": _cut(change.title, _CHANGE_WORDS),
-            "within": _cut(change.within, _CHANGE_WORDS),
-            "why": _cut(change.why.partition(";")[0], _CHANGE_WORDS),
-        }
-    )
-    return f"**Suspect change:** {change_line(short, links)} *Not bisected.*"
 
 
 def _facts(report: TriageReport) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from nodes.context import Brain, Case, Context, Judged, ModelError
+from nodes.state import BugTriageState
 
 J = TypeVar("J")
 
@@ -16,10 +17,15 @@ MAX_FALLBACKS = 2
 
 async def judge(context: Context, case: Case, ask: Callable[[Brain], Awaitable[Judged[J]]]) -> Judged[J]:
     """Ask the run's brain; where the model fails, rules judge and the answer says why."""
-    if context.brain is context.rules or len(case.state.metrics.fallbacks) >= MAX_FALLBACKS:
+    if not is_model_asked(context, case.state):
         return await ask(context.rules)
     try:
         return await ask(context.brain)
     except ModelError as failure:
         judged = await ask(context.rules)
-        return dataclasses.replace(judged, fallback=str(failure)[:300])
+        return dataclasses.replace(judged, usage=judged.usage + failure.usage, fallback=str(failure)[:300])
+
+
+def is_model_asked(context: Context, state: BugTriageState) -> bool:
+    """Whether the run's brain is asked before the rules are."""
+    return context.brain is not context.rules and len(state.metrics.fallbacks) < MAX_FALLBACKS

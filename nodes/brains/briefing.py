@@ -27,11 +27,11 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
     issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), _BODY)}"
     sections = [
         ("Issue", fence("issue", issue)),
-        ("Facts a program read from it", fence("facts", compress(mask(_facts(case.facts)), _FACTS))),
+        ("Facts a program read from it", fence("facts", compress(mask(facts_in_words(case.facts)), _FACTS))),
         ("Evidence", fence("evidence", "\n\n".join(map(_evidence, shown)))) if shown else None,
         ("Findings so far", fence("findings", compress(_format_findings(state.findings), _FINDINGS))),
-        ("Human exchanges so far", fence("exchanges", _exchanges(case))),
-        ("Critic", fence("critic", _critique(case))) if state.critic_feedback else None,
+        ("Human exchanges so far", fence("exchanges", exchanges(case))),
+        ("Critic", fence("critic", critique(case))) if state.critic_feedback else None,
     ]
     parts = [f"## {section[0]}\n{section[1]}" for section in sections if section]
     return "\n\n".join(filter(None, (_format_redirect_instructions(state.redirect_instructions), *parts)))
@@ -56,7 +56,8 @@ def _evidence(item: NumberedEvidence) -> str:
     return "\n".join(filter(None, (heading, evidence.quote, reasons)))
 
 
-def _facts(facts: IssueFacts) -> str:
+def facts_in_words(facts: IssueFacts) -> str:
+    """What was read off the issue with certainty, a line a kind."""
     lists = (
         ("Errors", facts.errors),
         ("Symbols", facts.symbols),
@@ -76,12 +77,14 @@ def _trace(trace: StackTrace) -> str:
     return f"Stack trace ({trace.language}), innermost first: {said[:300]}\n  " + "\n  ".join(frames)
 
 
-def _exchanges(case: Case) -> str:
+def exchanges(case: Case) -> str:
+    """What people were asked, and what they said."""
     state = case.state
     return compress(_format_human_exchanges(state.human_exchanges, state.pending_exchange), _EXCHANGES)
 
 
-def _critique(case: Case) -> str:
+def critique(case: Case) -> str:
+    """What the critic said last; nothing where it was not asked."""
     feedback = case.state.critic_feedback
     if feedback is None:
         return ""

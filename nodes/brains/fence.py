@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
+from nodes.brains.token_count import estimate
 from nodes.trust.secrets import mask
 
 _MARKER = re.compile(r"<<\s{0,8}(?=DATA\b)|(?<=\bDATA)(?=[^\S\n]+[0-9a-f]{1,64}>>)", re.IGNORECASE)
@@ -15,6 +16,14 @@ def fence(name: str, text: str) -> str:
     inside = _MARKER.sub("·", mask(text))
     token = hashlib.sha256(inside.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"<<<DATA {name} {token}\n{inside}\nDATA {token}>>>"
+
+
+def squeeze(text: str, tokens: int) -> str:
+    """Compress a text until it is estimated to have no more than so many tokens."""
+    limit = len(text)
+    while (counted := estimate(short := compress(text, limit))) > tokens and limit > 0:
+        limit = min(limit - 1, limit * tokens // counted)
+    return short
 
 
 def compress(text: str, limit: int) -> str:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from nodes.brains.briefing import build_briefing, select
 from nodes.brains.legal import decision_schema, legal_next_nodes
 from nodes.brains.models import Models
+from nodes.brains.reader import Reader
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.serialise import build_supervisor_context
 from nodes.brains.structured import Message, Structured, ask_structured
@@ -71,11 +72,9 @@ class LLMBrain:
         return await self._ask(case, "investigator", Investigation)
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
-        """Judge what the search found; places it did not find are dropped."""
-        shown = select(candidates)
-        judged = await self._ask(case, "codebase_search", CodeReading, shown)
-        suspects = _known(judged.value.suspects, shown)
-        return _with(judged, judged.value.model_copy(update={"suspects": suspects}))
+        """Judge what the search found and what a few looks find; places that nobody found are dropped."""
+        model = self._models.get(self._model_name("codebase_search", case.state))
+        return await Reader(model, lambda: self._reserve(case.state), case).read(candidates)
 
     async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
         """Judge what was found outside; results that were not found are dropped."""
@@ -106,7 +105,8 @@ class LLMBrain:
                 reserve=lambda: self._reserve(case.state),
             )
         except InvalidOutput as invalid:
-            raise ModelError(f"{model.name} gave the {role} two invalid answers: {invalid}"[:300]) from invalid
+            why = f"{model.name} gave the {role} two invalid answers: {invalid}"
+            raise ModelError(why[:300], invalid.usage) from invalid
         return Judged(answer.value, judged_by=model.name, usage=answer.usage)
 
     def _model_name(self, role: Role, state: BugTriageState) -> str:

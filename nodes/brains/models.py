@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nodes.brains.model import Model
 from nodes.brains.pace import Pace
-from nodes.brains.structured import Model
 
 if TYPE_CHECKING:
     import httpx

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from nodes.brains.model import METHODS, Method, Model
 from nodes.brains.replies import InvalidOutput, describe, is_unsupported, read_object, usage_of, usage_of_cut
 from nodes.brains.schema import fit, strict_schema
+from nodes.brains.token_count import estimate
 from nodes.context import ModelError
 from nodes.state import Usage
 from nodes.trust.secrets import mask
@@ -23,22 +25,9 @@ if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
 T = TypeVar("T", bound=BaseModel)
-Message = tuple[Literal["system", "human"], str]
-Method = Literal["json_schema", "function_calling", "json_mode"]
-
-_METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
-
-
-@dataclass(slots=True)
-class Model:
-    """A chat model, and what was learnt of its server."""
-
-    name: str
-    llm: ChatOpenAI
-    deadline: float
-    """Seconds for one answer, the client's retries included."""
-    method: Method = "json_schema"
-    """The best way of asking that its server has not refused."""
+Message = tuple[Literal["system", "human", "ai"], str]
+_SHORTEST = 200
+"""Tokens that an answer needs at least; with less there is no point in asking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +36,8 @@ class Structured(Generic[T]):
 
     value: T
     usage: Usage
+    asked: tuple[Message, ...]
+    """What was sent last, a correction included, for those who go on from there."""
 
 
 async def ask_structured(
@@ -57,6 +48,7 @@ async def ask_structured(
     reserve: Callable[[], Awaitable[None]],
     correction: Callable[[str], str] = build_correction,
     accept: type[T] | None = None,
+    room: int | None = None,
 ) -> Structured[T]:
     """Ask, and ask once more with the error where the answer is invalid.
 
@@ -67,29 +59,34 @@ async def ask_structured(
         reserve: Called before every request; raises ModelError when there is nothing left to spend.
         correction: The error in, the message that follows it out.
         accept: What the last answer may be instead; its numbers are then clamped, as nobody will ask again.
+        room: Tokens that the answers and the correction may have together; None leaves each to the model's limit.
 
     Raises:
         InvalidOutput: The second answer was invalid too.
         ModelError: There was no answer: transport, refusal, filter or budget.
     """
     asked = [_masked(message) for message in messages]
-    usage, corrected = Usage(), False
+    usage, corrected, left = Usage(), False, room
     while True:
         try:
-            reply = await _request(model, schema, asked, reserve)
+            reply = await _request(model, schema, asked, reserve, left)
             value = _read(reply, (accept or schema) if corrected else schema, last=corrected)
-            return Structured(value, usage + usage_of(reply))
+            return Structured(value, usage + usage_of(reply), tuple(asked))
+        except ModelError as error:
+            raise ModelError(str(error), usage + error.usage) from error
         except InvalidOutput as invalid:
             usage += invalid.usage
-            if corrected:
+            message = _masked(("human", correction(str(invalid))))
+            left = None if room is None else room - usage.output_tokens - estimate(message[1])
+            if corrected or (left is not None and left < _SHORTEST):
                 raise InvalidOutput(str(invalid), usage) from invalid
-            asked = [*asked, _masked(("human", correction(str(invalid))))]
-            corrected = True
+            asked, corrected = [*asked, message], True
 
 
 def _masked(message: Message) -> Message:
     role, text = message
-    return role, mask(text)
+    # File names may hold bytes that are no character, which JSON cannot carry.
+    return role, mask(text).encode("utf-8", "replace").decode()
 
 
 def _read(reply: AIMessage, schema: type[T], *, last: bool) -> T:
@@ -97,6 +94,8 @@ def _read(reply: AIMessage, schema: type[T], *, last: bool) -> T:
         return fit(schema, read_object(reply), clamp=last)
     except InvalidOutput as invalid:
         raise InvalidOutput(str(invalid), usage_of(reply)) from invalid
+    except ModelError as error:
+        raise ModelError(str(error), usage_of(reply)) from error
     except ValidationError as error:
         raise InvalidOutput(_explained(error), usage_of(reply)) from error
 
@@ -108,19 +107,25 @@ def _explained(error: ValidationError) -> str:
 
 
 async def _request(
-    model: Model, schema: type[BaseModel], messages: Sequence[Message], reserve: Callable[[], Awaitable[None]]
+    model: Model,
+    schema: type[BaseModel],
+    messages: Sequence[Message],
+    reserve: Callable[[], Awaitable[None]],
+    room: int | None,
 ) -> AIMessage:
     """Send one request, in the first way that the server accepts."""
-    for method in _METHODS[_METHODS.index(model.method) :]:
+    for method in METHODS[METHODS.index(model.method) :]:
         await reserve()
-        reply = await _send(model, method, strict_schema(schema), messages)
+        reply = await _send(model, method, strict_schema(schema), messages, room)
         if reply is not None:
             model.method = method
             return reply
     raise ModelError("the model's server offers no way of asking for JSON")
 
 
-async def _send(model: Model, method: Method, schema: dict[str, Any], messages: Sequence[Message]) -> AIMessage | None:
+async def _send(
+    model: Model, method: Method, schema: dict[str, Any], messages: Sequence[Message], room: int | None
+) -> AIMessage | None:
     """One request and its reply, or None where the server does not know this way of asking.
 
     Raises:
@@ -133,7 +138,7 @@ async def _send(model: Model, method: Method, schema: dict[str, Any], messages: 
         messages = [*messages, ("human", build_schema_request(json.dumps(schema)))]
     try:
         async with asyncio.timeout(model.deadline):
-            answer: Any = await _bound(model.llm, method, schema).ainvoke(list(messages))
+            answer: Any = await _bound(model.limited(room), method, schema).ainvoke(list(messages))
     except openai.LengthFinishReasonError as error:
         raise InvalidOutput("the answer was cut off for its length; be brief", usage_of_cut(error)) from error
     except openai.ContentFilterFinishReasonError as error:

@@ -25,6 +25,7 @@ from nodes.search.git import Repository, decode, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
 from nodes.search.index import Index, load_index
+from nodes.search.lookups import Lookups
 from nodes.search.query import Parsed, parse_query
 from nodes.search.rank import LEADS, Place, best_files, confidence, explain, load_weights, rank_places, weighted
 from nodes.search.snippets import quote
@@ -125,6 +126,11 @@ class Engine:
     def exists(self, commit: str, path: str) -> bool:
         """Whether the commit has a regular file of that path."""
         return self.repository.entry(self.commit(commit), path) is not None
+
+    def lookups(self, commit: str) -> Lookups:
+        """Return what answers questions about names, words and lines of a commit."""
+        sha = self.commit(commit)
+        return Lookups(self.repository, sha, self._index(sha))
 
     def _index(self, sha: str) -> Index:
         with self._lock:

@@ -131,3 +131,28 @@ class Ranking:
     """Calibrated probability that the first file is one that the fix changes."""
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
     """Wall time by phase; never part of what is compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Lines of a file, verbatim."""
+
+    path: str
+    start_line: int
+    """1-based."""
+    end_line: int
+    """1-based, inclusive."""
+    quote: str
+    symbol: str | None = None
+    """The innermost definition that the first line is in."""
+    ends: int = 0
+    """The last line of what was to be quoted, which may be longer than a quote; 0 where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The answer to a question about a commit: the first passages, in an order that is always the same."""
+
+    passages: tuple[Passage, ...] = ()
+    total: int = 0
+    """How many there are; where lines were asked for, how many the file has."""

@@ -82,7 +82,16 @@ async def test_a_weak_draft_is_retried_twice_then_goes_to_a_person() -> None:
     assert state.report.requires_human_review
     assert state.report.status == "needs_clarification"
     assert "start reading" in state.report.verdict
-    assert [query.limit for query in ctx.code.queries] == [10, 20, 20]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("by_model", "limits"), [pytest.param(False, [10, 20, 20], id="rules"), pytest.param(True, [20] * 3, id="model")]
+)
+async def test_a_retry_searches_wider_and_a_model_reads_wide_at_once(by_model: bool, limits: list[int]) -> None:
+    brain = ScriptedBrain(list(PLAIN), confidence=0.4)
+    ctx = context(brain, code=FakeCode(confidence=0.4), **({} if by_model else {"rules": brain}))
+    await finish(ctx)
+    assert [query.limit for query in ctx.code.queries] == limits  # type: ignore[attr-defined]
 
 
 async def test_no_retries_means_none() -> None:

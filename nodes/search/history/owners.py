@@ -108,8 +108,7 @@ def _late(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iter
     mine = mine[:LAST_CHANGES]
     counts = Counter(commit.author for commit in mine)
     for author, count in sorted(counts.items()):
-        of = f"{count} of the last {len(mine)} changes" if len(mine) > 1 else "the last change"
-        text = f"made {of} of `{path}`"
+        text = f"made {count} of the last {len(mine)} changes of `{path}`"
         yield author, Reason("late", text, round(CHANGED * weight * count / max(len(mine), LAST_CHANGES // 2), 6))
 
 

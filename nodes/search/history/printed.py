@@ -42,14 +42,9 @@ class Blamed:
     """What the file was called on the way."""
 
 
-def is_sha(text: str) -> bool:
-    """Whether a text is a full SHA."""
-    return bool(_SHA.fullmatch(text))
-
-
 def checked(sha: str) -> str:
     """A full SHA, or ValueError: nothing else may stand where git would read an option or a name."""
-    if not is_sha(sha):
+    if not _SHA.fullmatch(sha):
         raise ValueError("not the full SHA of a commit")
     return sha
 

@@ -1,0 +1,111 @@
+"""What a reader of code is shown before it asks anything, within some 5,000 tokens (docs/decisions.md)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from nodes.brains.briefing import critique, exchanges, facts_in_words
+from nodes.brains.fence import fence, squeeze
+from nodes.brains.serialise import _format_redirect_instructions
+from nodes.brains.token_count import estimate
+from nodes.context import Case, Sight
+from nodes.evidence import NumberedEvidence
+from nodes.judgements import Look
+from nodes.trust.secrets import mask
+from prompts import build_engine_order
+
+ISSUE = 1_500
+FACTS = 200
+LATER = 150
+"""For what the maintainers, people and the critic said since, each."""
+CANDIDATES, CANDIDATES_TOKENS = 20, 2_400
+"""How many are shown, and what they may take together: some 2,000 as a rule."""
+_BEST = 5
+_QUOTES = (90, 60, 40, 20, 1)
+_REASONS = 30
+_LINE = 160
+_SAYS_NOTHING = re.compile(r"in \S+$|outside any definition$|defines nothing$|its size$|stands for its folder$")
+
+
+class Opening(NamedTuple):
+    """The first message, and the candidates that are in it."""
+
+    text: str
+    shown: tuple[NumberedEvidence, ...]
+
+
+def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening:
+    """The issue, what was said since, and the candidates in the engine's order."""
+    text = f"{mask(case.title)[:300]}\n\n{mask(case.body)}".strip()
+    issue = squeeze(text, ISSUE)
+    facts = fence("facts", squeeze(mask(facts_in_words(case.facts)), FACTS)) if issue != text else ""
+    described = _described(candidates[:CANDIDATES])
+    order = build_engine_order(case.search_confidence)
+    sections = (
+        ("Issue", fence("issue", issue)),
+        ("Facts a program read from the whole of it", facts),
+        ("Said since", _said_since(case)),
+        ("Candidates", "\n".join((order, fence("candidates", "\n".join(described)))) if described else ""),
+    )
+    whole = "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
+    return Opening(whole, tuple(candidates[: len(described)]))
+
+
+def show_sight(number: int, wanted: Look, sight: Sight) -> str:
+    """The answer to a look, as the reader sees it."""
+    lines = f" {wanted.start_line}-{wanted.end_line}" if wanted.kind == "open" else ""
+    asked = f"{wanted.kind} {wanted.what}{lines}"[:_LINE]
+    parts = [asked, *(show(item) for item in sight.found), sight.said]
+    return fence(f"look {number}", "\n".join(filter(None, parts)))
+
+
+def show(item: NumberedEvidence) -> str:
+    """Evidence with its whole quote."""
+    return f"{_heading(item)}\n{item.evidence.quote}"
+
+
+def _heading(item: NumberedEvidence) -> str:
+    evidence = item.evidence
+    return " ".join(filter(None, (item.id, str(evidence.locator), evidence.symbol)))
+
+
+def _described(candidates: Sequence[NumberedEvidence]) -> list[str]:
+    """All candidates, with quotes as long as fit, twice as long for the best; fewer where nothing else helps."""
+    counts = Counter(reason for item in candidates for reason in item.evidence.reasons)
+    # A reason that most candidates share tells none of them apart.
+    common = {reason for reason, times in counts.items() if times > max(len(candidates) // 2, 1)}
+    described: list[str] = []
+    for quote in _QUOTES:
+        described = [_candidate(item, quote * (1 + (n < _BEST)), common) for n, item in enumerate(candidates)]
+        if estimate("\n".join(described)) <= CANDIDATES_TOKENS:
+            return described
+    while described and estimate("\n".join(described)) > CANDIDATES_TOKENS:
+        described.pop()
+    return described
+
+
+def _candidate(item: NumberedEvidence, tokens: int, common: Collection[str]) -> str:
+    """Where it is, the first lines of its quote, and what tells it apart."""
+    lines = [line[:_LINE] for line in mask(item.evidence.quote).split("\n") if line.strip()]
+    kept = lines[:1]
+    while len(kept) < len(lines) and estimate("\n".join([*kept, lines[len(kept)]])) <= tokens:
+        kept.append(lines[len(kept)])
+    more = ["  …"] if len(kept) < len(lines) else []
+    own = [text for text in item.evidence.reasons if text not in common and not _SAYS_NOTHING.match(text)]
+    reasons = squeeze("; ".join(own[:3]), _REASONS).replace("\n", " ")
+    return "\n".join([_heading(item), *kept, *more, *([f"why: {reasons}"] if reasons else [])])
+
+
+def _said_since(case: Case) -> str:
+    """Redirects are the maintainers' and may direct; the rest is data."""
+    state = case.state
+    redirects = _format_redirect_instructions(state.redirect_instructions)
+    parts = [
+        squeeze(redirects, LATER) if redirects else "",
+        fence("exchanges", squeeze(exchanges(case), LATER)) if state.human_exchanges else "",
+        fence("critic", squeeze(critique(case), LATER)) if state.critic_feedback else "",
+    ]
+    return "\n".join(filter(None, parts))

@@ -1,0 +1,98 @@
+"""One conversation about code: candidates first, a few looks, then the ranking; the messages only ever grow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+
+from nodes.brains.gathered import only_gathered
+from nodes.brains.ledger import ASKING, TOTAL, Ledger
+from nodes.brains.model import Model
+from nodes.brains.opening import build_opening, show_sight
+from nodes.brains.replies import InvalidOutput
+from nodes.brains.schema import strict_schema
+from nodes.brains.structured import Message, ask_structured
+from nodes.context import Case, Judged, LookPort, ModelError
+from nodes.evidence import NumberedEvidence
+from nodes.judgements import LOOKS, CodeReading, CodeStep
+from nodes.state import Usage
+from prompts import build_looks_left, build_ranking_request, build_role_prompt
+
+NOTHING = CodeStep(summary="No place in the code was found that this issue could be about.")
+
+
+class Reader:
+    """Judges the candidates of one search with a model."""
+
+    def __init__(self, model: Model, reserve: Callable[[], Awaitable[None]], case: Case) -> None:
+        self._model = model
+        self._reserve = reserve
+        self._case = case
+        self._ledger = Ledger(json.dumps(strict_schema(CodeStep)))
+        self._said: tuple[Message, ...] = ()
+        self._usage = Usage()
+
+    async def read(self, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
+        """Rank the candidates and whatever else was looked up.
+
+        Raises:
+            ModelError: There was no usable answer, or no tokens were left for one.
+        """
+        opening = build_opening(self._case, candidates)
+        shown = {item.id: item for item in opening.shown}
+        looks = self._case.looks
+        self._said = (("system", build_role_prompt("codebase_search")), ("human", opening.text))
+        if not self._may_look(looks):
+            self._said = (self._said[0], ("human", f"{opening.text}\n\n{build_ranking_request()}"))
+        step: CodeStep | None = None
+        while step is None and looks is not None and self._may_look(looks):
+            step = await self._ask(self._ledger.room_for_looks(self._said))
+            if step.looks:
+                shown |= await self._look(step, looks)
+                step = None
+        if step is None:
+            step = await self._rank() if shown else NOTHING
+        reading, dropped = only_gathered(step, shown, self._case)
+        return Judged(reading, judged_by=self._model.name, usage=self._usage, dropped=dropped)
+
+    def _may_look(self, looks: LookPort | None) -> bool:
+        return looks is not None and looks.left > 0 and self._ledger.may_look(self._said)
+
+    async def _look(self, step: CodeStep, looks: LookPort) -> dict[str, NumberedEvidence]:
+        """Answer the looks of one step, as many as there is room for, and say what may follow."""
+        asked: Message = ("ai", json.dumps({"looks": [look.model_dump() for look in step.looks]}, ensure_ascii=False))
+        answers: list[str] = []
+        found: dict[str, NumberedEvidence] = {}
+        for wanted in step.looks:
+            if looks.left <= 0 or self._ledger.room_for_looks([*self._said, asked, ("human", "\n".join(answers))]) < 0:
+                break
+            sight = await looks.look(wanted)
+            answers.append(show_sight(LOOKS - looks.left, wanted, sight))
+            found |= {item.id: item for item in sight.found}
+        before = self._said
+        self._said = (*before, asked, ("human", "\n\n".join([*answers, build_looks_left(looks.left)])))
+        if not self._may_look(looks):
+            self._said = (*before, asked, ("human", "\n\n".join([*answers, build_ranking_request()])))
+        return found
+
+    async def _rank(self) -> CodeStep:
+        """Ask for the ranking, once and for all."""
+        step = await self._ask(self._ledger.room(self._said))
+        if step.looks and not step.summary.strip():
+            raise ModelError(f"{self._model.name} kept asking for looks after the last one", self._usage)
+        return step
+
+    async def _ask(self, room: int) -> CodeStep:
+        if room < ASKING:
+            raise ModelError(f"the {TOTAL} tokens for reading code are spent", self._usage)
+        try:
+            answer = await ask_structured(self._model, CodeStep, self._said, reserve=self._reserve, room=room)
+        except InvalidOutput as invalid:
+            why = f"{self._model.name} gave the codebase_search two invalid answers: {invalid}"
+            raise ModelError(why[:300], self._usage + invalid.usage) from invalid
+        except ModelError as error:
+            raise ModelError(str(error), self._usage + error.usage) from error
+        self._said = answer.asked
+        self._usage += answer.usage
+        self._ledger.note(self._said, answer.value.model_dump_json(), answer.usage)
+        return answer.value

@@ -1,0 +1,164 @@
+"""A model's looks into the repository: answered by the engine, bounded, and kept as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+
+from nodes.brains.ledger import LOOK
+from nodes.context import CodePort, Sight
+from nodes.evidence import Evidence, Locator, NumberedEvidence
+from nodes.excerpts import fitted, size_of
+from nodes.judgements import LOOK_KINDS, LOOKS, Look
+from nodes.search.names import name_parts
+from nodes.search.tokens import query_terms
+from nodes.search.types import Lookup, Passage
+from nodes.trust.secrets import mask
+
+MOST_LINES = 60
+"""A wider range is refused: what fits into an answer is some 25 lines."""
+_FENCE = 90
+"""Tokens of an answer that are not passages."""
+_ASKED, _LINE = 70, 120
+
+
+class Refused(Exception):  # noqa: N818  an answer like any other, in few words
+    """A look that is not answered; the message says why."""
+
+
+class Looks:
+    """Answers a model's looks, six in all, and numbers what they find."""
+
+    def __init__(
+        self, code: CodePort, known: Sequence[str], candidates: Collection[str], listener: Callable[[str, str], None]
+    ) -> None:
+        """Begin with no look taken.
+
+        Args:
+            code: the repository at the run's commit.
+            known: keys of all evidence there is, in the order of their numbers.
+            candidates: those of them that the search at hand found.
+            listener: told of each look.
+        """
+        self._code = code
+        self._numbers = {key: number for number, key in enumerate(known, 1)}
+        self._candidates = frozenset(candidates)
+        self._listener = listener
+        self._gathered: dict[str, NumberedEvidence] = {}
+        self._before: dict[tuple[str, str, int, int], tuple[int, Sight]] = {}
+        self.lines: list[str] = []
+        """One for each look: what was asked, and what was given."""
+        self.refused = 0
+
+    @property
+    def gathered(self) -> tuple[NumberedEvidence, ...]:
+        """What was found beside the candidates, in the order of finding."""
+        return tuple(self._gathered.values())
+
+    @property
+    def left(self) -> int:
+        """How many more looks will be answered."""
+        return LOOKS - len(self.lines)
+
+    async def look(self, wanted: Look) -> Sight:
+        """Answer, or refuse; either counts. The same look again is not taken again."""
+        what = wanted.what.strip()
+        asked = (wanted.kind, what, wanted.start_line, wanted.end_line)
+        number = len(self.lines) + 1
+        self._listener("codebase_search", f"look {number} of {LOOKS}")
+        if asked in self._before:
+            first, sight = self._before[asked]
+            names = ", ".join(item.id for item in sight.found)
+            self._note(wanted, f"as look {first}")
+            return Sight(said=f"The same as look {first}: {names or sight.said}")
+        try:
+            sight = await self._answer(wanted, what)
+        except Refused as refusal:
+            sight = Sight(said=f"Refused: {refusal}.")
+            self.refused += 1
+        self._before[asked] = (number, sight)
+        self._note(wanted, ", ".join(item.id for item in sight.found) or sight.said)
+        return sight
+
+    async def _answer(self, wanted: Look, what: str) -> Sight:
+        if wanted.kind not in LOOK_KINDS:
+            raise Refused(f"a look is one of {', '.join(LOOK_KINDS)}")
+        if not what:
+            raise Refused("it names nothing")
+        if wanted.kind == "open":
+            return await self._open(what, wanted.start_line, wanted.end_line)
+        if wanted.kind == "words":
+            return await self._words(what)
+        return await self._name(what, definition=wanted.kind == "definition")
+
+    async def _open(self, path: str, start: int, end: int) -> Sight:
+        if not 1 <= start <= end:
+            raise Refused("open needs start_line and end_line, counted from 1")
+        if end - start >= MOST_LINES:
+            raise Refused(f"at most {MOST_LINES} lines at a time")
+        lookup = await self._code.lines(path, start, end)
+        if lookup is None:
+            raise Refused("the commit has no text file of that path")
+        if start > lookup.total:
+            raise Refused(f"the file has {lookup.total} lines")
+        found = self._gather(lookup, "opened by the model")
+        if not found:
+            return Sight(said="These lines hold nothing that can be quoted.")
+        return Sight(found, _cut(found, lookup))
+
+    async def _name(self, name: str, *, definition: bool) -> Sight:
+        if not name_parts(name):
+            raise Refused("that is no name; give one identifier, dotted or not")
+        ask: Callable[[str], Awaitable[Lookup]] = self._code.definitions if definition else self._code.references
+        lookup = await ask(name)
+        found = self._gather(lookup, f"the model looked up what {'defines' if definition else 'uses'} `{name[:80]}`")
+        what = "definitions" if definition else "uses"
+        if not lookup.total:
+            return Sight(said=f"No {what} of that name.")
+        shown = f"{len(found)} of {lookup.total} {what}." if len(found) < lookup.total else ""
+        return Sight(found, " ".join(filter(None, (_cut(found, lookup), shown))))
+
+    async def _words(self, text: str) -> Sight:
+        if not query_terms(text):
+            raise Refused("there is no word in it to search for")
+        lookup = await self._code.words(text)
+        return Sight(self._gather(lookup, "found by words that the model chose"), "" if lookup.total else "No match.")
+
+    def _gather(self, lookup: Lookup, reason: str) -> tuple[NumberedEvidence, ...]:
+        """Make evidence of the passages that fit into one answer."""
+        room, found = LOOK - _FENCE, list[NumberedEvidence]()
+        for place, passage in enumerate(lookup.passages):
+            # Each has an equal share of what is left, so that short ones leave room to those that follow.
+            whole = fitted(passage, room // (len(lookup.passages) - place))
+            room -= size_of(whole)
+            if room < 0:
+                break
+            found.append(self._keep(whole, reason))
+        return tuple(found)
+
+    def _keep(self, passage: Passage, reason: str) -> NumberedEvidence:
+        where = Locator(path=passage.path, start_line=passage.start_line, end_line=passage.end_line, sha=self._code.sha)
+        evidence = Evidence(
+            kind="code", locator=where, symbol=passage.symbol, quote=passage.quote, reasons=(mask(reason),)
+        )
+        number = self._numbers.setdefault(evidence.key, len(self._numbers) + 1)
+        item = NumberedEvidence(id=f"E{number}", evidence=evidence)
+        if evidence.key not in self._candidates:
+            self._gathered[evidence.key] = item
+        return item
+
+    def _note(self, wanted: Look, given: str) -> None:
+        """Keep a line for the trace; what a model wrote may hold anything."""
+        lines = f":{wanted.start_line}-{wanted.end_line}" if wanted.kind == "open" else ""
+        asked = _plain(f"{wanted.kind} {wanted.what}{lines}")[:_ASKED]
+        self.lines.append(f"{asked} → {_plain(given)}"[:_LINE])
+
+
+def _cut(found: Sequence[NumberedEvidence], lookup: Lookup) -> str:
+    """Which of the passages go on, and where to."""
+    ends = zip(found, (passage.ends for passage in lookup.passages), strict=False)
+    longer = (f"{item.id} goes on to line {end}." for item, end in ends if end > (item.evidence.locator.end_line or 0))
+    return " ".join(longer)
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in mask(text))

@@ -1,0 +1,160 @@
+"""Questions about names, words and lines of one commit, answered from the index before any file is read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.git import decode, is_text, split_lines
+from nodes.search.names import LONGEST, first_mentions, is_called, name_parts, spread
+from nodes.search.passages import Source, passage
+from nodes.search.snippets import quote
+from nodes.search.tokens import query_terms, term_hash, terms_of
+from nodes.search.types import Lookup, Passage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from nodes.search.git import Repository
+    from nodes.search.index import Index
+
+DEFINITIONS, REFERENCES, MATCHES = 4, 8, 5
+"""Passages of one answer at the most."""
+FILES_READ = 60
+"""A name that more files hold is looked up in the first of them only."""
+PER_FILE = 2
+WHOLE, SHORT = 1_000, 320
+"""Bytes of a passage that stands alone, and of one among several."""
+RANK = {"source": 0, "config": 1}
+"""Roles that come before all others, which are equal."""
+
+
+class Lookups:
+    """Look-ups in one commit. Names are exact, words are not; no input is read as a pattern, a path or a revision."""
+
+    def __init__(self, repository: Repository, commit: str, index: Index) -> None:
+        self._repository = repository
+        self._commit = commit
+        self._index = index
+
+    def lines(self, path: str, start: int, end: int) -> Lookup | None:
+        """Lines of a text file of the commit, as many as fit; None where it has no such file."""
+        if path not in self._index.number_of:
+            return None
+        content = self._repository.read_file(self._commit, path)
+        if content is None or not is_text(content):
+            return None
+        source = Source(self._index, self._index.number_of[path], split_lines(decode(content)))
+        found = passage(source, start, end, WHOLE)
+        return Lookup((found,) if found else (), len(source.lines))
+
+    def definitions(self, name: str) -> Lookup:
+        """Where a name is defined; a dotted name only where the definition's own ends, or is ended by, it."""
+        wanted = name_parts(name)
+        if not wanted:
+            return Lookup()
+        index = self._index
+        rows = np.flatnonzero(index.def_last == term_hash(wanted[-1])).tolist()
+        named = [row for row in rows if is_called(index.name_of(row).split("."), wanted)]
+        best = sorted(named, key=lambda row: self._order(int(index.def_file[row]), int(index.def_start[row])))
+        chosen = best[:DEFINITIONS]
+        size = WHOLE if len(chosen) == 1 else SHORT
+        sources = self._sources(int(index.def_file[row]) for row in chosen)
+        found = (
+            passage(sources.get(int(index.def_file[row])), int(index.def_start[row]), int(index.def_end[row]), size)
+            for row in chosen
+        )
+        return Lookup(tuple(filter(None, found)), len(named))
+
+    def references(self, name: str) -> Lookup:
+        """Lines that hold a name as a whole word, its definitions left out; uses before mentions in prose."""
+        wanted = name_parts(name)
+        if not wanted:
+            return Lookup()
+        places = list(self._uses(wanted[-1], self._files_with(wanted[-1])))
+        return Lookup(tuple(spread(places)[:REFERENCES]), len(places))
+
+    def words(self, text: str) -> Lookup:
+        """The functions that share most of the words, the rare ones counting more; two of a file at the most."""
+        terms = sorted(query_terms(text[:LONGEST]))
+        if not terms:
+            return Lookup()
+        index = self._index
+        matches = index.match([term_hash(term) for term in terms])
+        if not len(matches.term):
+            return Lookup()
+        chunks = len(index.chunk_file)
+        rarity = np.log(1 + chunks / (1 + np.bincount(matches.term, minlength=len(terms))))
+        length = index.chunk_length / max(1.0, float(index.chunk_length.mean()))
+        saturated = matches.counts / (matches.counts + 0.5 + 0.5 * length[matches.chunk])
+        scores = np.bincount(matches.chunk, rarity[matches.term] * saturated, chunks)
+        chosen = self._best(np.round(scores, 9))
+        weights = {term: float(rarity[number]) for number, term in enumerate(terms)}
+        sources = self._sources(int(index.chunk_file[chunk]) for chunk in chosen)
+        found = (self._matching(sources, chunk, weights) for chunk in chosen)
+        return Lookup(tuple(filter(None, found)), int(np.count_nonzero(scores)))
+
+    def _matching(self, sources: dict[int, Source], chunk: int, weights: dict[str, float]) -> Passage | None:
+        source = sources.get(int(self._index.chunk_file[chunk]))
+        if source is None:
+            return None
+        start, end = int(self._index.chunk_start[chunk]), int(self._index.chunk_end[chunk])
+        lines = quote(source.lines, start, end, weights)
+        return passage(source, lines.start, lines.end, SHORT)
+
+    def _best(self, scores: npt.NDArray[np.float64]) -> list[int]:
+        index = self._index
+        near = np.argsort(-scores, kind="stable")[: 20 * MATCHES].tolist()
+        order = sorted(
+            (chunk for chunk in near if scores[chunk] > 0),
+            key=lambda chunk: (self._rank(int(index.chunk_file[chunk])), -scores[chunk], chunk),
+        )
+        per_file: Counter[int] = Counter()
+        kept = []
+        for chunk in order:
+            per_file[int(index.chunk_file[chunk])] += 1
+            if per_file[int(index.chunk_file[chunk])] <= PER_FILE:
+                kept.append(chunk)
+        return kept[:MATCHES]
+
+    def _files_with(self, name: str) -> list[int]:
+        """The files whose index has the name, own code first."""
+        terms = terms_of(name)
+        if not terms:
+            return []
+        matches = self._index.match([term_hash(terms[-1])])
+        files = np.unique(self._index.chunk_file[matches.chunk]).tolist()
+        return sorted(files, key=lambda number: self._order(number, 0))[:FILES_READ]
+
+    def _uses(self, name: str, files: Sequence[int]) -> Iterator[Passage]:
+        pattern = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+        index = self._index
+        sources = self._sources(files)
+        for number in files:
+            if number not in sources:
+                continue
+            source = sources[number]
+            defined = first_mentions(index, number, name, source.lines, pattern)
+            for line, text in enumerate(source.lines, 1):
+                if pattern.search(text) and line not in defined and (found := passage(source, line, line, SHORT)):
+                    yield found
+
+    def _sources(self, files: Iterable[int]) -> dict[int, Source]:
+        wanted = {number: self._index.blobs[number] for number in sorted(set(files))}
+        contents = dict(self._repository.read(sorted(set(wanted.values()))))
+        return {
+            number: Source(self._index, number, split_lines(decode(contents[blob])))
+            for number, blob in wanted.items()
+            if blob in contents
+        }
+
+    def _order(self, number: int, line: int) -> tuple[int, str, int]:
+        return self._rank(number), self._index.paths[number], line
+
+    def _rank(self, number: int) -> int:
+        return RANK.get(self._index.roles[number], len(RANK))

@@ -1,0 +1,39 @@
+"""What a model says while it reads code."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.model_server import Reply, Request, says
+
+
+def look(kind: str, what: Any, start: Any = 0, end: Any = 0) -> dict[str, Any]:
+    """One look as the schema has it."""
+    return {"kind": kind, "what": what, "start_line": start, "end_line": end}
+
+
+def wants(*looks: Any, **more: Any) -> Reply:
+    """A step that asks for looks."""
+    return says({"looks": list(looks), "summary": "", "details": "", "suspects": [], "confidence": 0.0, **more})
+
+
+def ranks(*suspects: str, **more: Any) -> Reply:
+    """The ranking."""
+    return wants(**{"summary": "It is there.", "suspects": list(suspects), "confidence": 0.9, **more})
+
+
+def costing(reply: Reply, prompt: int, completion: int) -> Reply:
+    """The same reply, with the usage that its server reports."""
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    return Reply({**reply.body, "usage": usage}, reply.status, reply.headers, reply.delay)
+
+
+def messages(request: Request) -> list[str]:
+    """Each message of a request, to the byte."""
+    return [json.dumps(message) for message in request["messages"]]
+
+
+def is_reading(request: Request) -> bool:
+    """Whether a request is part of reading code."""
+    return "looks" in request["response_format"]["json_schema"]["schema"]["properties"]
