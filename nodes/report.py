@@ -63,6 +63,8 @@ class RelatedIssue(Part):
 
     reference: str
     relation: Literal["duplicate", "related", "fixed_by"]
+    state: Literal["open", "closed"] | None = None
+    """Of the other issue, as it was when it was read; None for a change."""
     why: Line = ""
 
 

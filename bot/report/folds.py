@@ -6,7 +6,10 @@ from collections.abc import Iterable
 
 from bot.report.links import Links
 from bot.report.sanitise import block, code, prose
+from bot.report.words import cut
 from nodes.report import RelatedIssue, Suspect, TriageReport
+
+_REASON_WORDS = 16
 
 
 def maintainers(report: TriageReport, links: Links) -> str:
@@ -58,6 +61,11 @@ def bullets(title: str, lines: Iterable[str]) -> str:
 def _quote(number: int, suspect: Suspect) -> str:
     where = code(f"{suspect.path}:{suspect.quote_start}-{suspect.quote_end}")
     return f"{number}. {where} [{suspect.evidence}]\n\n{block(suspect.quote)}"
+
+
+def related_reason(issue: RelatedIssue) -> str:
+    """Why another issue is named, as the end of a sentence."""
+    return f": {prose(cut(issue.why, _REASON_WORDS)).rstrip('.')}." if issue.why else "."
 
 
 def _related(issue: RelatedIssue) -> str:

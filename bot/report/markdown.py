@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from bot.report.folds import about, maintainers, sentence
 from bot.report.links import Links
 from bot.report.sanitise import cell, code, prose
 from bot.report.wording import FOOTER, KINDS, NOT_FOUND, SECURITY, confidence_word
+from bot.report.words import cut
 from nodes.report import Suspect, Ticket, TriageReport
 
 MAX_COMMENT = 65_536
@@ -22,6 +25,25 @@ _MISSING_WORDS = 32
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """The parts of a comment, each sanitised Markdown."""
+
+    verdict: str
+    tried: str
+    places: str
+    cause: str
+    facts: str
+    missing: str
+    maintainers: str
+    about: str
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """What is read without unfolding anything, in its order."""
+        return (self.verdict, self.tried, self.places, self.cause, self.facts, self.missing)
+
+
 class MarkdownRenderer:
     """Renders reports with links into a repository; without an address, places are plain paths."""
 
@@ -33,19 +55,29 @@ class MarkdownRenderer:
         """Verdict first, then at most three places; everything for maintainers is folded."""
         if report.kind == "security":
             return f"{SECURITY}\n\n{FOOTER}\n"
+        shown = self.sections(report)
+        return join((*shown.visible, shown.maintainers), (shown.about, FOOTER), fallback=shown.visible)
+
+    def sections(self, report: TriageReport, *, suspects: int = SUSPECTS) -> Sections:
+        """The parts of a comment in their order; an empty one is an empty string."""
         links = self._links(report)
-        visible = [_verdict(report), _tried(report), _places(report, links), _cause(report), _facts(report)]
-        whole = "\n\n".join(filter(None, (*visible, maintainers(report, links), about(report), FOOTER)))
-        if len(whole) >= MAX_COMMENT:
-            whole = "\n\n".join(filter(None, (*visible, about(report), FOOTER)))
-        return whole + "\n"
+        return Sections(
+            verdict=_verdict(report),
+            tried=_tried(report),
+            places=_places(report, links, suspects),
+            cause=_cause(report),
+            facts=_facts(report),
+            missing=_missing(report),
+            maintainers=maintainers(report, links),
+            about=about(report),
+        )
 
     def ticket(self, report: TriageReport) -> Ticket:
         """The same for a tracker: a title, a body, and fields."""
         fields: dict[str, str] = {"type": report.kind, "priority": report.severity}
         if report.kind == "security":
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
-        places = _places(report, self._links(report))
+        places = _places(report, self._links(report), SUSPECTS)
         parts = [prose(report.verdict), places, _cause(report), sentence("To confirm", report.how_to_confirm)]
         if report.suspects:
             fields["component"] = report.suspects[0].path
@@ -55,6 +87,15 @@ class MarkdownRenderer:
 
     def _links(self, report: TriageReport) -> Links:
         return Links(self._server_url, self._repository or report.repository, report.commit)
+
+
+def join(parts: Iterable[str], always: Iterable[str], *, fallback: Iterable[str]) -> str:
+    """The parts as one comment, within GitHub's limit: where they are too long the fallback takes their place."""
+    last = tuple(always)
+    whole = "\n\n".join(filter(None, (*parts, *last)))
+    if len(whole) >= MAX_COMMENT:
+        whole = "\n\n".join(filter(None, (*fallback, *last)))
+    return whole + "\n"
 
 
 def _title(report: TriageReport) -> str:
@@ -72,7 +113,7 @@ def _whole_parts(parts: list[str], most: int) -> str:
 
 
 def _verdict(report: TriageReport) -> str:
-    line = f"**{prose(_cut(report.verdict, _VERDICT_WORDS))}**"
+    line = f"**{prose(cut(report.verdict, _VERDICT_WORDS))}**"
     if report.root_cause:
         return f"{line} Confidence: {confidence_word(report.confidence)} · found by reading code, not by running it."
     if report.not_found and report.kind in ("bug", "docs"):
@@ -87,12 +128,12 @@ def _tried(report: TriageReport) -> str:
     return "\n".join(f"- {prose(line)}" for line in dict.fromkeys(report.tried))
 
 
-def _places(report: TriageReport, links: Links) -> str:
+def _places(report: TriageReport, links: Links, most: int) -> str:
     if not report.suspects:
         return ""
     rows = [
-        f"| {cell(links.place(suspect))} | {cell(prose(_cut(suspect.why, _WORDS_A_ROW)))} | {_mark(suspect)} |"
-        for suspect in report.suspects[:SUSPECTS]
+        f"| {cell(links.place(suspect))} | {cell(prose(cut(suspect.why, _WORDS_A_ROW)))} | {_mark(suspect)} |"
+        for suspect in report.suspects[:most]
     ]
     return "\n".join(["| Where | Why | Checked |", "|---|---|---|", *rows])
 
@@ -109,35 +150,25 @@ def _cause(report: TriageReport) -> str:
     for sentence_ in _SENTENCE_END.split(report.root_cause):
         if kept and len(" ".join((*kept, sentence_)).split()) > _CAUSE_WORDS:
             break
-        kept.append(_cut(sentence_, _CAUSE_WORDS))
+        kept.append(cut(sentence_, _CAUSE_WORDS))
     return prose(" ".join(kept))
 
 
 def _facts(report: TriageReport) -> str:
     said = [f"**Kind:** {KINDS[report.kind]}"]
     if report.severity != "unknown":
-        reason = prose(_cut(report.severity_reason, _WORDS_A_ROW)).rstrip(".")
+        reason = prose(cut(report.severity_reason, _WORDS_A_ROW)).rstrip(".")
         said.append(f"**Impact:** {report.severity}{f' — {reason}' if reason else ''}")
     area = next((label for label in report.labels if label.startswith("area: ")), None)
     if area:
         said.append(f"**Area:** {code(area.removeprefix('area: '))}")
-    line = " · ".join(said)
-    return f"{line}\n\n{_missing(report)}" if report.missing else line
+    return " · ".join(said)
 
 
 def _missing(report: TriageReport) -> str:
     """Questions and gaps, for the reporter: a list, so that each can be answered."""
+    if not report.missing:
+        return ""
     most = _MISSING_WORDS // max(len(report.missing), 1)
-    lines = [f"- {prose(_cut(item, max(most, 8)))}" for item in report.missing[:4]]
+    lines = [f"- {prose(cut(item, max(most, 8)))}" for item in report.missing[:4]]
     return "\n".join(("**Would help, as a reply here:**", *lines))
-
-
-def _cut(text: str, words: int) -> str:
-    """The first words of a text; a cut that would leave a code span open takes it out."""
-    kept = text.split()
-    if len(kept) <= words:
-        return " ".join(kept)
-    short = " ".join(kept[:words])
-    if short.count("`") % 2:
-        short = short.rpartition("`")[0].rstrip()
-    return f"{short} …"

@@ -27,6 +27,16 @@ SECURITY: Final = (
     "**This may describe a security problem.** Please do not add details here. "
     "Report it privately as the repository's security policy (SECURITY.md) says; a maintainer can then hide this issue."
 )
+LEAKED: Final = (
+    "**This issue shows what looks like a secret: a token, a key or a password.** "
+    "Please revoke it first, wherever it is valid: it must be taken for known. Then edit the issue and take it out; "
+    "its history keeps the old text, which a maintainer can delete. Nothing was analysed. "
+    "Once it is gone from the text, triage goes on by itself."
+)
+WAITING: Final = (
+    "**I need one thing from you before a place can be named.**",
+    "**I need a few things from you before a place can be named.**",
+)
 FOOTER: Final = "<sub>Automated first read; a maintainer decides.</sub>"
 
 

@@ -1,0 +1,132 @@
+"""Labels as they should be: only those that exist and are allowed, never against a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from bot.ports import Effect, EffectsPort, Finished, GitHubPort, Issue, Outcome, OwnerCheck, Waiting
+from bot.repo_config import RepositoryConfig
+from bot.repo_config.model import StateName
+from nodes.report import Kind, TriageReport
+
+_KIND: Mapping[Kind, str] = {
+    "bug": "bug",
+    "feature": "enhancement",
+    "question": "question",
+    "docs": "documentation",
+}
+
+
+def wanted_labels(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
+    """What the outcome asks for, in the repository's own names."""
+    if isinstance(outcome, Waiting):
+        return _allowed(_state("needs-answer", config), config)
+    if not isinstance(outcome, Finished) or outcome.state.report is None:
+        return frozenset()
+    report = outcome.state.report
+    own = config.labels.map.get(report.kind)
+    proposed = [own if own and label == _KIND.get(report.kind) else label for label in report.labels]
+    named = [own] if own else []
+    return _allowed([*proposed, *named, *_state(_state_of(report), config)], config)
+
+
+def _state_of(report: TriageReport) -> StateName:
+    for related in report.related:
+        if related.relation != "related":
+            return "fixed" if related.relation == "fixed_by" else "duplicate"
+    return "cause-found" if report.root_cause else "no-cause"
+
+
+def _state(name: StateName, config: RepositoryConfig) -> list[str]:
+    label = config.labels.map.get(name)
+    return [label] if label else []
+
+
+def _allowed(labels: Iterable[str], config: RepositoryConfig) -> frozenset[str]:
+    return frozenset(label for label in labels if config.labels.allows(label))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to change, and which labels are ours afterwards."""
+
+    add: tuple[str, ...]
+    remove: tuple[str, ...]
+    ours: tuple[str, ...]
+
+
+def plan(
+    wanted: frozenset[str],
+    *,
+    current: Iterable[str],
+    existing: Iterable[str],
+    touched: Iterable[str],
+    ours: Iterable[str],
+    settled: bool,
+) -> Plan:
+    """What to add and remove.
+
+    Args:
+        wanted: labels that should be there.
+        current: labels of the issue.
+        existing: labels of the repository.
+        touched: labels that a person put on or took off.
+        ours: labels that we put on earlier.
+        settled: whether that was finished; if so, one that is missing was taken off by a person.
+    """
+    names = {name.casefold(): name for name in existing}
+    have, hands_off, mine = _folded(current), _folded(touched), _folded(ours)
+    goal = {name.casefold() for name in wanted} & names.keys()
+    taken_off = mine - have if settled else frozenset()
+    add = goal - have - hands_off - taken_off
+    remove = (mine & have) - goal - hands_off
+    kept = (mine & goal & have) | add
+    return Plan(*(tuple(sorted(names.get(name, name) for name in part)) for part in (add, remove, kept)))
+
+
+def _folded(labels: Iterable[str]) -> frozenset[str]:
+    return frozenset(label.casefold() for label in labels)
+
+
+async def sync_labels(
+    wanted: frozenset[str],
+    *,
+    issue: Issue,
+    touched: Iterable[str],
+    github: GitHubPort,
+    effects: EffectsPort,
+    owner_check: OwnerCheck,
+) -> None:
+    """Bring the issue's labels to what is wanted; costs nothing where nothing was and is wanted."""
+    key = issue.ref.key
+    before = await effects.get(key, "labels")
+    ours = _ours(before)
+    if not wanted and not ours:
+        return
+    settled = before is not None and before.done_hash == before.wanted_hash
+    changes = plan(
+        wanted,
+        current=issue.labels,
+        existing=await github.repository_labels(),
+        touched=touched,
+        ours=ours,
+        settled=settled,
+    )
+    # Until it is done, what was ours and what will be are both remembered, so that a crash leaves no label behind.
+    either = sorted({*ours, *changes.ours})
+    await effects.want(key, "labels", "", f"begun {either}", json.dumps(either))
+    if changes.add:
+        await owner_check()
+        await github.add_labels(issue.ref.number, changes.add)
+    for label in changes.remove:
+        await owner_check()
+        await github.remove_label(issue.ref.number, label)
+    done = json.dumps(changes.ours)
+    await effects.want(key, "labels", "", done, done)
+    await effects.done(key, "labels", "", done)
+
+
+def _ours(before: Effect | None) -> tuple[str, ...]:
+    return tuple(json.loads(before.payload)) if before is not None else ()

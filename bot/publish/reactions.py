@@ -1,0 +1,56 @@
+"""Reactions: the quiet way to say seen, done, or no. One that cannot be left now never holds anything up."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from bot.errors import RefusedError, RetryableError
+from bot.ports import EffectsPort, GitHubPort, IssueRef, OwnerCheck, Reaction
+
+logger = logging.getLogger(__name__)
+_KIND: Final = "reaction"
+
+
+@dataclass(frozen=True, slots=True)
+class Reactions:
+    """Those on one issue and its comments, each left once."""
+
+    github: GitHubPort
+    effects: EffectsPort
+    ref: IssueRef
+    owner_check: OwnerCheck
+    allowed: bool
+    """Does the configuration let us be seen?"""
+
+    async def leave(self, content: Reaction, comment_id: int | None = None) -> None:
+        """React to a comment, or to the issue; where it cannot be done now it is caught up with later."""
+        if not self.allowed:
+            return
+        subject = f"{comment_id or 'issue'}:{content}"
+        effect = await self.effects.want(self.ref.key, _KIND, subject, content, "")
+        if effect.done_hash != content:
+            await self._leave(subject)
+
+    async def catch_up(self) -> None:
+        """Leave what could not be left before."""
+        for effect in await self.effects.pending(self.ref.key):
+            if effect.kind == _KIND and self.allowed:
+                await self._leave(effect.subject)
+
+    async def _leave(self, subject: str) -> None:
+        target, _, said = subject.partition(":")
+        content: Reaction = next(known for known in get_args(Reaction) if known == said)
+        await self.owner_check()
+        try:
+            if target == "issue":
+                await self.github.react_to_issue(self.ref.number, content)
+            else:
+                await self.github.react_to_comment(int(target), content)
+        except RetryableError as error:
+            logger.info("reaction left for later", extra={"action": "reaction.later", "reason": str(error)})
+            return
+        except RefusedError as error:
+            logger.info("reaction refused", extra={"action": "reaction.refused", "reason": str(error)})
+        await self.effects.done(self.ref.key, _KIND, subject, content)

@@ -1,0 +1,132 @@
+"""The one comment of an issue, in all its variants."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from bot.report.folds import fold, related_reason
+from bot.report.links import Links
+from bot.report.markdown import VISIBLE_WORDS, MarkdownRenderer, join
+from bot.report.sanitise import code, prose
+from bot.report.thread import (
+    Thread,
+    answered_news,
+    footer,
+    ledger,
+    open_questions,
+    question_marker,
+    reasons,
+    without_mention,
+)
+from bot.report.wording import LEAKED, SECURITY, WAITING
+from nodes.report import RelatedIssue, SuspectChange, TriageReport
+from nodes.state import BugTriageState
+
+_FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+_ISSUE = re.compile(r"#(\d{1,9})")
+_SHA = re.compile(r"[0-9a-f]{7,64}")
+
+
+def report_comment(report: TriageReport, thread: Thread) -> str:
+    """A finished run: a cause, no finding, known, a duplicate, or a security report."""
+    if report.kind == "security":
+        return fixed_comment(SECURITY, thread)
+    renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository)
+    shown = renderer.sections(report, suspects=thread.suspects)
+    told = ledger(thread)
+    visible = _fitting(
+        _Part(0, thread.marker),
+        _Part(1, _known(report, thread)),
+        _Part(0, shown.verdict),
+        _Part(3, answered_news(thread)),
+        _Part(4, told),
+        _Part(2, shown.tried),
+        _Part(2, shown.places),
+        _Part(6, shown.cause),
+        _Part(5, shown.facts),
+        _Part(7, "" if told else shown.missing),
+    )
+    for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
+    return join((*visible, for_them), (shown.about, footer()), fallback=visible)
+
+
+def waiting_comment(state: BugTriageState, thread: Thread) -> str:
+    """A run that waits for an answer: the question, and no cause."""
+    waiting = [question for question in thread.questions if question.state == "open"]
+    visible = (thread.marker, WAITING[len(waiting) > 1], open_questions(thread), answered_news(thread), ledger(thread))
+    for_them = fold("For maintainers: why it is asked", reasons(waiting))
+    about = fold("About this report", f"- Commit read: {code(state.sha)}\n- Nothing is claimed while this waits.")
+    return join((*visible, _config(thread), for_them), (about, footer()), fallback=visible)
+
+
+def withheld_comment(thread: Thread) -> str:
+    """An issue that shows a secret: what to do about it, and not a word of the secret."""
+    return fixed_comment(LEAKED, thread)
+
+
+def fixed_comment(text: str, thread: Thread) -> str:
+    """A comment whose words are always the same."""
+    return f"{thread.marker}\n\n{text}\n\n{footer()}\n"
+
+
+def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
+    """A separate comment for a question, since an edit of the sticky notifies nobody; it mentions nobody again."""
+    asked = open_questions(without_mention(thread))
+    link = (
+        f"It stands in [the report]({sticky_url}) as well." if sticky_url.startswith(f"{thread.base}/issues/") else ""
+    )
+    return "\n\n".join(filter(None, (question_marker(question_id), WAITING[0], asked, link))) + "\n"
+
+
+def visible_words(body: str) -> int:
+    """Words that are read without unfolding anything."""
+    return _count(_FOLDED.sub("", body))
+
+
+class _Part(NamedTuple):
+    """A piece of a comment; the smaller the number, the later it is left out."""
+
+    priority: int
+    text: str
+
+
+def _fitting(*parts: _Part) -> list[str]:
+    """The parts in their order, less those for which there is no room if the whole is to stay readable."""
+    left = VISIBLE_WORDS - _count(footer("2026-01-01 10:02"))
+    kept: set[_Part] = set()
+    for part in sorted(parts, key=lambda part: part.priority):
+        if _count(part.text) <= left:
+            kept.add(part)
+            left -= _count(part.text)
+    return [part.text for part in parts if part in kept]
+
+
+def _count(text: str) -> int:
+    return len(text.split())
+
+
+def _config(thread: Thread) -> str:
+    return f"> For maintainers: {thread.config_note}" if thread.config_note else ""
+
+
+def _known(report: TriageReport, thread: Thread) -> str:
+    """The headline where the failure is known: fixed already, or reported before."""
+    links = Links(thread.server_url, thread.repository, report.commit)
+    for related in report.related:
+        if related.relation == "fixed_by":
+            return f"**Probably fixed already by {_reference(related, links, thread)}**{related_reason(related)}"
+        if related.relation == "duplicate":
+            state = f" ({related.state})" if related.state else ""
+            same = f"**Probably the same as {_reference(related, links, thread)}{state}**"
+            return f"{same}{related_reason(related)} Both stay as they are; a maintainer decides."
+    return ""
+
+
+def _reference(related: RelatedIssue, links: Links, thread: Thread) -> str:
+    issue = _ISSUE.fullmatch(related.reference)
+    if issue:
+        return f"[{code(related.reference)}]({thread.base}/issues/{issue[1]})"
+    if _SHA.fullmatch(related.reference):
+        return links.change(SuspectChange(sha=related.reference, title=""))
+    return code(related.reference) or prose(related.reference)

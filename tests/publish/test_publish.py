@@ -1,0 +1,355 @@
+"""What reaches the thread, how often, and what happens when GitHub fails in between."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.errors import NotOursError, OutcomeUnknownError, RefusedError, RetryableError, StoppedError
+from bot.github import GitHub
+from bot.ports import AskedQuestion, Finished, IssueRef, Stopped, Waiting, Withheld
+from bot.publish import Publication, Published, Publisher
+from bot.repo_config import ConfigFault, FoundConfig, read_config
+from bot.report.markdown import VISIBLE_WORDS
+from bot.report.sticky import visible_words
+from nodes.state import BugTriageState, HumanExchange
+from tests.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github
+from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
+from tests.publish.effects import Clock, DictEffects
+from tests.report.reports import FOUND, NOTHING, SHA
+
+SECONDS = timedelta(seconds=1)
+EXCHANGE = HumanExchange(
+    question="Does it also happen with `--no-cache`?",
+    question_id="q-1",
+    reason="Two places fit equally well.",
+    options=("Yes", "No"),
+)
+
+
+def asked(slot: int = 1, **given) -> AskedQuestion:
+    values = {
+        "slot": slot,
+        "question_id": f"q-{slot}",
+        "text": EXCHANGE.question,
+        "reason": EXCHANGE.reason,
+        "options": EXCHANGE.options,
+        "asked_at": "2026-01-01T00:00:00Z",
+    }
+    return AskedQuestion(**{**values, **given})
+
+
+def found(text: str = "", **given) -> FoundConfig:
+    return FoundConfig(read_config(text), text, "abc", **given)
+
+
+FINISHED = Finished(BugTriageState(report=FOUND, sha=SHA))
+OTHER = Finished(BugTriageState(report=NOTHING, sha=SHA))
+WAITING = Waiting(BugTriageState(sha=SHA), EXCHANGE)
+
+
+class Stage:
+    """A repository with one issue, and a publisher for it."""
+
+    def __init__(self, server: GitHubServer, github: GitHub) -> None:
+        self.server, self.world, self.github = server, server.world, github
+        self.repo: Repo = self.world.repository(
+            "octo/parser", labels={"bug", "area: parser", "needs info", "type: bug"}
+        )
+        self.world.open_issue(self.repo)
+        self.clock = Clock()
+        self.effects = DictEffects(self.clock)
+        self.checks = 0
+
+    @property
+    def ref(self) -> IssueRef:
+        return IssueRef("127.0.0.1", INSTALLATION, self.repo.id, self.repo.owner, self.repo.name, 1)
+
+    @property
+    def publisher(self) -> Publisher:
+        return Publisher(self.github.for_repository, self.effects, self.owner_check, self.clock)
+
+    async def owner_check(self) -> None:
+        self.checks += 1
+
+    async def publish(self, outcome=FINISHED, config: str = "", **given) -> Published:
+        publication = Publication(self.ref, 1, outcome, given.pop("found", found(config)), **given)
+        return await self.publisher.publish(publication)
+
+    def later(self, seconds: int = 60) -> None:
+        self.clock.time += seconds * SECONDS
+
+    @property
+    def said(self) -> list[str]:
+        return self.world.ours(self.repo, 1)
+
+    @property
+    def labels(self) -> set[str]:
+        return {label["name"] for label in self.repo.issues[1]["labels"]}
+
+    def writes(self, method: str = "POST") -> int:
+        return len([call for call in self.server.asked(method) if "access_tokens" not in call.path])
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with serve_github() as running:
+        yield running
+
+
+@pytest.fixture
+async def stage(server: GitHubServer) -> AsyncIterator[Stage]:
+    github = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url, timeout=2)
+    yield Stage(server, github)
+    await github.aclose()
+
+
+async def test_a_report_is_posted_once_and_left_as_it_is(stage) -> None:
+    first = await stage.publish()
+    stage.later()
+    again = await stage.publish()
+    assert (first.state, again.comment_id) == ("posted", first.comment_id)
+    assert len(stage.said) == 1
+    assert stage.said[0].startswith("<!-- triage:report v1 issue=1 run=1 -->\n")
+    assert "updated 2026-01-01 10:02 UTC" in stage.said[0]
+    assert f"{stage.server.url}/octo/parser/blob/{SHA}/parser/lexer.py#L10-L13" in stage.said[0]
+    assert visible_words(stage.said[0]) <= VISIBLE_WORDS
+    assert stage.world.reactions == [("issue", 1, "rocket")]
+    assert stage.writes("PATCH") == 0
+
+
+async def test_a_changed_report_is_edited_in_place(stage) -> None:
+    await stage.publish()
+    stage.later(3_600)
+    await stage.publish(OTHER, why="edited")
+    assert len(stage.said) == 1
+    assert "I could not locate this" in stage.said[0]
+    assert "*Updated since the issue was edited.*" in stage.said[0]
+    assert "updated 2026-01-01 11:02 UTC" in stage.said[0]
+
+
+@pytest.mark.parametrize("fault", [LOST_ANSWER, Fault(after=True), Fault(status=200, after=True)])
+async def test_a_post_whose_answer_was_lost_is_found_again(stage, fault) -> None:
+    stage.server.fail("POST", "/comments", fault)
+    with pytest.raises(OutcomeUnknownError) as raised:
+        await stage.publish()
+    assert raised.value.after > 15
+    assert (await stage.publish()).state == "posted"
+    assert len(stage.said) == 1
+
+
+@pytest.mark.parametrize("fault", [RESET, Fault(status=502), LIMITED])
+async def test_a_post_that_failed_is_repeated_only_after_the_grace(stage, fault) -> None:
+    stage.server.fail("POST", "/comments", fault)
+    with pytest.raises(RetryableError):
+        await stage.publish()
+    with pytest.raises(RetryableError, match="on its way"):
+        await stage.publish()
+    assert stage.said == []
+    stage.later(16)
+    await stage.publish()
+    assert len(stage.said) == 1
+
+
+async def test_a_crash_between_intent_and_post_is_made_good(stage) -> None:
+    await stage.effects.want(stage.ref.key, "sticky", "", "x", "")
+    await stage.effects.intent(stage.ref.key, "sticky", "")
+    stage.later(16)
+    await stage.publish()
+    assert len(stage.said) == 1
+
+
+async def test_what_others_say_with_our_marker_is_not_ours(stage) -> None:
+    fake = "<!-- triage:report v1 issue=1 run=1 -->\nAll is well"
+    stage.world.comment(stage.repo, 1, fake, "mallory")
+    stage.world.comment(stage.repo, 1, fake, person("other[bot]", "Bot"))
+    stage.world.comment(stage.repo, 1, "<!-- triage:question id=q-1 -->", BOT)
+    await stage.publish()
+    assert len(stage.world.reports(stage.repo, 1)) == 1
+    assert len(stage.world.on(stage.repo, 1)) == 4
+
+
+async def test_a_sticky_that_the_store_does_not_know_is_adopted(stage) -> None:
+    await stage.publish()
+    stage.effects.rows.clear()
+    await stage.publish()
+    assert len(stage.said) == 1
+    assert stage.writes("PATCH") == 0
+
+
+async def test_a_transferred_issue_keeps_its_one_comment(stage) -> None:
+    await stage.publish()
+    old, other = stage.ref, stage.world.repository("octo/lexer")
+    stage.world.transfer(stage.repo, 1, other)
+    moved = await stage.publish()
+    assert moved.state == "moved"
+    assert moved.moved_to is not None
+    assert (moved.moved_to.repository_id, moved.moved_to.name) == (other.id, "lexer")
+    publication = Publication(moved.moved_to, 1, OTHER, found())
+    assert (await stage.publisher.publish(publication)).state == "posted"
+    assert len(stage.world.reports(other, 1)) == 1
+    assert old.key != moved.moved_to.key
+
+
+async def test_a_comment_that_a_person_deleted_stays_deleted(stage) -> None:
+    first = await stage.publish()
+    del stage.world.comments[first.comment_id]
+    with pytest.raises(StoppedError):
+        await stage.publish(OTHER)
+    assert stage.said == []
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"state": "closed"}, "closed"),
+        ({"locked": True}, "locked"),
+        ({"labels": [{"name": "Triage: Skip"}]}, "opt-out"),
+        ({"pull_request": {"url": "x"}}, "pull request"),
+        ({"user": person("dependabot[bot]", "Bot")}, "bot"),
+    ],
+)
+async def test_some_issues_are_left_alone(stage, change, reason) -> None:
+    stage.repo.issues[1].update(change)
+    done = await stage.publish()
+    assert done.state == "quiet"
+    assert reason in done.reason
+    assert stage.writes() == 0
+
+
+async def test_a_deleted_issue_and_a_stopped_run_end_quietly(stage) -> None:
+    assert (await stage.publish(Stopped("nothing new"))).state == "quiet"
+    del stage.repo.issues[1]
+    assert (await stage.publish()).state == "quiet"
+
+
+async def test_an_allowed_bot_is_answered_and_not_mentioned(stage) -> None:
+    stage.repo.issues[1]["user"] = person("sentry-io[bot]", "Bot")
+    await stage.publish(WAITING, "bots: ['sentry-io[bot]']\n", questions=(asked(),))
+    assert "@" not in stage.said[0]
+
+
+async def test_dry_run_writes_nothing_and_label_mode_only_labels(stage) -> None:
+    done = await stage.publish(config="mode: dry-run\n")
+    assert (done.state, stage.writes()) == ("dry-run", 0)
+    assert "Likely in" in done.comment
+    done = await stage.publish(config="mode: label\n")
+    assert (done.state, stage.said, stage.labels, stage.world.reactions) == ("labelled", [], {"bug"}, [])
+
+
+async def test_nothing_is_written_for_an_attempt_that_is_no_longer_ours(stage) -> None:
+    async def not_ours() -> None:
+        raise NotOursError("another attempt has it")
+
+    publisher = replace(stage.publisher, owner_check=not_ours)
+    with pytest.raises(NotOursError):
+        await publisher.publish(Publication(stage.ref, 1, FINISHED, found()))
+    assert stage.writes() == 0
+
+
+async def test_every_write_is_preceded_by_the_owner_check(stage) -> None:
+    await stage.publish()
+    await stage.publish(OTHER)
+    assert stage.checks == stage.writes() + stage.writes("PATCH") + stage.writes("DELETE")
+
+
+async def test_the_first_question_comes_with_the_report_and_names_no_cause(stage) -> None:
+    await stage.publish(WAITING, questions=(asked(),))
+    assert len(stage.said) == 1
+    assert "- [ ] **Q1** Does it also happen with `--no-cache`?" in stage.said[0]
+    assert stage.said[0].count("@rita") == 1
+    assert "Likely" not in stage.said[0]
+    assert stage.world.reactions == []
+    await stage.publish(WAITING, questions=(asked(),))
+    assert len(stage.said) == 1
+
+
+async def test_an_answer_is_ticked_off_with_its_link(stage) -> None:
+    await stage.publish(WAITING, questions=(asked(),))
+    url = f"{stage.server.url}/octo/parser/issues/1#issuecomment-12"
+    settled = asked(state="answered", answer="Yes, @all and <b>always</b>", answered_by="kim", answer_url=url)
+    await stage.publish(FINISHED, questions=(settled,), why="answer")
+    assert len(stage.said) == 1
+    assert f"- [x] **Q1** Does it also happen with `--no-cache`? — [answered]({url}): Yes" in stage.said[0]
+    assert "*Updated after an answer.*" in stage.said[0]
+    assert "@all" not in stage.said[0]
+    assert "<b>" not in stage.said[0]
+
+
+async def test_a_question_that_comes_later_has_a_reply_of_its_own_once(stage) -> None:
+    await stage.publish()
+    for _ in range(2):
+        await stage.publish(WAITING, questions=(asked(),))
+    assert [body.split(" ", 2)[1] for body in stage.said] == ["triage:report", "triage:question"]
+    assert "@rita" not in stage.said[1]
+
+
+async def test_a_question_whose_report_was_lost_on_the_way_has_no_reply_of_its_own(stage) -> None:
+    stage.server.fail("POST", "/comments", LOST_ANSWER)
+    with pytest.raises(OutcomeUnknownError):
+        await stage.publish(WAITING, questions=(asked(),))
+    await stage.publish(WAITING, questions=(asked(),))
+    assert len(stage.said) == 1
+
+
+async def test_a_secret_is_named_and_not_repeated(stage) -> None:
+    stage.repo.issues[1]["body"] = "token: ghp_" + "a1" * 20
+    await stage.publish(Withheld())
+    assert "revoke it" in stage.said[0]
+    assert "ghp_" not in stage.said[0]
+
+
+async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
+    stage.server.fail(
+        "POST", "/comments", Fault(status=403, message="Unable to create comment because issue is locked.")
+    )
+    with pytest.raises(RefusedError):
+        await stage.publish()
+
+
+async def test_faults_of_the_configuration_are_told_once(stage) -> None:
+    broken = found(faults=(ConfigFault(4, "unknown key `mod`"),))
+    await stage.publish(found=broken)
+    assert "line 4: unknown key `mod`" in stage.said[0]
+    await stage.publish(found=broken)
+    assert stage.writes("PATCH") == 0
+    stage.world.open_issue(stage.repo)
+    second = replace(stage.ref, number=2)
+    await stage.publisher.publish(Publication(second, 1, FINISHED, broken))
+    assert "unknown key" not in stage.world.ours(stage.repo, 2)[0]
+
+
+async def test_labels_are_those_that_exist_and_are_allowed(stage) -> None:
+    await stage.publish()
+    assert stage.labels == {"bug"}
+    await stage.publish(config="labels:\n  allowed: ['area: *', missing]\n  map: {bug: 'type: bug'}\n")
+    assert stage.labels == {"area: parser", "type: bug"}
+    assert "missing" not in stage.repo.labels
+
+
+async def test_a_waiting_label_clears_itself(stage) -> None:
+    config = "labels:\n  map: {needs-answer: needs info}\n"
+    await stage.publish(WAITING, config, questions=(asked(),))
+    assert stage.labels == {"needs info"}
+    await stage.publish(FINISHED, config)
+    assert stage.labels == {"bug"}
+
+
+async def test_a_label_that_a_person_took_off_stays_off(stage) -> None:
+    await stage.publish()
+    stage.repo.issues[1]["labels"].clear()
+    await stage.publish(OTHER.__class__(BugTriageState(report=FOUND.model_copy(update={"confidence": 0.7}))))
+    assert stage.labels == set()
+    await stage.publish(touched=("bug",), config="labels:\n  map: {bug: bug}\n")
+    assert stage.labels == set()
+
+
+async def test_a_reaction_that_fails_holds_nothing_up_and_is_caught_up_with(stage) -> None:
+    stage.server.fail("POST", "/reactions", Fault(status=502))
+    await stage.publisher.reactions(stage.ref, found()).leave("eyes")
+    assert stage.world.reactions == []
+    await stage.publish()
+    assert sorted(stage.world.reactions) == [("issue", 1, "eyes"), ("issue", 1, "rocket")]

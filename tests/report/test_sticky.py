@@ -1,0 +1,163 @@
+"""The sticky comment in its variants; golden files show each of them whole. UPDATE_GOLDEN=1 writes them anew."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.ports import AskedQuestion
+from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS
+from bot.report.sticky import question_reply, report_comment, visible_words, waiting_comment, withheld_comment
+from bot.report.thread import REPORT_MARKER, Thread, footer, stamped, unstamped
+from nodes.report import RelatedIssue
+from nodes.state import BugTriageState
+from tests.report.reports import FEATURE, FOUND, NOTHING, SECURITY, SHA, WEAK
+
+GOLDEN = Path(__file__).parent / "golden"
+BASE = "https://github.example/octo/parser"
+OPEN = AskedQuestion(
+    slot=1,
+    question_id="r1-q1",
+    text="Does it go wrong when exporting, or when importing?",
+    reason="Two places fit the report equally well (scores within 5 %).",
+    options=("When exporting", "When importing", "Both, or I cannot tell"),
+    asked_at="2026-01-01T10:00:00Z",
+)
+ANSWERED = replace(
+    OPEN,
+    state="answered",
+    answer="Only when exporting, with `--no-cache`",
+    answered_by="kim",
+    answer_url=f"{BASE}/issues/12#issuecomment-99",
+)
+SECOND = replace(OPEN, slot=2, question_id="r1-q2", text="Which version do you use?", options=())
+THREAD = Thread(
+    number=12,
+    run=1,
+    server_url="https://github.example",
+    repository="octo/parser",
+    reporter="rita",
+)
+STATE = BugTriageState(sha=SHA)
+DUPLICATE = RelatedIssue(reference="#98", relation="duplicate", state="closed", why="the same frames on top")
+FIXED = RelatedIssue(reference="b" * 40, relation="fixed_by", why="released in 2.4.1; it touches the lines named")
+VARIANTS = {
+    "needs_answer": waiting_comment(STATE, replace(THREAD, questions=(OPEN,))),
+    "needs_second_answer": waiting_comment(
+        STATE, replace(THREAD, questions=(ANSWERED, SECOND), news="after an answer")
+    ),
+    "question_reply": question_reply(
+        replace(THREAD, questions=(ANSWERED, SECOND)), "r1-q2", f"{BASE}/issues/12#issuecomment-5"
+    ),
+    "report": report_comment(FOUND, THREAD),
+    "place_without_cause": report_comment(WEAK, THREAD),
+    "no_finding": report_comment(NOTHING, THREAD),
+    "not_a_bug": report_comment(FEATURE, THREAD),
+    "known_duplicate": report_comment(FOUND.model_copy(update={"related": (DUPLICATE,)}), THREAD),
+    "known_fixed": report_comment(FOUND.model_copy(update={"related": (FIXED,)}), THREAD),
+    "possible_vulnerability": report_comment(SECURITY, THREAD),
+    "leaked_secret": withheld_comment(THREAD),
+    "after_answer": report_comment(
+        FOUND, replace(THREAD, run=2, questions=(ANSWERED,), news="after an answer", suspects=2)
+    ),
+    "after_silence": report_comment(
+        WEAK, replace(THREAD, questions=(replace(OPEN, state="expired"),), news="without an answer")
+    ),
+    "config_fault": report_comment(
+        FOUND,
+        replace(THREAD, config_note="`.github/triage.yml`, line 4: unknown key \\`mod\\`. The last valid one holds."),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_golden(name: str) -> None:
+    golden = GOLDEN / "sticky" / f"{name}.md"
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(VARIANTS[name])
+    assert VARIANTS[name] == golden.read_text()
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_is_short_and_has_one_marker_and_one_mention_at_most(name: str) -> None:
+    said = VARIANTS[name]
+    assert visible_words(said) <= VISIBLE_WORDS
+    assert said.count("<!--") == 1
+    assert said.startswith(REPORT_MARKER) is (name != "question_reply")
+    assert len(re.findall(r"@\w", said)) <= 1
+
+
+@pytest.mark.parametrize("name", ["needs_answer", "needs_second_answer", "question_reply"])
+def test_while_it_waits_no_place_is_named(name: str) -> None:
+    assert not re.search(r"lexer|Likely|blob/", VARIANTS[name])
+
+
+@pytest.mark.parametrize("name", ["possible_vulnerability", "leaked_secret"])
+def test_what_must_not_be_discussed_in_public_is_not(name: str) -> None:
+    assert not re.search(r"lexer|scan|E\d|a1b2", VARIANTS[name])
+    assert "<details>" not in VARIANTS[name]
+
+
+def test_the_longest_thread_stays_readable() -> None:
+    long = "word " * 59
+    questions = tuple(
+        replace(ANSWERED, slot=slot, text=long, answer=long * 3, state=state)
+        for slot, state in ((1, "answered"), (2, "expired"))
+    )
+    report = FOUND.model_copy(
+        update={
+            "verdict": long,
+            "root_cause": "A word is said [E1]. " * 57,
+            "missing": (long,) * 4,
+            "severity_reason": long,
+            "ruled_out": (long,) * 300,
+            "related": (DUPLICATE.model_copy(update={"why": long}),),
+        }
+    )
+    said = report_comment(report, replace(THREAD, questions=questions, news="after an answer"))
+    assert visible_words(said) <= VISIBLE_WORDS
+    assert len(said) <= MAX_COMMENT
+    assert "| Where | Why | Checked |" in said
+    waiting = waiting_comment(STATE, replace(THREAD, questions=(replace(OPEN, text=long, options=(long,) * 3),)))
+    assert visible_words(waiting) <= VISIBLE_WORDS
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.example/octo/parser/issues/12#issuecomment-1",
+        "javascript:alert(1)",
+        f"{BASE}/issues/12#issuecomment-1) [x](https://evil.example",
+        f"{BASE}/settings",
+    ],
+)
+def test_an_answer_is_linked_only_into_its_own_thread(url: str) -> None:
+    said = report_comment(FOUND, replace(THREAD, questions=(replace(ANSWERED, answer_url=url),)))
+    assert url not in said
+    assert "— answered: Only when exporting" in said
+
+
+@pytest.mark.parametrize("login", ["ri ta", "rita\n/close", "", "x" * 60, "team/all"])
+def test_only_a_login_is_mentioned(login: str) -> None:
+    assert "@" not in waiting_comment(STATE, replace(THREAD, reporter=login, questions=(OPEN,)))
+
+
+def test_hostile_questions_and_answers_do_not_act() -> None:
+    hostile = "@all ![x](https://evil.example) <!-- triage:report --> <script> #12 \u202e"
+    question = replace(ANSWERED, text=hostile, answer=hostile)
+    said = report_comment(NOTHING, replace(THREAD, reporter="", questions=(question,)))
+    assert not re.search(r"@\w|(?<!\\)!\[|(?<!\\)<script|#12\b|https://evil|\u202e", said)
+    assert said.count(REPORT_MARKER) == 1
+
+
+def test_the_time_is_not_part_of_what_is_compared() -> None:
+    body = report_comment(FOUND, THREAD)
+    sent = stamped(body, "2026-01-01 10:02")
+    assert sent != body
+    assert unstamped(sent.replace("\n", "\r\n")) == body
+    assert footer("2026-01-01 10:02") in sent
