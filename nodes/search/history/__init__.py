@@ -55,7 +55,9 @@ def read_history(
     window = log.horizon(WINDOW)
     touched = read_touched(log, spots, _depth(log, span, window))
     known = touched if touched is not None else [Touched(spot, {}, frozenset(), (spot.path,)) for spot in spots]
-    return History(suspect_changes(log, query, span, known, named), find_owners(log, known, window), names)
+    return History(
+        suspect_changes(log, query, span, known, named=named, own=own), find_owners(log, known, window), names
+    )
 
 
 def subject_of(repository: Repository, commit: str, change: str) -> str | None:
@@ -75,7 +77,9 @@ def _depth(log: Log, span: Range | NoRange, window: str | None) -> Depth:
     """How far lines are followed: the window, or as far as the range goes if that is within reason."""
     if isinstance(span, NoRange):
         return Depth(window)
-    back = log.count(span.start, log.commit)
-    if back > DEEPEST:
+    back = len(log.between(span.start, log.commit))
+    if back >= DEEPEST:
         return Depth(window)
-    return Depth(span.start if back > WINDOW else window, replaced=True, replaced_since=span.start)
+    if back > WINDOW:
+        return Depth(span.start, replaced=1, replaced_since=span.start)
+    return Depth(window, replaced=PLACES, replaced_since=span.start)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.history.people import is_bot, parse_mailmap, shown
+from nodes.search.history.people import Mailmap, is_bot, parse_mailmap, shown
 from nodes.search.history.printed import LOG_FORMAT, checked, parse_blame, parse_ignored, parse_log
 from nodes.search.history.types import Commit
 
@@ -39,25 +40,40 @@ class Log:
         self.repository = repository
         self.commit = checked(commit)
         self._known: dict[str, Commit] = {}
-        self.mailmap = parse_mailmap(self._text(".mailmap"))
-        self.ignored = frozenset(islice(parse_ignored(self._text(".git-blame-ignore-revs")), MOST_IGNORED))
+        self._walked: dict[tuple[str, ...], frozenset[str]] = {}
+
+    @cached_property
+    def mailmap(self) -> Mailmap:
+        """How the repository names people."""
+        return parse_mailmap(self._text(".mailmap"))
+
+    @cached_property
+    def ignored(self) -> frozenset[str]:
         """Commits that the repository asks to leave out of the question who wrote a line."""
-        self.shallow = frozenset(self._shallow())
+        return frozenset(islice(parse_ignored(self._text(".git-blame-ignore-revs")), MOST_IGNORED))
+
+    @cached_property
+    def shallow(self) -> frozenset[str]:
         """Commits at which a shallow clone ends: they seem to have written everything."""
-        self.made = next((commit.committed for commit in self.details([self.commit])), 0)
+        if (self._git("rev-parse", "--is-shallow-repository") or b"").strip() != b"true":
+            return frozenset()
+        return frozenset((self._git("rev-list", "--max-parents=0", self.commit) or b"").decode().split())
+
+    @cached_property
+    def made(self) -> int:
         """When the commit that is read was made, in seconds since 1970."""
+        return next((commit.committed for commit in self.details([self.commit])), 0)
 
     def horizon(self, back: int = WINDOW) -> str | None:
         """The commit that many back, or None where the history is shorter."""
         return self._sha("rev-list", f"--skip={back}", "--max-count=1", self.commit)
 
-    def count(self, start: str | None, end: str) -> int:
-        """How many commits lie after ``start`` up to ``end``."""
-        return int(self._git("rev-list", "--count", *span(start, end)) or 0)
-
     def between(self, start: str | None, end: str) -> frozenset[str]:
         """The commits after ``start`` up to ``end``, the newest of them if there are too many."""
-        return frozenset((self._git("rev-list", f"--max-count={DEEPEST}", *span(start, end)) or b"").decode().split())
+        asked = (f"--max-count={DEEPEST}", *span(start, end))
+        if asked not in self._walked:
+            self._walked[asked] = frozenset((self._git("rev-list", *asked) or b"").decode().split())
+        return self._walked[asked]
 
     def before(self, moment: int) -> str | None:
         """The last commit on the main line that was there by a moment (seconds since 1970)."""
@@ -111,10 +127,11 @@ class Log:
             found = self._git(*command, *lines, *span(start, self.commit), "--", os.fsencode(path))
         return None if found is None else parse_blame(found, self.shallow)
 
-    def of_lines(self, path: str, first: int, last: int, start: str | None, limit: int) -> list[str] | None:
-        """The latest commits after ``start`` that changed these lines or what stood there before."""
+    def of_lines(self, path: str, ranges: Sequence[tuple[int, int]], start: str | None, limit: int) -> list[str] | None:
+        """The latest commits after ``start`` that changed lines of a file or what stood there before."""
         command = ("log", "-s", "--no-merges", f"--max-count={limit}", "--format=%H", *_NOTHING_RUNS)
-        found = self._git(*command, b"-L%d,%d:" % (first, last) + os.fsencode(path), *span(start, self.commit))
+        lines = (b"-L%d,%d:" % (first, last) + os.fsencode(path) for first, last in ranges)
+        found = self._git(*command, *lines, *span(start, self.commit))
         return None if found is None else found.decode().split()
 
     def _commit(self, entry: Entry) -> Commit:
@@ -130,11 +147,6 @@ class Log:
             files=entry.changed,
             renamed=entry.renamed,
         )
-
-    def _shallow(self) -> list[str]:
-        if (self._git("rev-parse", "--is-shallow-repository") or b"").strip() != b"true":
-            return []
-        return (self._git("rev-list", "--max-parents=0", self.commit) or b"").decode().split()
 
     def _text(self, path: str) -> str:
         return (self.repository.read_file(self.commit, path) or b"").decode("utf-8", "replace")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.history.types import Spot
+from nodes.search.roles import role_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
     from nodes.search.types import Location
 
 
+_BESIDE = frozenset({"test", "docs", "example", "vendored", "minified"})
+
+
 def spots_of(locations: Sequence[Location]) -> list[Spot]:
-    """The ranked places, each weighing its share of the first one's score."""
+    """The ranked places, each weighing its share of the first one's score; tests only where there is nothing else."""
+    locations = [place for place in locations if role_of(place.path) not in _BESIDE] or locations
     best = max((place.score for place in locations), default=0.0)
     return [
         Spot(

@@ -23,7 +23,13 @@ MOST_IN_FILES = 200
 
 
 def suspect_changes(
-    log: Log, query: Query, span: Range | NoRange, touched: Sequence[Touched], named: dict[str, tuple[str, bool]]
+    log: Log,
+    query: Query,
+    span: Range | NoRange,
+    touched: Sequence[Touched],
+    *,
+    named: dict[str, tuple[str, bool]],
+    own: frozenset[str],
 ) -> Suspicion:
     """Rank the changes.
 
@@ -33,10 +39,12 @@ def suspect_changes(
         span: the range that it gives, or why it gives none.
         touched: who changed the places in question.
         named: the commits that it names: how, and whether it says that they broke it.
+        own: what the project is called.
     """
     inside = log.between(span.start, span.end) if isinstance(span, Range) else frozenset[str]()
     commits = _candidates(log, span, inside, touched, named)
-    terms = issue_terms(query.title, query.body, [f"{commit.subject} {commit.body[:500]}" for commit in commits])
+    messages = [f"{commit.subject} {commit.body[:500]}" for commit in commits]
+    terms = issue_terms(query.title, query.body, messages, own)
     scale = Scale(touched, terms, span.words if isinstance(span, Range) else "", log.made)
     weighed = [_weighed(commit, scale, span, inside, named) for commit in commits]
     ranked = sorted(weighed, key=lambda change: (-round(change.score, 6), -change.commit.committed, change.commit.sha))

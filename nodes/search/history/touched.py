@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Touched:
     lines: dict[int, str]
     """By 1-based line: the SHA that wrote it; older lines are absent."""
     changed: frozenset[str]
-    """Commits that changed these lines or what stood there; empty where that was not asked."""
+    """Commits that changed what stood at the places in this file; empty where that was not asked."""
     paths: tuple[str, ...]
     """What the file was called on the way, its name now first."""
 
@@ -39,8 +40,8 @@ class Depth:
 
     since: str | None
     """The commit after which lines are followed as they stand."""
-    replaced: bool = False
-    """Whether to ask too for what no longer stands there, which costs as much again."""
+    replaced: int = 0
+    """In how many files to ask too for what no longer stands there, which costs as much again."""
     replaced_since: str | None = None
 
 
@@ -52,18 +53,18 @@ def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched]
         by_path.setdefault(spot.path, []).append(lines)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         blames = pool.map(lambda item: log.blame(item[0], item[1], depth.since), by_path.items())
-        tasks = [
-            pool.submit(log.of_lines, spot.path, *lines, depth.replaced_since, MOST_CHANGES)
-            for spot, lines in zip(spots, windows, strict=True)
-            if depth.replaced
-        ]
+        # One walk for all places of a file: the walk is what costs.
+        tasks = {
+            path: pool.submit(log.of_lines, path, ranges, depth.replaced_since, MOST_CHANGES)
+            for path, ranges in islice(by_path.items(), depth.replaced)
+        }
         blamed = dict(zip(by_path, blames, strict=True))
-        changed = [frozenset(task.result() or ()) for task in tasks] or [frozenset[str]()] * len(spots)
+        changed = {path: frozenset(task.result() or ()) - log.ignored for path, task in tasks.items()}
     if any(found is None for found in blamed.values()):
         return None
     return [
-        _touched(spot, lines, blamed[spot.path], commits - log.ignored)
-        for spot, lines, commits in zip(spots, windows, changed, strict=True)
+        _touched(spot, lines, blamed[spot.path], changed.get(spot.path, frozenset()))
+        for spot, lines in zip(spots, windows, strict=True)
     ]
 
 

@@ -26,15 +26,25 @@ REPLACED = 0.5
 ELSEWHERE = 0.15
 EACH_WORD, MOST_WORDS = 0.12, 3
 RECENT, YEAR = 0.3, 31_557_600
-SWEEP, MASS = -0.3, 50
+SWEEP, MASS = -0.6, 50
 """A commit of so many files is a sweep, not a change of behaviour."""
-NO_BEHAVIOUR = -0.3
+NO_BEHAVIOUR = -0.6
 _NO_BEHAVIOUR = re.compile(
     r"^\W{0,3}(?:docs?|style|chore|typos?|lint|format|black|isort|ruff|prettier|whitespace|cosmetic|flake8|pep ?8|"
     r"pyupgrade|bump|release|changelog|copyright|licen[cs]e|spelling|comments?)\b|"
     r"\b(?:docs|documentation|reformat\w{0,4}|whitespace|typos?|docstrings?|spelling|line endings|code style|"
     r"type (?:hints|annotations)|(?:run|apply|use) (?:black|isort|ruff|prettier|clang-format|gofmt|rustfmt))\b",
     re.IGNORECASE,
+)
+
+
+_SAYS_LITTLE = STOPWORDS | frozenset(
+    """add added adding allow always based bugs case cases change changed changes class clean cleanup code commit
+    correct current currently default different does done failed failing feature file files following found function
+    handle have help improve instead into issues like line lines list main make makes merge merged method more move
+    named need needed only option possible problem pull python refactor related release remove removed request result
+    return returned returns review set should since some support test testing tests that there this type update
+    updated updates user users value values variable when will with without wrong""".split()  # noqa: SIM905
 )
 
 
@@ -75,15 +85,22 @@ def weigh(commit: Commit, scale: Scale, basis: Basis, said: str, *, in_range: bo
     return SuspectCommit(commit, sum(reason.contribution for reason in ordered), basis, ordered, touches)
 
 
-def issue_terms(title: str, body: str, messages: Sequence[str]) -> dict[str, float]:
-    """The terms of an issue that are worth finding in a message: those that few of the messages have."""
-    counts = Counter(term for message in messages for term in set(_terms(message)))
-    wanted = set(_terms(f"{title} {body}"))
-    most = max(1.0, len(messages) / 4)
+def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[str]) -> dict[str, float]:
+    """The words of an issue that say something in a message: few messages have them, and every issue has others.
+
+    Args:
+        title: of the issue.
+        body: of the issue.
+        messages: of the changes in question.
+        own: what the project is called.
+    """
+    counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
+    titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
+    most = max(1.0, len(messages) / 4) if len(messages) >= 4 else len(messages)
     return {
-        term: round(1 / (1 + math.log(counts[term])), 6)
-        for term in sorted(wanted)
-        if 0 < counts[term] <= most or (counts[term] and len(messages) < 4)
+        term: round((1.0 if term in titles or "_" in term else 0.4) / (1 + math.log(counts[term])), 6)
+        for term in sorted(titles | bodies)
+        if 0 < counts[term] <= most and term not in own
     }
 
 
@@ -102,26 +119,34 @@ def lines_in_words(numbers: Iterable[int]) -> str:
 def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason, str]]:
     """A reason for each place it changed, with the place in words; the second place counts less than the first."""
     counted: set[tuple[str, int]] = set()
-    near: dict[str, float] = {}
-    reached: set[str] = set()
+    others: dict[str, list[tuple[float, Touched]]] = {}
     for number, place in enumerate(touched):
         spot = place.spot
         weight = spot.weight / (1 + number / 2)
-        name = f"`{spot.symbol or spot.path}`"
         mine = [n for n, sha in place.lines.items() if sha == commit.sha and (spot.path, n) not in counted]
         if mine:
             counted.update((spot.path, line) for line in mine)
-            where = f"{lines_in_words(mine)} of {name}"
+            where = f"{lines_in_words(mine)} of {_name(spot)}"
             yield Reason("lines", f"touches {where}", round(weight * _share(mine, spot), 6)), where
-        elif commit.sha in place.changed and spot.path not in reached:
-            text = f"changed {name}; what it wrote there has changed again or is gone"
-            yield Reason("replaced", text, round(weight * REPLACED, 6)), name
-        elif set(place.paths) & set(commit.files):
-            near.setdefault(spot.path, weight)
-            continue
-        reached.add(spot.path)
-    for path in near.keys() - reached:
-        yield Reason("file", f"changes `{path}` elsewhere", round(near[path] * ELSEWHERE, 6)), ""
+        others.setdefault(spot.path, []).append((weight, place))
+    for path, places in others.items():
+        if path not in {of for of, _ in counted}:
+            yield from _without_lines(commit, path, places)
+
+
+def _without_lines(commit: Commit, path: str, places: Sequence[tuple[float, Touched]]) -> Iterator[tuple[Reason, str]]:
+    """A reason for a file that it changed, none of the lines at the places found being its own now."""
+    weight, first = places[0]
+    if commit.sha in first.changed:
+        where = _name(first.spot) if len(places) == 1 else f"the places found in `{path}`"
+        text = f"changed {where}; what it wrote there has changed again or is gone"
+        yield Reason("replaced", text, round(weight * REPLACED, 6)), where
+    elif set(first.paths) & set(commit.files):
+        yield Reason("file", f"changes `{path}` elsewhere", round(weight * ELSEWHERE, 6)), ""
+
+
+def _name(spot: Spot) -> str:
+    return f"`{spot.symbol or spot.path}`"
 
 
 def _share(lines: Sequence[int], spot: Spot) -> float:
@@ -142,10 +167,9 @@ def _mention(said: str) -> Reason:
 
 def _words(commit: Commit, wanted: Mapping[str, float]) -> list[Reason]:
     found: dict[str, str] = {}
-    for word in WORD.findall(f"{commit.subject} {commit.body[:500]}"):
-        for term in terms_of(word):
-            if term in wanted and term not in found and word.lower() not in found.values():
-                found[term] = word.lower()
+    for word, term in _terms(f"{commit.subject} {commit.body[:500]}"):
+        if term in wanted:
+            found.setdefault(term, word.lower())
     best = sorted(found, key=lambda term: (-wanted[term], term))[:MOST_WORDS]
     if not best:
         return []
@@ -176,7 +200,8 @@ def _doubts(commit: Commit) -> Iterator[Reason]:
         yield Reason("no_behaviour", "its message speaks of form, not of behaviour", NO_BEHAVIOUR)
 
 
-def _terms(text: str) -> Iterator[str]:
+def _terms(text: str) -> Iterator[tuple[str, str]]:
+    """The words that may tell one change from another, each with the term that stands for it: an identifier whole."""
     for word in WORD.findall(text[:20_000]):
-        if len(word) > 2 and word.lower() not in STOPWORDS and not word.isdigit():
-            yield from terms_of(word)
+        if len(word) > 3 and word.lower() not in _SAYS_LITTLE and not word.isdigit():
+            yield from ((word, term) for term in terms_of(word)[-1:])
