@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from nodes.search.engine import Engine
+from nodes.search.history.types import History, Spot
 from nodes.search.types import Lookup, Query, Ranking
 
 
@@ -27,6 +29,14 @@ class EngineCode:
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         """Verbatim lines (1-based, inclusive), or None where they do not exist."""
         return await asyncio.to_thread(self._engine.read, self._sha, path, start_line, end_line)
+
+    async def history(self, query: Query, spots: Sequence[Spot]) -> History:
+        """What the history behind the commit says of places: suspect changes, owners, how the crashes are named."""
+        return await asyncio.to_thread(self._engine.history, query, spots, self._sha)
+
+    async def subject(self, change: str) -> str | None:
+        """The first line of a commit's message, or None where the history behind the commit holds no such one."""
+        return await asyncio.to_thread(self._engine.subject, self._sha, change)
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         """As many of these lines as are short enough to quote, or None where there is no such text file."""

@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bot.dotenv import find_env_file
 from bot.errors import UserError
 
+_URL = r"^https?://[^/\s]"
 BrainChoice = Literal["auto", "llm", "rules"]
 
 
@@ -33,7 +34,7 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(None, description="Key of the model endpoint.")
     openai_base_url: str | None = Field(
         None,
-        pattern=r"^https?://[^/\s]",
+        pattern=_URL,
         description="Any OpenAI-compatible endpoint; unset means OpenAI's own.",
         examples=["http://localhost:11434/v1"],
     )
@@ -43,12 +44,36 @@ class Settings(BaseSettings):
     triage_model_simple: str | None = Field(None, description="Model for simple issues; unset means TRIAGE_MODEL.")
     triage_model_medium: str | None = Field(None, description="Model for medium issues; unset means TRIAGE_MODEL.")
     triage_model_complex: str | None = Field(None, description="Model for complex issues; unset means TRIAGE_MODEL.")
+    github_app_id: int | None = Field(None, gt=0, description="The App's id, for `triage serve`.")
+    github_private_key: SecretStr | None = Field(None, description="The App's private key, as PEM.")
+    github_private_key_path: Path | None = Field(None, description="A file with the App's private key.")
+    github_webhook_secret: SecretStr | None = Field(
+        None, description="What deliveries are signed with; two, comma-separated, while one replaces the other."
+    )
+    github_api_url: str = Field(
+        "https://api.github.com",
+        pattern=_URL,
+        description="GitHub's API.",
+        examples=["https://github.example.org/api/v3"],
+    )
+    github_server_url: str = Field(
+        "https://github.com",
+        pattern=_URL,
+        description="GitHub's pages, where a delivery does not say.",
+        examples=["https://github.example.org"],
+    )
+    triage_allowed_bots: str = Field(
+        "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
+    )
+    triage_concurrency: int = Field(2, ge=1, le=64, description="Issues that are worked on at the same time.")
+    host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container is reached from outside
+    port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
 
-    @field_validator("triage_data_dir")
+    @field_validator("triage_data_dir", "github_private_key_path")
     @classmethod
-    def _home(cls, value: Path) -> Path:
+    def _home(cls, value: Path | None) -> Path | None:
         """No shell has seen what stands in a ``.env``."""
-        return value.expanduser()
+        return value.expanduser() if value is not None else None
 
     @property
     def brain(self) -> Literal["llm", "rules"]:

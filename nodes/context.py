@@ -10,6 +10,7 @@ from nodes.evidence import Evidence, NumberedEvidence
 from nodes.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, WebReading
 from nodes.report import Ticket, TriageReport
+from nodes.search.history.types import History, Spot
 from nodes.search.types import Lookup, Query, Ranking
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
@@ -28,6 +29,12 @@ class CodePort(Protocol):
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         """Verbatim lines (1-based, inclusive), or None where they do not exist."""
+
+    async def history(self, query: Query, spots: Sequence[Spot]) -> History:
+        """What the history behind the commit says of places: suspect changes, owners, how the crashes are named."""
+
+    async def subject(self, change: str) -> str | None:
+        """The first line of a commit's message, or None where the history behind the commit holds no such one."""
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         """As many of these lines as are short enough to quote, or None where there is no such text file."""

@@ -23,7 +23,7 @@ def is_citable(path: str, quote: str) -> bool:
 
 
 class Locator(BaseModel):
-    """Where evidence stands: a path with lines at a commit, or an address."""
+    """Where evidence stands: a path with lines at a commit, a commit alone, or an address."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -36,9 +36,9 @@ class Locator(BaseModel):
     url: str | None = None
 
     def __str__(self) -> str:
-        """Render as ``path:start-end`` or the address, for prompts and logs."""
+        """Render as ``path:start-end``, the commit or the address, for prompts and logs."""
         if self.path is None:
-            return self.url or "the issue"
+            return self.url or (f"commit {self.sha[:12]}" if self.sha else "the issue")
         if self.start_line is None:
             return self.path
         return f"{self.path}:{self.start_line}-{self.end_line}"

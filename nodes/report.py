@@ -18,6 +18,9 @@ NotFoundReason = Literal[
     "text_too_short",
     "code_not_readable",
 ]
+ChangeBasis = Literal["named", "versions", "dates", "affected", "recent"]
+"""What makes a change a candidate: the issue names it, gives versions or days, gives only the version that it happens
+with, or gives nothing."""
 Line = Annotated[str, StringConstraints(max_length=300)]
 Text = Annotated[str, StringConstraints(max_length=1_200)]
 
@@ -51,11 +54,25 @@ class Suspect(Part):
 
 
 class SuspectChange(Part):
-    """A change that may have brought the fault in."""
+    """A change of the places named, and whether more speaks against it than that it is recent."""
 
     sha: str
     title: Line
+    """The first line of its message."""
     why: Line = ""
+    within: Line = ""
+    """What bounds it: the range that the issue gives, or how the issue names it."""
+    basis: ChangeBasis = "recent"
+    author: Line = ""
+    """A name or login, never an address."""
+    day: str = ""
+    """When it was committed, as 2024-01-31 (UTC)."""
+    touches_place: bool = False
+    """Whether it changed the lines of a place named, and not only the file."""
+    evidence: str = ""
+    """Its short number in this report."""
+    checked: bool = False
+    """Set by the program alone: the commit is in the history that was read and its message begins so."""
 
 
 class RelatedIssue(Part):
@@ -117,6 +134,11 @@ class TriageReport(Part):
     """What was looked at, for a reader who must go on by hand."""
     suspects: tuple[Suspect, ...] = ()
     suspect_changes: tuple[SuspectChange, ...] = ()
+    """Best first. Nothing was bisected: nothing was run."""
+    recent_changes: tuple[SuspectChange, ...] = ()
+    """Where no change is suspected: the latest ones of the places named."""
+    no_suspect_change: Line = ""
+    """Why no change is suspected."""
     related: tuple[RelatedIssue, ...] = ()
     missing: tuple[Line, ...] = ()
     """Information that would help and is not in the issue."""
@@ -124,6 +146,10 @@ class TriageReport(Part):
     how_to_confirm: Text = ""
     labels: tuple[str, ...] = ()
     owner: str | None = None
+    """Who knows the code: a login, team or name."""
+    owner_reason: Line = ""
+    fingerprints: tuple[str, ...] = ()
+    """Of the crashes pasted in the issue: the same for the same crash, whatever the version or machine."""
     confidence: float = Field(default=0.0, ge=0, le=1)
     """The program's calibrated number after the citation penalty; a model can only lower it."""
     requires_human_review: bool = False

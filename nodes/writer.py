@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from nodes.brains import judge
 from nodes.case import load_case, spent, traced
+from nodes.changes import add_history
 from nodes.compose import compose, conclude
 from nodes.context import Case, Context, Judged
 from nodes.judgements import Draft
@@ -38,7 +39,10 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         update |= {"best_draft": _better(report, state.best_draft)}
         update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
     else:
-        final = _finish(_better(report, state.best_draft), verdict, case, context)
+        chosen = conclude(_better(report, state.best_draft), verdict, case)
+        whole, gathered = await add_history(chosen, case, context)
+        final = _drafted(whole, context)
+        update["findings"] = gathered
         update |= {"report": final, "requires_human_review": final.requires_human_review, "best_draft": None}
         update |= {"clarification_question": final.review_message}
     update["trace"] = (_entry(report, verdict, judged, state, began),)
@@ -47,7 +51,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
 
 async def _checked(draft: Draft, case: Case, context: Context) -> Checked:
     evidence = {item.id: item.evidence for item in case.evidence}
-    return await check(draft, evidence, context.code.read, f"{case.title}\n{case.body}")
+    return await check(draft, evidence, context.code, f"{case.title}\n{case.body}")
 
 
 def _was_searched(state: BugTriageState) -> bool:
@@ -80,10 +84,9 @@ def _better(report: TriageReport, kept: TriageReport | None) -> TriageReport:
     return kept if kept is not None and kept.confidence >= report.confidence else report
 
 
-def _finish(report: TriageReport, verdict: Gate, case: Case, context: Context) -> TriageReport:
-    final = conclude(report, verdict, case)
-    drafts = {"github_comment": context.renderer.comment(final), "ticket": context.renderer.ticket(final)}
-    return final.model_copy(update=drafts)
+def _drafted(report: TriageReport, context: Context) -> TriageReport:
+    drafts = {"github_comment": context.renderer.comment(report), "ticket": context.renderer.ticket(report)}
+    return report.model_copy(update=drafts)
 
 
 def _measured(judged: Judged[Draft], report: TriageReport, verdict: Gate, state: BugTriageState) -> Metrics:

@@ -10,6 +10,7 @@ from nodes.context import Case, Context, Judged, ModelError, Signal
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
+from nodes.search.history.types import History, Spot
 from nodes.search.types import FileHit, Location, Lookup, Passage, Query, Ranking, Reason
 from nodes.state import SupervisorDecision
 
@@ -29,6 +30,9 @@ class FakeCode:
     queries: list[Query] = field(default_factory=list)
     fail: Callable[[], None] = lambda: None
     sha: str = SHA
+    past: History = field(default_factory=History)
+    subjects: dict[str, str] = field(default_factory=dict)
+    spots: list[Spot] = field(default_factory=list)
 
     async def find(self, query: Query) -> Ranking:
         self.queries.append(query)
@@ -54,6 +58,13 @@ class FakeCode:
         if lines is None or start_line < 1 or end_line > len(lines):
             return None
         return "\n".join(lines[start_line - 1 : end_line])
+
+    async def history(self, query: Query, spots: Sequence[Spot]) -> History:
+        self.spots = list(spots)
+        return self.past
+
+    async def subject(self, change: str) -> str | None:
+        return self.subjects.get(change)
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         if path not in self.files:

@@ -77,7 +77,8 @@ def _shown(name: str, settings: Settings) -> str:
     source = "set" if name in settings.model_fields_set else "default"
     if value is None:
         return "not set"
-    return "set, hidden" if "key" in name else f"{value} ({source})"
+    hidden = hasattr(value, "get_secret_value")
+    return "set, hidden" if hidden else f"{value} ({source})"
 
 
 def _git() -> Check:

@@ -7,24 +7,23 @@ from collections.abc import Iterable
 from bot.report.links import Links
 from bot.report.sanitise import block, code, prose
 from bot.report.words import cut
-from nodes.report import RelatedIssue, Suspect, TriageReport
+from nodes.report import RelatedIssue, Suspect, SuspectChange, TriageReport
 
 _REASON_WORDS = 16
 
 
 def maintainers(report: TriageReport, links: Links) -> str:
     """Quotes, rivals, the next step."""
-    changes = (f"{links.change(c)} {prose(c.title)}: {prose(c.why)}. Not bisected." for c in report.suspect_changes)
     parts = [
         *(_quote(number, suspect) for number, suspect in enumerate(report.suspects, 1)),
-        bullets("Suspect changes", changes),
+        *_changes(report, links),
         bullets("Less likely", map(prose, report.ruled_out)),
         sentence("How to confirm", report.how_to_confirm),
         sentence("For review", report.review_message),
         bullets("Related", map(_related, report.related)),
         bullets("Tried", map(prose, dict.fromkeys(report.tried))) if report.suspects or not report.not_found else "",
         f"**Labels that would fit:** {', '.join(map(code, report.labels))}" if report.labels else "",
-        f"**Knows this code:** {code(report.owner)}" if report.owner else "",
+        _owner(report),
     ]
     return fold("For maintainers: evidence, what is less likely, next step", "\n\n".join(filter(None, parts)))
 
@@ -36,6 +35,7 @@ def about(report: TriageReport) -> str:
         f"- Commit read: {code(report.commit)}" if report.commit else "",
         f"- Written by: {code(report.written_by)}",
         f"- Confidence: {report.confidence:.0%} · score of this report: {score:.2f}",
+        f"- Crash: {', '.join(map(code, report.fingerprints))}" if report.fingerprints else "",
         f"- Citations checked: {audit.citations}; claims dropped in checking: {len(audit.dropped)}",
         *(f"- {prose(note)}" for note in report.notes),
     ]
@@ -56,6 +56,30 @@ def bullets(title: str, lines: Iterable[str]) -> str:
     """A titled list of lines that are Markdown already."""
     items = [f"- {line}" for line in lines]
     return "\n".join((f"**{title}:**", *items)) if items else ""
+
+
+def change_line(change: SuspectChange, links: Links) -> str:
+    """A change in one line: which, what bounds it, and what speaks for it."""
+    within = f" ({prose(change.within)})" if change.within else ""
+    why = f" — {prose(change.why)}" if change.why else ""
+    return f"{links.change(change)} “{prose(change.title)}”{within}{why}."
+
+
+def _changes(report: TriageReport, links: Links) -> list[str]:
+    why_none = f"No change is suspected: {prose(report.no_suspect_change)}." if report.no_suspect_change else ""
+    return [
+        bullets("Suspect changes, not bisected", (change_line(c, links) for c in report.suspect_changes)),
+        why_none,
+        bullets("Latest changes of these lines", (change_line(c, links) for c in report.recent_changes)),
+    ]
+
+
+def _owner(report: TriageReport) -> str:
+    """In a code span: naming someone must not notify them."""
+    if not report.owner:
+        return ""
+    reason = f" — {prose(report.owner_reason)}" if report.owner_reason else ""
+    return f"**Knows this code:** {code(report.owner)}{reason}; not notified"
 
 
 def _quote(number: int, suspect: Suspect) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.report.folds import about, maintainers, sentence
+from bot.report.folds import about, change_line, maintainers, sentence
 from bot.report.links import Links
 from bot.report.sanitise import cell, code, prose
 from bot.report.wording import FOOTER, KINDS, NOT_FOUND, SECURITY, confidence_word
@@ -21,6 +21,8 @@ SUSPECTS = 3
 _VERDICT_WORDS = 36
 _WORDS_A_ROW = 14
 _CAUSE_WORDS = 50
+_CHANGE_WORDS = 8
+_CAUSE_WORDS_BESIDE_A_CHANGE = 22
 _MISSING_WORDS = 32
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
@@ -33,6 +35,7 @@ class Sections:
     tried: str
     places: str
     cause: str
+    change: str
     facts: str
     missing: str
     maintainers: str
@@ -41,7 +44,7 @@ class Sections:
     @property
     def visible(self) -> tuple[str, ...]:
         """What is read without unfolding anything, in its order."""
-        return (self.verdict, self.tried, self.places, self.cause, self.facts, self.missing)
+        return (self.verdict, self.tried, self.places, self.cause, self.change, self.facts, self.missing)
 
 
 class MarkdownRenderer:
@@ -61,11 +64,13 @@ class MarkdownRenderer:
     def sections(self, report: TriageReport, *, suspects: int = SUSPECTS) -> Sections:
         """The parts of a comment in their order; an empty one is an empty string."""
         links = self._links(report)
+        change = _change(report, links)
         return Sections(
             verdict=_verdict(report),
             tried=_tried(report),
             places=_places(report, links, suspects),
-            cause=_cause(report),
+            cause=_cause(report, _CAUSE_WORDS_BESIDE_A_CHANGE if change else _CAUSE_WORDS),
+            change=change,
             facts=_facts(report),
             missing=_missing(report),
             maintainers=maintainers(report, links),
@@ -78,7 +83,8 @@ class MarkdownRenderer:
         if report.kind == "security":
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
         places = _places(report, self._links(report), SUSPECTS)
-        parts = [prose(report.verdict), places, _cause(report), sentence("To confirm", report.how_to_confirm)]
+        change = _change(report, self._links(report))
+        parts = [prose(report.verdict), places, _cause(report), change, sentence("To confirm", report.how_to_confirm)]
         if report.suspects:
             fields["component"] = report.suspects[0].path
         if report.labels:
@@ -142,16 +148,31 @@ def _mark(suspect: Suspect) -> str:
     return "quote matches" if suspect.checked else "not checked"
 
 
-def _cause(report: TriageReport) -> str:
+def _cause(report: TriageReport, most: int = _CAUSE_WORDS) -> str:
     """As many whole sentences as a reader without time is willing to read, the first of them always."""
     if not report.root_cause:
         return ""
     kept: list[str] = []
     for sentence_ in _SENTENCE_END.split(report.root_cause):
-        if kept and len(" ".join((*kept, sentence_)).split()) > _CAUSE_WORDS:
+        if kept and len(" ".join((*kept, sentence_)).split()) > most:
             break
-        kept.append(cut(sentence_, _CAUSE_WORDS))
+        kept.append(cut(sentence_, most))
     return prose(" ".join(kept))
+
+
+def _change(report: TriageReport, links: Links) -> str:
+    """The first suspect change, where a cause is claimed for a place that it touches, or the issue itself names it."""
+    change = next(iter(report.suspect_changes), None)
+    if change is None or not (change.basis == "named" or (report.root_cause and change.touches_place)):
+        return ""
+    short = change.model_copy(
+        update={
+            "title": cut(change.title, _CHANGE_WORDS),
+            "within": cut(change.within, _CHANGE_WORDS),
+            "why": cut(change.why.partition(";")[0], _CHANGE_WORDS),
+        }
+    )
+    return f"**Suspect change:** {change_line(short, links)} *Not bisected.*"
 
 
 def _facts(report: TriageReport) -> str:

@@ -44,6 +44,7 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
         _Part(2, shown.tried),
         _Part(2, shown.places),
         _Part(6, shown.cause),
+        _Part(6, shown.change),
         _Part(5, shown.facts),
         _Part(7, "" if told else shown.missing),
     )

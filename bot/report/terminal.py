@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bot.report.sanitise import visible
 from bot.report.wording import confidence_word
-from nodes.report import Suspect, TriageReport
+from nodes.report import Suspect, SuspectChange, TriageReport
 from nodes.trust.secrets import mask
 
 _WIDTH = 110
@@ -73,6 +73,9 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
     )
     sections = [
         ("How to confirm", report.how_to_confirm),
+        ("Suspect change, not bisected", "; ".join(map(_change, report.suspect_changes))),
+        ("No change is suspected", report.no_suspect_change),
+        ("Knows this code", f"{report.owner or ''}{f' ({report.owner_reason})' if report.owner_reason else ''}"),
         ("Would help", "; ".join(report.missing)),
         ("Less likely", "; ".join(report.ruled_out)),
         ("For review", report.review_message),
@@ -80,6 +83,11 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
         ("About", about),
     ]
     return [(title, said) for title, said in sections if said]
+
+
+def _change(change: SuspectChange) -> str:
+    within = f" ({change.within})" if change.within else ""
+    return f"{change.sha[:10]} “{change.title}”{within} — {change.why}"
 
 
 def _clean(text: str) -> str:

@@ -2,118 +2,103 @@
 
 from __future__ import annotations
 
-import asyncio
-import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol, TypeVar
 
-from nodes.evidence import Evidence
-
-T = TypeVar("T")
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-    issue_key TEXT NOT NULL,
-    run_no INTEGER NOT NULL,
-    status TEXT NOT NULL DEFAULT 'running',
-    PRIMARY KEY (issue_key, run_no)
-) STRICT;
-CREATE TABLE IF NOT EXISTS evidence (
-    run TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    body TEXT NOT NULL,
-    PRIMARY KEY (run, hash)
-) STRICT, WITHOUT ROWID;
-"""
+from bot.ports import IssueRef, RepositoryRef
+from bot.store.control import Control
+from bot.store.database import Database
+from bot.store.deliveries import Inbox
+from bot.store.effects import Effects
+from bot.store.evidence import RunEvidence
+from bot.store.installations import Installations, RepositoryConfig
+from bot.store.issues import Issues
+from bot.store.jobs import Jobs
+from bot.store.labels import People
+from bot.store.questions import Questions
+from bot.store.run_events import RunEvents
+from bot.store.runs import IssueRuns, open_run
+from bot.store.signals import IssueSignals
+from bot.store.tenant import Tenant
+from bot.store.usage import Usage
 
 
 class SqliteStore:
-    """Runs and their evidence. One connection, one thread: SQLite wants no more."""
+    """Every table, by what is asked of it."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
-        self._connection = self._thread.submit(_connect, path).result()
+        self._database = Database(path)
+        self.inbox = Inbox(self._database)
+        self.jobs = Jobs(self._database)
+        self.installations = Installations(self._database)
+
+    def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
+        """What belongs to one repository, and nothing of another."""
+        return RepositoryStore(self._database, ref.key)
+
+    def for_issue(self, ref: IssueRef) -> IssueStore:
+        """What belongs to one issue."""
+        return self.for_repository(ref.repository).issue(ref)
 
     async def open_run(self, issue_key: str) -> int:
-        """The number of the issue's unfinished run, or of a new one."""
-        return await self._do(lambda db: _open_run(db, issue_key))
+        """The number of a local issue's unfinished run, or of a new one."""
+        return (await self._database.do(lambda db: open_run(db, issue_key))).number
 
     async def finish_run(self, issue_key: str, run_no: int) -> None:
-        """Note that a run ended; the next one has a number of its own."""
+        """Note that a local run ended; the next one has a number of its own."""
         statement = "UPDATE runs SET status = 'finished' WHERE issue_key = ? AND run_no = ?"
-        await self._do(lambda db: db.execute(statement, (issue_key, run_no)).rowcount)
+        await self._database.do(lambda db: db.execute(statement, (issue_key, run_no)).rowcount)
 
-    def evidence(self, run: str) -> SqliteEvidence:
+    def evidence(self, run: str) -> RunEvidence:
         """The evidence of one run, and of no other."""
-        return SqliteEvidence(self._do, run)
+        return RunEvidence(self._database, run)
 
     async def aclose(self) -> None:
         """Close the connection."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
-        self._thread.shutdown()
-
-    async def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, _in_transaction, self._connection, work)
+        await self._database.aclose()
 
 
-class Transact(Protocol):
-    """Runs work in one transaction, off the event loop."""
+class RepositoryStore:
+    """One repository's part of the store: no method takes a repository, so nothing crosses."""
 
-    async def __call__(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Commit what was done, or nothing."""
+    def __init__(self, database: Database, key: str) -> None:
+        self._database = database
+        self._tenant = Tenant(key)
+        self.effects = Effects(database, self._tenant)
+        self.questions = Questions(database, self._tenant)
+        self.config = RepositoryConfig(database, key)
+        self.usage = Usage(database, key)
 
+    def issue(self, ref: IssueRef) -> IssueStore:
+        """One of its issues.
 
-class SqliteEvidence:
-    """One run's evidence, kept beyond a crash."""
-
-    def __init__(self, do: Transact, run: str) -> None:
-        self._do = do
-        self._run = run
-
-    async def put(self, evidence: Sequence[Evidence]) -> None:
-        """Keep evidence by its key; keeping it twice is the same as once."""
-        rows = [(self._run, item.key, item.model_dump_json()) for item in evidence]
-        statement = "INSERT OR REPLACE INTO evidence (run, hash, body) VALUES (?, ?, ?)"
-        await self._do(lambda db: db.executemany(statement, rows).rowcount)
-
-    async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
-        """What is known of these keys; a lost one is absent."""
-        statement = "SELECT hash, body FROM evidence WHERE run = ?"
-        rows = await self._do(lambda db: db.execute(statement, (self._run,)).fetchall())
-        wanted = set(keys)
-        return {key: Evidence.model_validate_json(body) for key, body in rows if key in wanted}
+        Raises:
+            ForeignKeyError: it is not in this repository.
+        """
+        self._tenant.own(ref.key)
+        return IssueStore(self._database, ref, self)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA busy_timeout = 30000")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.executescript(_SCHEMA)
-    return connection
+class IssueStore:
+    """One issue's part of the store."""
 
+    def __init__(self, database: Database, ref: IssueRef, repository: RepositoryStore) -> None:
+        self._database = database
+        self._key = ref.key
+        self.repository = repository
+        self.runs = IssueRuns(database, ref.key)
+        self.signals = IssueSignals(database, ref.key)
+        self.row = Issues(database, ref.key)
+        self.people = People(database, ref.key)
+        self.control = Control(database, ref, repository.questions)
 
-def _in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        result = work(connection)
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-    return result
+    def thread(self, run: int) -> str:
+        """The name of a run's checkpoints, evidence and events."""
+        return f"{self._key}:{run}"
 
+    def evidence(self, run: int) -> RunEvidence:
+        """What a run gathered."""
+        return RunEvidence(self._database, self.thread(run))
 
-def _open_run(connection: sqlite3.Connection, issue_key: str) -> int:
-    last = connection.execute(
-        "SELECT run_no, status FROM runs WHERE issue_key = ? ORDER BY run_no DESC LIMIT 1", (issue_key,)
-    ).fetchone()
-    if last is not None and last[1] != "finished":
-        return int(last[0])
-    number = int(last[0]) + 1 if last else 1
-    connection.execute("INSERT INTO runs (issue_key, run_no) VALUES (?, ?)", (issue_key, number))
-    return number
+    def events(self, run: int) -> RunEvents:
+        """What a run did."""
+        return RunEvents(self._database, self.thread(run))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from nodes.evidence import Evidence
 from nodes.judgements import Draft
@@ -29,7 +30,15 @@ _CITED = re.compile(r"\bE\d{1,6}\b")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")
 _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
-ReadLines = Callable[[str, int, int], Awaitable[str | None]]
+
+class Source(Protocol):
+    """The commit that was read, to read it again."""
+
+    async def read(self, path: str, start_line: int, end_line: int) -> str | None:
+        """Verbatim lines (1-based, inclusive), or None where they do not exist."""
+
+    async def subject(self, change: str) -> str | None:
+        """The first line of a commit's message, or None where the history behind the commit holds no such one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +51,19 @@ class Checked:
     """Numbers of evidence that was re-read and reads as quoted."""
 
 
-async def check(draft: Draft, evidence: Mapping[str, Evidence], read: ReadLines, issue: str) -> Checked:
+async def check(draft: Draft, evidence: Mapping[str, Evidence], source: Source, issue: str) -> Checked:
     """Re-read all that a draft cites and drop what fails.
 
     Args:
         draft: the brain's proposal.
         evidence: what was gathered, by short number.
-        read: verbatim lines of the run's commit.
+        source: the run's commit.
         issue: title and body, where quotes of the issue must stand.
     """
     cited = _citations(draft)
     fabricated = tuple(name for name in cited if name not in evidence)
     gathered = [name for name in cited if name in evidence]
-    standing = frozenset([name for name in gathered if await _stands(evidence[name], read, issue)])
+    standing = frozenset([name for name in gathered if await stands(evidence[name], source, issue)])
     failed = tuple(name for name in gathered if name not in standing)
     kept, dropped, uncited = _sentences(draft.root_cause, standing)
     suspects = tuple(suspect for suspect in draft.suspects if suspect.evidence in standing)
@@ -98,12 +107,15 @@ def _uncite(text: str) -> str:
     return _BRACKETS.sub(lambda found: "" if _CITED.search(found[1]) else found[0], text).replace(" .", ".").strip()
 
 
-async def _stands(evidence: Evidence, read: ReadLines, issue: str) -> bool:
+async def stands(evidence: Evidence, source: Source, issue: str) -> bool:
+    """Whether evidence still reads as quoted where it says it stands."""
     where = evidence.locator
     if evidence.kind == "code":
         if where.path is None or where.start_line is None or where.end_line is None:
             return False
-        return await read(where.path, where.start_line, where.end_line) == evidence.quote
+        return await source.read(where.path, where.start_line, where.end_line) == evidence.quote
+    if evidence.kind == "commit":
+        return where.sha is not None and await source.subject(where.sha) == evidence.quote
     if evidence.kind in ("issue", "trace"):
         return evidence.quote in issue
     return bool(evidence.quote)

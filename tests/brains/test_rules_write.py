@@ -7,6 +7,7 @@ from nodes.brains.rules.write import write
 from nodes.evidence import Evidence
 from nodes.trust.citations import check
 from tests.cases import case, place
+from tests.fakes import FakeCode
 
 RAN = "investigator codebase_search critic"
 BODY = (
@@ -63,13 +64,10 @@ def test_what_needs_no_code_is_said_in_one_sentence(kind):
 @pytest.mark.parametrize("body", [BODY, "It fails in Lexer.scan.", "Something. Else! Odd? (Yes)."])
 async def test_every_sentence_of_a_cause_stands_in_checking(body):
     given = case("Lexer.scan fails", body, LEXER, READER, ran=RAN, confidence=0.9)
-    quotes = {str(item.evidence.locator): item.evidence.quote for item in given.evidence}
-
-    async def read(path, start, end):
-        return quotes.get(f"{path}:{start}-{end}")
-
+    code = FakeCode(files={LEXER.locator.path: [""] * 9 + LEXER.quote.split("\n")})
+    code.files[READER.locator.path] = [""] * 9 + READER.quote.split("\n")
     draft = write(given)
-    checked = await check(draft, {item.id: item.evidence for item in given.evidence}, read, body)
+    checked = await check(draft, {item.id: item.evidence for item in given.evidence}, code, body)
     assert checked.draft.root_cause == draft.root_cause != ""
     assert checked.audit.uncited_claims == 0
     assert checked.audit.dropped == ()

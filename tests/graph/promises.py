@@ -14,10 +14,26 @@ from nodes.checkpoints import serializer
 from nodes.context import ModelError, Signal
 from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state
+from nodes.search.history.types import Commit, History, Owner, SuspectCommit, Suspicion
+from nodes.search.types import Reason
 from nodes.state import MAX_QUESTIONS, ROUNDS_LIMIT, Answer, BugTriageState, SupervisorDecision
 from tests.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
 
 logging.getLogger("nodes.graph").setLevel(logging.CRITICAL)
+
+
+LONG = "a long line " * 25
+SUBJECTS = {letter * 40: LONG[:300] for letter in "bcdef"}
+PAST = History(
+    Suspicion(
+        tuple(
+            SuspectCommit(Commit(sha, LONG[:80], 1, 1, title), 1.0, "versions", (Reason("lines", LONG, 1.0),) * 9)
+            for sha, title in SUBJECTS.items()
+        ),
+        said=LONG,
+    ),
+    (Owner(LONG[:80], 1.0, (Reason("blame", LONG, 1.0),) * 9),),
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,7 @@ async def run(script: Script) -> Ran:
     )
     ctx = context(
         brain,
-        code=FakeCode(confidence=script.confidence, fail=search_fails),
+        code=FakeCode(confidence=script.confidence, fail=search_fails, past=PAST, subjects=SUBJECTS),
         evidence=FakeEvidence(),
         web=FakeWeb() if script.web else None,
         signals=FakeSignals([Signal(n + 1, "redirect", f"look at {n}") for n in range(script.redirects)]),

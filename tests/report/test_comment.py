@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
-from nodes.report import CitationAudit, Suspect, TriageReport
+from nodes.report import CitationAudit, Suspect, SuspectChange, TriageReport
 
 GOLDEN = Path(__file__).parent / "golden"
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -27,6 +27,19 @@ SUSPECT = Suspect(
     quote_end=6,
     checked=True,
 )
+CHANGE = SuspectChange(
+    sha="a1b2c3d4" * 5,
+    title="Speed up *orders* for @octocat (#12)",
+    why="touches L6 of `Parser.parse`; its message shares “order”",
+    within="in the range given, 2.3.2 → 2.4.1",
+    basis="versions",
+    author="Bob",
+    day="2024-02-01",
+    touches_place=True,
+    evidence="E5",
+    checked=True,
+)
+RECENT = CHANGE.model_copy(update={"basis": "recent", "within": "", "why": "made 3 weeks before the commit read"})
 FOUND: dict[str, Any] = {
     "verdict": "Likely in `src/order parser.py` — `Parser.parse`, which is on the reporter's stack trace.",
     "root_cause": "`ParseError` is probably raised in `Parser.parse` [E1, E2].",
@@ -36,6 +49,10 @@ FOUND: dict[str, Any] = {
     "missing": ("The version it happens with",),
     "ruled_out": ("`test_parse`: a test, example or document, not code at fault [E4]",),
     "how_to_confirm": "Repeat what the report describes with a breakpoint at `src/order parser.py:6`.",
+    "suspect_changes": (CHANGE,),
+    "owner": "@acme/orders",
+    "owner_reason": "CODEOWNERS gives them `/src/`; wrote 3 of the 5 lines of `Parser.parse`",
+    "fingerprints": ("0123456789abcdef",),
     "labels": ("bug", "area: orders"),
     "tried": ("Read the issue: 1 stack traces, 1 errors.",),
     "confidence": 0.9,
@@ -52,6 +69,12 @@ NOT_FOUND: dict[str, Any] = {
 VARIANTS: dict[str, dict[str, Any]] = {
     "cause": FOUND,
     "not_found": NOT_FOUND,
+    "recent_changes": {
+        **FOUND,
+        "suspect_changes": (),
+        "recent_changes": (RECENT,),
+        "no_suspect_change": "it does not say in which version or since when it broke",
+    },
     "security": {**FOUND, "kind": "security"},
     "feature": {"verdict": "Reads as a feature request.", "kind": "feature", "not_found": "not_a_bug_report"},
 }
@@ -127,10 +150,34 @@ def test_foreign_text_does_not_act() -> None:
     texts = dict.fromkeys(("verdict", "root_cause", "severity_reason", "how_to_confirm", "review_message"), hostile)
     lists = dict.fromkeys(("missing", "ruled_out", "tried", "notes"), (hostile,))
     said = comment(**{**FOUND, **texts, **lists, "suspects": (suspect,)})
-    outside = re.sub(r"^(`{3,})\n.*?^\1$", "", said, flags=re.DOTALL | re.MULTILINE)
+    outside = re.sub(r"^(`{3,})\n.*?^\1$", "", said, flags=re.DOTALL | re.MULTILINE).replace("`@acme/orders`", "")
     assert not re.search(r"@\w|(?<!\\)!\[|(?<!\\)<script|#12|https://|^/", outside, re.MULTILINE)
     row = next(line for line in said.splitlines() if "quote matches" in line)
     assert len(re.findall(r"(?<!\\)\|", row)) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "cause", "shown"),
+    [
+        pytest.param({}, FOUND["root_cause"], True, id="touches-the-place-of-a-cause"),
+        pytest.param({}, None, False, id="no-cause-is-claimed"),
+        pytest.param({"touches_place": False}, FOUND["root_cause"], False, id="only-the-file"),
+        pytest.param({"basis": "named", "touches_place": False}, None, True, id="the-issue-names-it"),
+    ],
+)
+def test_a_suspect_change_is_in_sight_only_if_it_bears_on_the_cause(
+    change: dict[str, Any], cause: str | None, shown: bool
+) -> None:
+    said = comment(
+        "acme/orders", **{**FOUND, "root_cause": cause, "suspect_changes": (CHANGE.model_copy(update=change),)}
+    )
+    assert ("**Suspect change:** [`a1b2c3d`]" in unfolded(said)) is shown
+    assert "**Suspect changes, not bisected:**" in said
+
+
+def test_nobody_is_notified_of_a_change_or_of_owning_code() -> None:
+    said = re.sub(r"`[^`\n]*`", "", comment("acme/orders", **FOUND))
+    assert not re.search(r"@\w", said)
 
 
 def test_a_ticket_has_fields_and_whole_parts() -> None:

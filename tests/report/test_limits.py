@@ -8,11 +8,11 @@ import pytest
 from markdown_it import MarkdownIt
 
 from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
-from nodes.report import TriageReport
+from nodes.report import SuspectChange, TriageReport
 from tests.report.reports import FOUND, NOTHING, QUESTION_OPEN, REPORTS, SECURITY, SHA, WEAK, suspect
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
-OURS = set("p strong table thead tbody tr th td details summary sub ul ol li pre a".split())  # noqa: SIM905
+OURS = set("p strong em table thead tbody tr th td details summary sub ul ol li pre a".split())  # noqa: SIM905
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 HOSTILE = (
     "@octocat ![x](https://evil.example/p.png) <img src=x> </details> [a](javascript:x) #12 `",
@@ -30,8 +30,11 @@ def test_nothing_foreign_acts_wherever_it_stands(text, name):
     """Every field that an issue, a model or a repository can fill holds the same hostile text."""
     place = suspect(path=text, symbol=text, why=text, quote=text, evidence="E1")
     given = dict.fromkeys(("verdict", "severity_reason", "how_to_confirm", "review_message", "owner"), text)
+    given |= dict.fromkeys(("owner_reason", "no_suspect_change"), text)
+    change = SuspectChange(sha=text, title=text, why=text, within=text, basis="named", author=text)
     lists = dict.fromkeys(("missing", "ruled_out", "tried", "notes"), (text,))
     places = {"suspects": (place,), "labels": (text, f"area: {text}")}
+    places |= {"suspect_changes": (change,), "recent_changes": (change,), "fingerprints": (text,)}
     comment = MarkdownRenderer().comment(REPORTS[name].model_copy(update={**given, **lists, **places}))
     outside = re.sub(r"<code.*?</code>", "", MARKDOWN.render(comment), flags=re.DOTALL)
     assert {tag.split()[0].strip("</>") for tag in re.findall(r"<[^>]*>", outside)} <= OURS
@@ -79,6 +82,8 @@ def longest() -> TriageReport:
             "root_cause": " ".join(["It is probably there [E1]." * 3] * 20)[:1200],
             "severity_reason": words,
             "suspects": tuple(places),
+            "suspect_changes": (SuspectChange(sha=SHA, title=words, why=words, within=words, touches_place=True),) * 3,
+            "owner_reason": words,
             "missing": lines,
             "ruled_out": lines,
             "notes": lines * 5,

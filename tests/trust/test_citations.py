@@ -12,24 +12,24 @@ from nodes.evidence import Evidence, Locator
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import CitationAudit
 from nodes.trust.citations import HEDGES, Checked, check, penalised
+from tests.fakes import FakeCode
 
 CODE = Evidence(kind="code", locator=Locator(path="a.py", start_line=1, end_line=2, sha="s"), quote="one\ntwo")
 MOVED = Evidence(kind="code", locator=Locator(path="a.py", start_line=2, end_line=3, sha="s"), quote="one\ntwo")
 GONE = Evidence(kind="code", locator=Locator(path="b.py", start_line=1, end_line=1, sha="s"), quote="x")
 SAID = Evidence(kind="issue", quote="KeyError: 'x'")
 PUT_IN_A_MOUTH = Evidence(kind="issue", quote="it is your cache")
-EVIDENCE = {"E1": CODE, "E2": MOVED, "E3": GONE, "E4": SAID, "E5": PUT_IN_A_MOUTH}
-LINES = {"a.py": ["one", "two", "three"]}
-
-
-async def read(path: str, start: int, end: int) -> str | None:
-    lines = LINES.get(path, [])
-    return "\n".join(lines[start - 1 : end]) if end <= len(lines) else None
+CHANGE = Evidence(kind="commit", locator=Locator(sha="c" * 40), quote="Speed up the lexer")
+REWORDED = Evidence(kind="commit", locator=Locator(sha="c" * 40), quote="Break the lexer")
+FOREIGN = Evidence(kind="commit", locator=Locator(sha="d" * 40), quote="Speed up the lexer")
+GATHERED = (CODE, MOVED, GONE, SAID, PUT_IN_A_MOUTH, CHANGE, REWORDED, FOREIGN)
+EVIDENCE = {f"E{number}": item for number, item in enumerate(GATHERED, 1)}
+CODE_READ = FakeCode(files={"a.py": ["one", "two", "three"]}, subjects={"c" * 40: "Speed up the lexer"})
 
 
 def checked(**draft: object) -> Checked:
     proposal = Draft(**{"verdict": "v", "root_cause": "", **draft})  # type: ignore[arg-type]
-    return asyncio.run(check(proposal, EVIDENCE, read, "It says KeyError: 'x' here."))
+    return asyncio.run(check(proposal, EVIDENCE, CODE_READ, "It says KeyError: 'x' here."))
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,9 @@ def checked(**draft: object) -> Checked:
         pytest.param("It loops [E1].", "It loops [E1].", (), (), 0, id="holds"),
         pytest.param("It raises [E4].", "It raises [E4].", (), (), 0, id="the-issue-says-so"),
         pytest.param("They blame the cache [E5].", "", (), ("E5",), 0, id="the-issue-does-not-say-so"),
+        pytest.param("It broke [E6].", "It broke [E6].", (), (), 0, id="the-commit-is-there"),
+        pytest.param("It broke [E7].", "", (), ("E7",), 0, id="its-message-says-otherwise"),
+        pytest.param("It broke [E8].", "", (), ("E8",), 0, id="not-in-this-history"),
         pytest.param("It loops [E9].", "", ("E9",), (), 0, id="fabricated"),
         pytest.param("It loops [E2].", "", (), ("E2",), 0, id="lines-moved"),
         pytest.param("It loops [E3].", "", (), ("E3",), 0, id="file-gone"),

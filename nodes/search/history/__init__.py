@@ -9,6 +9,7 @@ from nodes.search.history.claims import read_claims
 from nodes.search.history.log import DEEPEST, WINDOW, Log
 from nodes.search.history.named import named_commits
 from nodes.search.history.owners import find_owners
+from nodes.search.history.printed import is_sha
 from nodes.search.history.project import own_names
 from nodes.search.history.ranges import NoRange, Range, find_range
 from nodes.search.history.suspects import suspect_changes
@@ -66,10 +67,10 @@ def subject_of(repository: Repository, commit: str, change: str) -> str | None:
     Args:
         repository: the clone.
         commit: full SHA of the commit that is read.
-        change: full SHA of the change.
+        change: full SHA of the change; anything else names no change.
     """
     log = Log(repository, commit)
-    found = log.details([change]) if log.is_ancestor(change) else []
+    found = log.details([change]) if is_sha(change) and log.is_ancestor(change) else []
     return found[0].subject if found else None
 
 

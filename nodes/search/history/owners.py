@@ -108,7 +108,8 @@ def _late(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iter
     mine = mine[:LAST_CHANGES]
     counts = Counter(commit.author for commit in mine)
     for author, count in sorted(counts.items()):
-        text = f"made {count} of the last {len(mine)} changes of `{path}`"
+        of = f"{count} of the last {len(mine)} changes" if len(mine) > 1 else "the last change"
+        text = f"made {of} of `{path}`"
         yield author, Reason("late", text, round(CHANGED * weight * count / max(len(mine), LAST_CHANGES // 2), 6))
 
 

@@ -42,9 +42,14 @@ class Blamed:
     """What the file was called on the way."""
 
 
+def is_sha(text: str) -> bool:
+    """Whether a text is a full SHA."""
+    return bool(_SHA.fullmatch(text))
+
+
 def checked(sha: str) -> str:
     """A full SHA, or ValueError: nothing else may stand where git would read an option or a name."""
-    if not _SHA.fullmatch(sha):
+    if not is_sha(sha):
         raise ValueError("not the full SHA of a commit")
     return sha
 

@@ -24,6 +24,8 @@ DAY = 86_400
 NOTICED = 30
 """Days that a fault may have been there before the day since when it is said to be."""
 YEARS, MONTHS = 1_900, 12
+LONG_AGO = 2 * 365 * DAY
+"""Seconds since the last release after which a clone is taken to lack tags."""
 HERE = "the commit read"
 
 
@@ -87,7 +89,7 @@ def _of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int)
     if good is not None and bad is not None and good >= bad:
         return NoRange("contradictory", f"it says both that {good} works and that {bad} does not")
     upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
-    if bad is not None and upper is None and not is_next(releases.all[-1].version, bad):
+    if bad is not None and upper is None and not _is_to_come(bad, releases, now):
         return NoRange("no_such_release", f"no tag made before this commit is {bad}, nor is it the release to come")
     if good is None and bad is not None:
         lower = releases.before(bad, upper.made if upper else now)
@@ -111,6 +113,12 @@ def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | Non
             return good, min(later)
     good_, bad = max(said["good"], default=None), min(said["bad"], default=None)
     return good_, bad
+
+
+def _is_to_come(version: Version, releases: Releases, now: int) -> bool:
+    """Whether a version that has no tag is the one being made; a clone whose tags end long ago just lacks them."""
+    last = releases.all[-1]
+    return is_next(last.version, version) and now - max(release.made for release in releases.all) < LONG_AGO
 
 
 def is_next(last: Version, version: Version) -> bool:

@@ -105,6 +105,11 @@ def test_a_range_in_which_nobody_touched_the_file(told, tmp_path):
     assert found.said == "none of the 2 commits in 1.0 → 1.1 changes the files found"
 
 
+def test_a_clone_whose_tags_end_long_ago_lacks_them(told, tmp_path):
+    told.story.commit("2027-02-01", {"lib/parser.py": code("a = 3", "b = 9")}, "Years later")
+    assert told.ask(tmp_path, "broken since 1.3").suspicion.doubt == "no_such_release"
+
+
 def test_no_tags(told, tmp_path):
     told.story.stream = [part for part in told.story.stream if b"refs/tags" not in part]
     assert told.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.doubt == "no_tags"
@@ -271,8 +276,9 @@ def test_a_change_is_re_read_by_its_sha(told, tmp_path):
     assert subject_of(repository, read, sha) is None
     assert subject_of(repository, read, "0" * 40) is None
     for forged in ("main", "--all", "v1.1", sha[:12], f"{sha}\n"):
+        assert subject_of(repository, repository.resolve("main"), forged) is None
         with pytest.raises(ValueError, match="SHA"):
-            subject_of(repository, read, forged)
+            Log(repository, forged)
 
 
 def test_messages_are_cut_and_read_in_any_encoding(tmp_path):

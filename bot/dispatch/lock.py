@@ -1,0 +1,55 @@
+"""One server a data directory: a lock that ends with the processes that hold it, however they end."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+from bot.errors import UserError
+
+PATIENCE = 3.0
+"""Seconds to wait for the children of a server that was killed: they notice in milliseconds."""
+
+
+class DirectoryLock:
+    """Held from construction until the last process that inherited it ends."""
+
+    def __init__(self, directory: Path, *, patience: float = PATIENCE) -> None:
+        """Take the lock.
+
+        Raises:
+            UserError: another server works in this directory.
+        """
+        directory.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        until = time.monotonic() + patience
+        while not _locked(self._file):
+            if time.monotonic() >= until:
+                holder = os.pread(self._file, 20, 0).decode(errors="replace").strip()
+                os.close(self._file)
+                raise UserError(
+                    f"another server (process {holder or 'unknown'}) works in {directory}: stop it, or set another"
+                    " TRIAGE_DATA_DIR"
+                )
+            time.sleep(0.05)
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, str(os.getpid()).encode(), 0)
+
+    @property
+    def descriptor(self) -> int:
+        """For a child to inherit, so that nobody else begins while it still works."""
+        return self._file
+
+    def release(self) -> None:
+        """Let go of it."""
+        os.close(self._file)
+
+
+def _locked(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

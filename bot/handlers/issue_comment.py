@@ -1,0 +1,39 @@
+"""Comments: a person's may answer a question or hold commands; one of a bot's may be ours that a person deleted."""
+
+from __future__ import annotations
+
+from bot.events import Delivery
+from bot.handlers.people import Policy
+from bot.jobs import Commands, CommentDeleted, Reply, Work
+
+PREFIX = "/triage"
+
+
+def handle(delivery: Delivery, policy: Policy) -> list[Work]:
+    """What follows from a comment on an issue; pull requests, our own comments and other bots' start nothing."""
+    said = delivery.payload
+    if said.issue is not None and said.issue.pull_request is not None:
+        return []
+    if not policy.hears(said.sender):
+        return []
+    if delivery.action == "deleted":
+        return _deleted(delivery)
+    if delivery.action not in ("created", "edited") or said.comment is None:
+        return []
+    if not policy.hears(said.comment.user) or policy.wrote(said.comment):
+        return []
+    return _written(delivery)
+
+
+def _written(delivery: Delivery) -> list[Work]:
+    """Commands first: they are in a lane of their own and never wait behind a run."""
+    ref, comment = delivery.issue, delivery.comment
+    reply = Reply(ref=ref, comment=comment)
+    if PREFIX in comment.body.casefold():
+        return [Commands(ref=ref, comment=comment), reply]
+    return [reply]
+
+
+def _deleted(delivery: Delivery) -> list[Work]:
+    comment = delivery.comment
+    return [CommentDeleted(ref=delivery.issue, comment_id=comment.id)] if comment.author_is_bot else []

@@ -1,0 +1,77 @@
+"""Issues: opened and reopened ones are triaged, changes and ends are noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from bot.events import Delivery, IssuePart, issue_ref
+from bot.handlers.people import Policy
+from bot.jobs import Edited, Ended, Labelled, Triage, Work
+
+
+def handle(delivery: Delivery, policy: Policy) -> list[Work]:
+    """What follows from something that happened to an issue; pull requests and what bots do start nothing."""
+    issue, action = delivery.payload.issue, _ACTIONS.get(delivery.action)
+    if action is None or (issue is not None and _not_ours_to_read(issue, policy)):
+        return []
+    if delivery.action not in _BY_ANYONE and not policy.hears(delivery.payload.sender):
+        return []
+    return action(delivery)
+
+
+def _not_ours_to_read(issue: IssuePart, policy: Policy) -> bool:
+    return issue.pull_request is not None or not policy.hears(issue.user) or policy.wrote(issue)
+
+
+def _opened(delivery: Delivery) -> list[Work]:
+    changes = delivery.payload.changes
+    moved_from = None
+    if changes and changes.old_issue and changes.old_repository:
+        moved_from = issue_ref(delivery.named(changes.old_repository), changes.old_issue.number).key
+    return [Triage(ref=delivery.issue, why="opened", moved_from=moved_from)]
+
+
+def _reopened(delivery: Delivery) -> list[Work]:
+    return [Triage(ref=delivery.issue, why="reopened")]
+
+
+def _edited(delivery: Delivery) -> list[Work]:
+    return [Edited(ref=delivery.issue)]
+
+
+def _closed(delivery: Delivery) -> list[Work]:
+    return [Ended(ref=delivery.issue, how="closed")]
+
+
+def _deleted(delivery: Delivery) -> list[Work]:
+    return [Ended(ref=delivery.issue, how="deleted")]
+
+
+def _transferred(delivery: Delivery) -> list[Work]:
+    changes = delivery.payload.changes
+    moved_to = None
+    if changes and changes.new_issue and changes.new_repository:
+        moved_to = issue_ref(delivery.named(changes.new_repository), changes.new_issue.number).key
+    return [Ended(ref=delivery.issue, how="transferred", moved_to=moved_to)]
+
+
+def _labelled(delivery: Delivery) -> list[Work]:
+    said = delivery.payload
+    if said.label is None or not said.label.name:
+        return []
+    actor = said.sender.login if said.sender else ""
+    return [Labelled(ref=delivery.issue, label=said.label.name, added=said.action == "labeled", actor=actor)]
+
+
+_ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {
+    "opened": _opened,
+    "reopened": _reopened,
+    "edited": _edited,
+    "closed": _closed,
+    "deleted": _deleted,
+    "transferred": _transferred,
+    "labeled": _labelled,
+    "unlabeled": _labelled,
+}
+_BY_ANYONE = frozenset({"opened", "closed", "deleted", "transferred"})
+"""Who closes an issue does not matter; an issue that a bot moves here was still written by a person."""

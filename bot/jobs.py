@@ -1,0 +1,177 @@
+"""What is left to do after a delivery, as values: a job says what happened, the worker decides what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from bot.ports import Comment, IssueRef, RepositoryRef
+
+Lane = Literal["run", "control"]
+EDIT_DELAY = 60.0
+"""Seconds within which edits of an issue count as one change (SPEC section 7)."""
+
+
+class _Work(BaseModel):
+    """Something to do, as it is stored."""
+
+    model_config = ConfigDict(frozen=True)
+    lane: ClassVar[Lane] = "run"
+    delay: ClassVar[float] = 0.0
+    """Seconds to wait before it is begun."""
+    merges: ClassVar[bool] = False
+    """An equal one that waits is put off instead of storing a second."""
+
+
+class _IssueWork(_Work):
+    ref: IssueRef
+
+    @property
+    def key(self) -> str:
+        """What it is ordered by."""
+        return self.ref.key
+
+
+class Triage(_IssueWork):
+    """Look at an issue from the start."""
+
+    kind: Literal["triage"] = "triage"
+    why: Literal["opened", "reopened", "command", "backfill", "restart"]
+    moved_from: str | None = None
+    """The key of the issue that this one was before it was transferred."""
+
+
+class Edited(_IssueWork):
+    """Title or body changed: it may answer a question, or call for another look."""
+
+    kind: Literal["edited"] = "edited"
+    delay: ClassVar[float] = EDIT_DELAY
+    merges: ClassVar[bool] = True
+
+
+class Reply(_IssueWork):
+    """A person commented: it may answer a question."""
+
+    kind: Literal["reply"] = "reply"
+    comment: Comment
+
+
+class Continue(_IssueWork):
+    """Take up the issue's run where it stands: a person redirected, answered or lifted a mute by a command."""
+
+    kind: Literal["continue"] = "continue"
+
+
+class Expire(_IssueWork):
+    """A question has waited long enough."""
+
+    kind: Literal["expire"] = "expire"
+    question_id: str
+
+
+class Commands(_IssueWork):
+    """A person wrote something that may be a command."""
+
+    kind: Literal["commands"] = "commands"
+    lane: ClassVar[Lane] = "control"
+    comment: Comment
+
+
+class CommentDeleted(_IssueWork):
+    """A person deleted a comment of a bot, perhaps ours."""
+
+    kind: Literal["comment_deleted"] = "comment_deleted"
+    lane: ClassVar[Lane] = "control"
+    comment_id: int
+
+
+class Ended(_IssueWork):
+    """The issue was closed, deleted or moved away."""
+
+    kind: Literal["ended"] = "ended"
+    lane: ClassVar[Lane] = "control"
+    how: Literal["closed", "deleted", "transferred"]
+    moved_to: str | None = None
+
+
+class Labelled(_IssueWork):
+    """A person put a label on or took one off."""
+
+    kind: Literal["labelled"] = "labelled"
+    lane: ClassVar[Lane] = "control"
+    label: str
+    added: bool
+    actor: str
+
+
+class InstallationChanged(_Work):
+    """The App was installed, removed, suspended, or given other repositories."""
+
+    kind: Literal["installation"] = "installation"
+    lane: ClassVar[Lane] = "control"
+    host: str
+    id: int
+    account: str = ""
+    how: Literal["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted", "repositories"]
+    added: tuple[RepositoryRef, ...] = ()
+    removed: tuple[int, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What it is ordered by."""
+        return f"{self.host}/installation:{self.id}"
+
+
+class RepositoryChanged(_Work):
+    """A repository was renamed, moved, archived, hidden, shown or deleted."""
+
+    kind: Literal["repository"] = "repository"
+    lane: ClassVar[Lane] = "control"
+    ref: RepositoryRef
+    how: Literal["renamed", "transferred", "archived", "unarchived", "privatized", "publicized", "deleted"]
+    private: bool = False
+    archived: bool = False
+
+    @property
+    def key(self) -> str:
+        """What it is ordered by."""
+        return self.ref.key
+
+
+Work = (
+    Triage
+    | Edited
+    | Reply
+    | Continue
+    | Expire
+    | Commands
+    | CommentDeleted
+    | Ended
+    | Labelled
+    | InstallationChanged
+    | RepositoryChanged
+)
+_stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A stored job, claimed by an attempt."""
+
+    id: int
+    work: Work
+    attempt: int
+    """Which attempt this is, from 1; a write to GitHub is allowed to the newest alone."""
+    owner: str
+
+
+def dump(work: Work) -> str:
+    """Write work as it is stored."""
+    return work.model_dump_json()
+
+
+def load(text: str) -> Work:
+    """Read stored work."""
+    return _stored.validate_json(text)

@@ -1,0 +1,88 @@
+"""What a server needs of the settings, checked before it starts; everything that is missing is said at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bot.settings import Settings, SettingsError, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Settings that are there."""
+
+    settings: Settings
+    app_id: int
+    private_key: str
+    secrets: tuple[bytes, ...]
+    """Each of which a delivery may be signed with."""
+
+    @property
+    def data_dir(self) -> Path:
+        """Where everything is kept."""
+        return self.settings.triage_data_dir
+
+    @property
+    def server(self) -> str:
+        """Where pages are, should a payload not say."""
+        return urlsplit(self.settings.github_server_url).netloc
+
+    @property
+    def bots(self) -> frozenset[str]:
+        """Logins of bots that count as people, in lower case."""
+        named = self.settings.triage_allowed_bots.split(",")
+        return frozenset(name.strip().lower() for name in named if name.strip())
+
+
+def load_server_settings() -> ServerSettings:
+    """Read the environment for ``triage serve`` and everything it starts.
+
+    Raises:
+        SettingsError: settings are missing or malformed; it names all of them.
+    """
+    faults: dict[str, str] = {}
+    try:
+        settings = load_settings()
+    except SettingsError as error:
+        faults.update(error.faults)
+        settings = error.sound
+    key = _private_key(settings, faults)
+    secrets = _secrets(settings, faults)
+    if settings.github_app_id is None:
+        faults.setdefault("github_app_id", "missing; it is on the App's settings page")
+    if faults or settings.github_app_id is None:
+        raise SettingsError(faults, settings)
+    return ServerSettings(settings, settings.github_app_id, key, secrets)
+
+
+def _private_key(settings: Settings, faults: dict[str, str]) -> str:
+    """The key's text; in an environment variable its line ends are often written ``\\n``."""
+    if settings.github_private_key is not None:
+        text = settings.github_private_key.get_secret_value().replace("\\n", "\n")
+        return _pem(text, "github_private_key", faults)
+    path = settings.github_private_key_path
+    if path is None:
+        faults.setdefault("github_private_key", "missing; or name its file with GITHUB_PRIVATE_KEY_PATH")
+        return ""
+    try:
+        return _pem(path.read_text(encoding="utf-8"), "github_private_key_path", faults)
+    except (OSError, UnicodeDecodeError) as error:
+        faults["github_private_key_path"] = f"cannot be read ({type(error).__name__})"
+        return ""
+
+
+def _pem(text: str, name: str, faults: dict[str, str]) -> str:
+    if "PRIVATE KEY-----" not in text:
+        faults[name] = "is not a private key in PEM form, -----BEGIN … PRIVATE KEY-----"
+    return text
+
+
+def _secrets(settings: Settings, faults: dict[str, str]) -> tuple[bytes, ...]:
+    given = settings.github_webhook_secret
+    found = tuple(part.strip().encode() for part in (given.get_secret_value() if given else "").split(","))
+    found = tuple(part for part in found if part)
+    if not found:
+        faults.setdefault("github_webhook_secret", "missing; it is what the App's webhook is signed with")
+    return found

@@ -1,0 +1,107 @@
+"""What commands read of the store, and where what they lead to is written: one transaction a command."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.jobs import Continue, Triage, Work
+from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView
+from bot.report.document import Result
+from bot.store.database import Database
+from bot.store.issues import Issues
+from bot.store.jobs import insert_job
+from bot.store.questions import Questions
+from bot.store.runs import IssueRuns
+
+
+class Control:
+    """One issue, as its commands see it."""
+
+    def __init__(
+        self, database: Database, ref: IssueRef, questions: Questions, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._database = database
+        self._ref = ref
+        self._questions = questions
+        self._clock = clock
+
+    async def commands_run(self, comment_id: int) -> tuple[str, ...]:
+        """The commands of a comment that were run before, as ``Command.canonical`` writes them, with repetitions."""
+        statement = "SELECT canonical FROM commands WHERE issue_key = ? AND comment_id = ? ORDER BY edited_at, ordinal"
+        given = (self._ref.key, comment_id)
+        return tuple(text for (text,) in await self._database.read(lambda db: db.execute(statement, given).fetchall()))
+
+    async def last_run(self) -> RunView | None:
+        """The issue's newest run."""
+        run = await IssueRuns(self._database, self._ref.key).last()
+        if run is None:
+            return None
+        result = Result.model_validate_json(run.result) if run.result else None
+        return RunView(run.number, run.status, run.sha, run.brain, run.config_hash, result)
+
+    async def questions(self) -> tuple[AskedQuestion, ...]:
+        """The questions put on this issue."""
+        return await self._questions.all(self._ref.key)
+
+    async def muted(self) -> bool:
+        """Did a person tell us to leave this issue alone?"""
+        return (await Issues(self._database, self._ref.key).state()).muted
+
+    async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
+        """Record the command as run and apply the store's part of its effects, in one transaction.
+
+        Keyed by (comment id, updated_at, ordinal): applying it twice is the same as once.
+        """
+        now = self._clock()
+        given = _Given(self._ref, comment, ordinal, canonical, effects)
+        await self._database.do(lambda db: _apply(db, given, now))
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A command as it is applied."""
+
+    ref: IssueRef
+    comment: Comment
+    ordinal: int
+    canonical: str
+    effects: CommandEffects
+
+    @property
+    def key(self) -> tuple[str, int, str, int]:
+        return (self.ref.key, self.comment.id, self.comment.updated_at, self.ordinal)
+
+
+def _apply(db: sqlite3.Connection, given: _Given, now: float) -> None:
+    issue_key, effects = given.ref.key, given.effects
+    if not db.execute("INSERT OR IGNORE INTO commands VALUES (?, ?, ?, ?, ?)", (*given.key, given.canonical)).rowcount:
+        return
+    _append_signals(db, given)
+    for relation in effects.relations:
+        row = (issue_key, relation.other, int(relation.duplicate), given.comment.author)
+        db.execute("INSERT OR REPLACE INTO relations VALUES (?, ?, ?, ?)", row)
+    if effects.muted is not None:
+        statement = "INSERT INTO issues (issue_key, muted) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET muted = ?2"
+        db.execute(statement, (issue_key, int(effects.muted)))
+    if effects.start:
+        guid = f"command:{issue_key}:{given.comment.id}:{given.comment.updated_at}"
+        insert_job(db, guid, given.ordinal, _started(given.ref, effects), now)
+
+
+def _append_signals(db: sqlite3.Connection, given: _Given) -> None:
+    statement = """
+        INSERT INTO signals (issue_key, comment_id, edited_at, ordinal, part, kind, text, actor, url)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+    for part, one in enumerate(given.effects.signals):
+        row = (*given.key, part, one.kind, one.text, given.comment.author, given.comment.url)
+        db.execute(statement, row)
+
+
+def _started(ref: IssueRef, effects: CommandEffects) -> Work:
+    """An answer or a redirect goes on with the run that is there; everything else is a new look."""
+    goes_on = any(one.kind in ("answer", "redirect") for one in effects.signals)
+    return Continue(ref=ref) if goes_on else Triage(ref=ref, why="command")

@@ -1,0 +1,87 @@
+"""One SQLite file: every transaction durable when it returns, none on the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from bot.errors import RetryableError, UserError
+from bot.store.schema import STEPS
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+
+
+class StoreError(RetryableError):
+    """The disk is full, or somebody holds the file: nothing was written."""
+
+
+class Database:
+    """One connection in one thread: SQLite wants no more, and what is awaited happens in order."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._connection = self._thread.submit(_connect, path).result()
+
+    async def do(self, work: Work[T]) -> T:
+        """Commit what was done, or nothing.
+
+        Raises:
+            StoreError: the disk is full, or somebody else holds the file.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, _in_transaction, self._connection, work)
+
+    async def read(self, work: Work[T]) -> T:
+        """Look something up without keeping writers out."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
+        self._thread.shutdown()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA busy_timeout = 30000")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    _in_transaction(connection, _bring_up_to_date)
+    return connection
+
+
+def _bring_up_to_date(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(STEPS):
+        raise UserError(
+            f"the data directory was written by a newer release (schema {version}, known up to {len(STEPS)}): upgrade"
+        )
+    for statements in STEPS[version:]:
+        for statement in filter(str.strip, statements.split(";")):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+
+
+def _in_transaction(connection: sqlite3.Connection, work: Work[T]) -> T:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        result = work(connection)
+        connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        _roll_back(connection)
+        raise StoreError(str(error)) from error
+    except BaseException:
+        _roll_back(connection)
+        raise
+    return result
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

@@ -1,0 +1,93 @@
+"""The inbox: a delivery and what follows from it become durable together, many in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.jobs import Work
+from bot.store.database import Database
+from bot.store.jobs import insert_job
+
+KEPT = 7 * 86_400.0
+"""Seconds for which deliveries are remembered; GitHub can redeliver for about three days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A delivery that leads to something."""
+
+    guid: str
+    event: str
+    body: bytes
+    work: tuple[Work, ...]
+
+
+class Inbox:
+    """Takes deliveries in. Those that arrive while a commit is under way share the next one."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+        self._waiting: list[tuple[Arrival, asyncio.Future[bool]]] = []
+        self._committing: asyncio.Task[None] | None = None
+
+    async def accept(self, arrival: Arrival) -> bool:
+        """Store a delivery and its jobs in one transaction; False if it was known already.
+
+        What was awaited survives anything that happens to the process afterwards.
+        """
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append((arrival, future))
+        if self._committing is None or self._committing.done():
+            self._committing = asyncio.create_task(self._commit())
+        return await future
+
+    async def forget_old(self) -> int:
+        """Drop deliveries that nothing can repeat any more; say how many."""
+        before = self._clock() - KEPT
+        return await self._database.do(lambda db: _forget(db, before))
+
+    async def _commit(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            arrivals = [arrival for arrival, _ in batch]
+            now = self._clock()
+            try:
+                fresh = await self._database.do(lambda db, a=arrivals, n=now: _store(db, a, n))  # type: ignore[misc]
+            except Exception as error:
+                _tell(batch, error)
+            else:
+                for (_, future), new in zip(batch, fresh, strict=True):
+                    if not future.done():
+                        future.set_result(new)
+
+
+def _tell(batch: Sequence[tuple[Arrival, asyncio.Future[bool]]], error: Exception) -> None:
+    for _, future in batch:
+        if not future.done():
+            future.set_exception(error)
+
+
+def _store(db: sqlite3.Connection, arrivals: Sequence[Arrival], now: float) -> list[bool]:
+    return [_store_one(db, arrival, now) for arrival in arrivals]
+
+
+def _store_one(db: sqlite3.Connection, arrival: Arrival, now: float) -> bool:
+    statement = "INSERT OR IGNORE INTO deliveries (guid, event, body, received_at) VALUES (?, ?, ?, ?)"
+    if not db.execute(statement, (arrival.guid, arrival.event, arrival.body, now)).rowcount:
+        return False
+    for ordinal, work in enumerate(arrival.work):
+        insert_job(db, arrival.guid, ordinal, work, now)
+    return True
+
+
+def _forget(db: sqlite3.Connection, before: float) -> int:
+    unsettled = "SELECT 1 FROM jobs WHERE jobs.guid = deliveries.guid AND jobs.state <> 'done'"
+    return db.execute(
+        f"DELETE FROM deliveries WHERE received_at < ? AND NOT EXISTS ({unsettled})",  # noqa: S608  no input in it
+        (before,),
+    ).rowcount

@@ -1,0 +1,90 @@
+"""What GitHub is to have, and whether it has it: so that nothing is posted twice."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from bot.ports import Effect
+from bot.store.database import Database
+from bot.store.tenant import Tenant
+
+_FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"
+
+
+class Effects:
+    """The effects of one repository's issues."""
+
+    def __init__(self, database: Database, tenant: Tenant, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._tenant = tenant
+        self._clock = clock
+
+    async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
+        """What is known of an effect."""
+        key = (self._tenant.own(issue_key), kind, subject)
+        return await self._database.read(lambda db: _get(db, key))
+
+    async def want(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
+        """Say what GitHub is to have; the latest wins. What is known of it already (id, done, intent) stays."""
+        key = (self._tenant.own(issue_key), kind, subject)
+        now = self._clock()
+        return await self._database.do(lambda db: _want(db, key, wanted_hash, payload, now))
+
+    async def intent(self, issue_key: str, kind: str, subject: str) -> None:
+        """Note, durably, that a POST is about to be sent now."""
+        key = (self._tenant.own(issue_key), kind, subject)
+        now = self._clock()
+        statement = "UPDATE effects SET intent_at = ? WHERE issue_key = ? AND kind = ? AND subject = ?"
+        await self._database.do(lambda db: db.execute(statement, (now, *key)).rowcount)
+
+    async def done(self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None) -> None:
+        """Note that GitHub has it; the intent is over."""
+        key = (self._tenant.own(issue_key), kind, subject)
+        statement = """
+            UPDATE effects SET done_hash = ?, intent_at = NULL, github_id = coalesce(?, github_id)
+            WHERE issue_key = ? AND kind = ? AND subject = ?
+        """
+        await self._database.do(lambda db: db.execute(statement, (done_hash, github_id, *key)).rowcount)
+
+    async def pending(self, issue_key: str) -> list[Effect]:
+        """Effects that are wanted and not done, oldest first."""
+        key = self._tenant.own(issue_key)
+        statement = f"""
+            SELECT {_FIELDS} FROM effects WHERE issue_key = ? AND done_hash IS NOT wanted_hash ORDER BY wanted_at
+        """  # noqa: S608  names of columns
+        rows = await self._database.read(lambda db: db.execute(statement, (key,)).fetchall())
+        return [_effect(row) for row in rows]
+
+
+def _get(db: sqlite3.Connection, key: tuple[str, str, str]) -> Effect | None:
+    statement = f"SELECT {_FIELDS} FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"  # noqa: S608  as above
+    row = db.execute(statement, key).fetchone()
+    return _effect(row) if row else None
+
+
+def _want(db: sqlite3.Connection, key: tuple[str, str, str], wanted_hash: str, payload: str, now: float) -> Effect:
+    statement = """
+        INSERT INTO effects (issue_key, kind, subject, wanted_hash, payload, wanted_at) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET wanted_hash = excluded.wanted_hash, payload = excluded.payload
+    """
+    db.execute(statement, (*key, wanted_hash, payload, now))
+    effect = _get(db, key)
+    if effect is None:
+        raise RuntimeError("a row that was just written is not there")
+    return effect
+
+
+def _effect(row: tuple[str, str, str, str, str | None, float | None, int | None]) -> Effect:
+    kind, subject, wanted_hash, payload, done_hash, intent_at, github_id = row
+    return Effect(
+        kind=kind,
+        subject=subject,
+        wanted_hash=wanted_hash,
+        payload=payload,
+        done_hash=done_hash,
+        intent_at=None if intent_at is None else datetime.fromtimestamp(intent_at, UTC),
+        github_id=github_id,
+    )

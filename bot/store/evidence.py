@@ -1,0 +1,29 @@
+"""Evidence: what a run gathered, kept beyond a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bot.store.database import Database
+from nodes.evidence import Evidence
+
+
+class RunEvidence:
+    """One run's evidence; the graph's evidence port."""
+
+    def __init__(self, database: Database, run: str) -> None:
+        self._database = database
+        self._run = run
+
+    async def put(self, evidence: Sequence[Evidence]) -> None:
+        """Keep evidence by its key; keeping it twice is the same as once."""
+        rows = [(self._run, item.key, item.model_dump_json()) for item in evidence]
+        statement = "INSERT OR REPLACE INTO evidence (run, hash, body) VALUES (?, ?, ?)"
+        await self._database.do(lambda db: db.executemany(statement, rows).rowcount)
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
+        """What is known of these keys; a lost one is absent."""
+        statement = "SELECT hash, body FROM evidence WHERE run = ?"
+        rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
+        wanted = set(keys)
+        return {key: Evidence.model_validate_json(body) for key, body in rows if key in wanted}

@@ -1,0 +1,123 @@
+"""Installations and repositories: where we may work, and what they are called today."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.ports import RepositoryRef
+from bot.store.database import Database
+
+InstallationState = Literal["active", "suspended", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryState:
+    """A row, with its installation's state."""
+
+    installation_id: int
+    owner: str
+    name: str
+    archived: bool
+    gone: bool
+    """Deleted, or taken out of the installation."""
+    installation: InstallationState
+    config: str | None
+    """The last valid ``.github/triage.yml``."""
+    config_complaint: str | None
+    """What was last complained of, so that it is said once."""
+
+
+class Installations:
+    """All installations; the only place that looks across repositories."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(self, host: str, installation_id: int, account: str, state: InstallationState) -> None:
+        """An installation is active, suspended or removed."""
+        statement = """
+            INSERT INTO installations (host, id, account, state) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE
+            SET state = excluded.state, account = iif(excluded.account = '', account, excluded.account)
+        """
+        await self._database.do(lambda db: db.execute(statement, (host, installation_id, account, state)).rowcount)
+
+    async def add(self, repositories: Sequence[RepositoryRef]) -> None:
+        """Repositories are ours to read, under these names."""
+        await self._database.do(lambda db: _add(db, repositories))
+
+    async def remove(self, keys: Iterable[str]) -> None:
+        """Repositories are no longer ours."""
+        rows = [(key,) for key in keys]
+        statement = "UPDATE repositories SET gone = 1 WHERE repository_key = ?"
+        await self._database.do(lambda db: db.executemany(statement, rows).rowcount)
+
+    async def archive(self, key: str, *, archived: bool, private: bool) -> None:
+        """A repository can no longer be written to, or can again."""
+        statement = "UPDATE repositories SET archived = ?, private = ? WHERE repository_key = ?"
+        await self._database.do(lambda db: db.execute(statement, (int(archived), int(private), key)).rowcount)
+
+    async def of(self, host: str, installation_id: int) -> list[str]:
+        """The keys of an installation's repositories."""
+        statement = "SELECT repository_key FROM repositories WHERE host = ? AND installation_id = ?"
+        given = (host, installation_id)
+        return [key for (key,) in await self._database.read(lambda db: db.execute(statement, given).fetchall())]
+
+    async def repository(self, key: str) -> RepositoryState | None:
+        """What is known of a repository; None if no delivery named it yet."""
+        return await self._database.read(lambda db: _repository(db, key))
+
+
+class RepositoryConfig:
+    """What is remembered of one repository's configuration."""
+
+    def __init__(self, database: Database, repository_key: str) -> None:
+        self._database = database
+        self._key = repository_key
+
+    async def last_valid(self) -> str | None:
+        """The last configuration that was valid; None if there was none."""
+        return await self._column("config")
+
+    async def keep(self, text: str) -> None:
+        """Remember a valid one; what was complained of is mended."""
+        statement = "UPDATE repositories SET config = ?, config_complaint = NULL WHERE repository_key = ?"
+        await self._database.do(lambda db: db.execute(statement, (text, self._key)).rowcount)
+
+    async def first_complaint(self, complaint: str) -> bool:
+        """Whether this was not said before; from now on it was."""
+        statement = """
+            UPDATE repositories SET config_complaint = ?1 WHERE repository_key = ?2 AND config_complaint IS NOT ?1
+        """
+        return await self._database.do(lambda db: db.execute(statement, (complaint, self._key)).rowcount) > 0
+
+    async def _column(self, name: Literal["config"]) -> str | None:
+        statement = f"SELECT {name} FROM repositories WHERE repository_key = ?"  # noqa: S608  one of the names above
+        row = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchone())
+        return None if row is None else row[0]
+
+
+def _add(db: sqlite3.Connection, repositories: Sequence[RepositoryRef]) -> None:
+    statement = """
+        INSERT INTO repositories (repository_key, host, installation_id, owner, name) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET gone = 0, owner = excluded.owner, name = excluded.name,
+            installation_id = iif(excluded.installation_id = 0, installation_id, excluded.installation_id)
+    """
+    db.executemany(statement, [(one.key, one.host, one.installation_id, one.owner, one.name) for one in repositories])
+
+
+def _repository(db: sqlite3.Connection, key: str) -> RepositoryState | None:
+    statement = """
+        SELECT installation_id, owner, name, archived, gone, coalesce(state, 'active'), config, config_complaint
+        FROM repositories LEFT JOIN installations
+            ON installations.host = repositories.host AND installations.id = installation_id
+        WHERE repository_key = ?
+    """
+    row = db.execute(statement, (key,)).fetchone()
+    if row is None:
+        return None
+    installation_id, owner, name, archived, gone, state, config, complaint = row
+    return RepositoryState(installation_id, owner, name, bool(archived), bool(gone), state, config, complaint)

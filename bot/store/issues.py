@@ -1,0 +1,78 @@
+"""What is known of an issue besides its runs: muted, ended, moved, and where our comment is."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from bot.store.database import Database
+
+_FIELDS = "sticky_id, muted, ended, moved_to"
+_FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors")
+"""Tables whose rows belong to the issue, wherever it is. Effects stay: their ids name comments that were moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssueState:
+    """A row; an issue without one is as the defaults say."""
+
+    sticky_id: int | None = None
+    muted: bool = False
+    """A person said stop, or took our comment away."""
+    ended: str | None = None
+    """``closed``, ``deleted`` or ``transferred``, as far as deliveries said."""
+    moved_to: str | None = None
+    """The key of the issue that it is now."""
+
+
+class Issues:
+    """One issue's row."""
+
+    def __init__(self, database: Database, issue_key: str) -> None:
+        self._database = database
+        self._key = issue_key
+
+    async def state(self) -> IssueState:
+        """What is known."""
+        return await self._database.read(lambda db: _state(db, self._key))
+
+    async def mute(self, *, muted: bool) -> None:
+        """Say nothing more on it, or speak again."""
+        await self._set("muted", int(muted))
+
+    async def end(self, how: str | None, moved_to: str | None = None) -> None:
+        """It was closed, deleted or moved away; None: it is open."""
+        await self._set("ended", how)
+        if moved_to is not None:
+            await self._set("moved_to", moved_to)
+
+    async def adopt(self, old_key: str) -> bool:
+        """Take over what is known of the issue that this one was before it was moved; False if that is nothing."""
+        return await self._database.do(lambda db: _adopt(db, old_key, self._key))
+
+    async def _set(self, column: str, value: str | int | None) -> None:
+        statement = f"""
+            INSERT INTO issues (issue_key, {column}) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET {column} = ?2
+        """  # noqa: S608  columns are named in this class alone
+        await self._database.do(lambda db: db.execute(statement, (self._key, value)).rowcount)
+
+
+def _state(db: sqlite3.Connection, key: str) -> IssueState:
+    row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()  # noqa: S608  as above
+    return IssueState(row[0], bool(row[1]), row[2], row[3]) if row else IssueState()
+
+
+def _adopt(db: sqlite3.Connection, old: str, new: str) -> bool:
+    known = db.execute("SELECT 1 FROM runs WHERE issue_key IN (?, ?)", (old, new)).fetchall()
+    begun = db.execute("SELECT 1 FROM runs WHERE issue_key = ?", (new,)).fetchone()
+    if not known or begun:
+        return False
+    for table in _FOLLOWS:
+        db.execute(f"UPDATE {table} SET issue_key = ? WHERE issue_key = ?", (new, old))  # noqa: S608  named above
+    # A checkpoint is filed under the old key, so what was under way starts anew, with what people said.
+    db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status IN ('running', 'waiting')", (new,))
+    db.execute("INSERT OR IGNORE INTO issues (issue_key) VALUES (?)", (new,))
+    db.execute(
+        "UPDATE issues SET muted = (SELECT muted FROM issues WHERE issue_key = ?) WHERE issue_key = ?", (old, new)
+    )
+    return True

@@ -1,0 +1,211 @@
+"""The jobs table: claimed in order per issue and lane, counted at the claim, settled once."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.errors import NotOursError
+from bot.jobs import Job, Lane, Work, dump, load
+from bot.store.database import Database
+
+MAX_ATTEMPTS = 25
+"""Claims of one job, however they ended. Twenty kills in a row must not lose it; nothing may go on for ever."""
+MAX_LOST = 3
+"""Times a job may take the process that works on it down while the server itself goes on."""
+FEW = 5
+"""Attempts that are made at once; after a restart, later ones wait longer each time."""
+
+PATIENCE = 600.0
+"""Seconds for which a job may be put off by equal ones that arrive."""
+
+_NEXT = """
+SELECT id, attempt, lost FROM jobs AS job
+WHERE state = 'todo' AND lane = :lane AND due <= :now AND NOT EXISTS (
+    SELECT 1 FROM jobs AS other
+    WHERE other.issue_key = job.issue_key AND other.lane = job.lane AND other.state IN ('todo', 'doing')
+      AND (other.state = 'doing' OR (other.id < job.id AND (other.due <= :now OR other.attempt > 0)))
+)
+ORDER BY due, id LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A job that was given up, or waits for an installation."""
+
+    id: int
+    issue_key: str
+    kind: str
+    attempts: int
+    said: str
+
+
+class Jobs:
+    """What there is to do. One owner at a time works on it: whoever holds the data directory."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def claim(self, lane: Lane, owner: str) -> Job | None:
+        """Take the job that is due longest and whose issue is free; None if there is none.
+
+        A job put off for later does not hold up the ones behind it, unless it was begun: then it goes first. One that
+        was tried too often is given up here, so that no job can loop for ever, not even one that ends the process.
+        """
+        now = self._clock()
+        return await self._database.do(lambda db: _claim(db, lane, owner, now))
+
+    async def idle(self) -> float | None:
+        """Seconds until the next job is due that is not due yet; None if there is none."""
+        now = self._clock()
+        statement = "SELECT min(due) FROM jobs WHERE state = 'todo' AND due > ?"
+        due = await self._database.read(lambda db: db.execute(statement, (now,)).fetchone()[0])
+        return None if due is None else max(0.0, float(due) - now)
+
+    async def check(self, job: Job) -> None:
+        """Return if the attempt is still ours.
+
+        Raises:
+            NotOursError: it is not.
+        """
+        if not await self._database.read(lambda db: _owned(db, job)):
+            raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
+
+    async def settle(self, job: Job, said: str = "", *, next_work: Sequence[Work] = ()) -> None:
+        """It is done; what follows from it is stored in the same transaction."""
+        now = self._clock()
+        await self._database.do(lambda db: settle_job(db, job, said, next_work, now))
+
+    async def put_off(self, job: Job, seconds: float, said: str) -> None:
+        """Try again later; the job keeps its place."""
+        now = self._clock()
+        await self._database.do(lambda db: _release(db, job, "todo", now + seconds, said))
+
+    async def park(self, job: Job, said: str) -> None:
+        """Lay it aside until its installation is back."""
+        now = self._clock()
+        await self._database.do(lambda db: _release(db, job, "parked", now, said))
+
+    async def bury(self, job: Job, said: str) -> None:
+        """Give it up; it stays visible and can be replayed."""
+        now = self._clock()
+        await self._database.do(lambda db: _release(db, job, "dead", now, said))
+
+    async def recover(self, *, blame: bool) -> int:
+        """Free what a process that is gone was working on; say how many jobs that were.
+
+        Args:
+            blame: one of them took the process down, as far as anybody knows; each is counted as lost once more.
+        """
+        now = self._clock()
+        return await self._database.do(lambda db: _recover(db, now, blame=blame))
+
+    async def shelved(self, state: str = "dead") -> list[Shelved]:
+        """Jobs that were given up (``dead``) or laid aside (``parked``), oldest first."""
+        statement = "SELECT id, issue_key, work, attempt, said FROM jobs WHERE state = ? ORDER BY id"
+        rows = await self._database.read(lambda db: db.execute(statement, (state,)).fetchall())
+        return [Shelved(id, key, load(work).kind, attempts, said) for id, key, work, attempts, said in rows]  # noqa: A001
+
+    async def replay(self, job_id: int) -> bool:
+        """Begin a dead job again with all its attempts; False if there is no such dead job."""
+        now = self._clock()
+        statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, lost = 0 WHERE id = ? AND state = 'dead'"
+        return await self._database.do(lambda db: db.execute(statement, (now, job_id)).rowcount) > 0
+
+    async def unpark(self, repositories: Sequence[str]) -> int:
+        """Take up what was laid aside for these repositories, by key; say how many jobs that were."""
+        now = self._clock()
+        return await self._database.do(lambda db: sum(_unpark(db, f"{key}#", now) for key in repositories))
+
+    async def counts(self) -> dict[str, int]:
+        """How many jobs wait, run, were laid aside or given up."""
+        statement = "SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"
+        return dict(await self._database.read(lambda db: db.execute(statement).fetchall()))
+
+    async def forget_done(self, older_than: float) -> int:
+        """Drop jobs that were done that many seconds ago; say how many."""
+        before = self._clock() - older_than
+        statement = "DELETE FROM jobs WHERE state = 'done' AND settled_at < ?"
+        return await self._database.do(lambda db: db.execute(statement, (before,)).rowcount)
+
+
+def insert_job(db: sqlite3.Connection, guid: str, ordinal: int, work: Work, now: float) -> None:
+    """Store work under the delivery or job it follows from; once, however often it is stored."""
+    due = now + work.delay
+    if work.merges and _put_off_equal(db, work, due, now):
+        return
+    statement = """
+        INSERT OR IGNORE INTO jobs (guid, ordinal, issue_key, lane, work, due, stored_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+    """
+    db.execute(statement, (guid, ordinal, work.key, work.lane, dump(work), due, now))
+
+
+def settle_job(db: sqlite3.Connection, job: Job, said: str, next_work: Sequence[Work], now: float) -> None:
+    """Settle within a transaction that does more.
+
+    Raises:
+        NotOursError: another attempt has it; nothing of the transaction may stay.
+    """
+    _release(db, job, "done", now, said)
+    for ordinal, work in enumerate(next_work):
+        insert_job(db, f"job:{job.id}:{job.attempt}", ordinal, work, now)
+
+
+def _put_off_equal(db: sqlite3.Connection, work: Work, due: float, now: float) -> bool:
+    """Whoever keeps changing an issue is waited for, but not for ever."""
+    statement = """
+        UPDATE jobs SET due = max(due, min(:due, stored_at + :patience)), work = :work
+        WHERE issue_key = :key AND lane = :lane AND state = 'todo' AND due > :now AND attempt = 0
+          AND json_extract(work, '$.kind') = :kind
+    """
+    given = {"key": work.key, "lane": work.lane, "kind": work.kind, "work": dump(work), "due": due, "now": now}
+    return db.execute(statement, {**given, "patience": PATIENCE}).rowcount > 0
+
+
+def _claim(db: sqlite3.Connection, lane: Lane, owner: str, now: float) -> Job | None:
+    while (found := db.execute(_NEXT, {"lane": lane, "now": now}).fetchone()) is not None:
+        number, attempts, lost = found
+        if attempts < MAX_ATTEMPTS and lost < MAX_LOST:
+            take = "UPDATE jobs SET state = 'doing', owner = ?, attempt = attempt + 1 WHERE id = ? RETURNING work"
+            (work,) = db.execute(take, (owner, number)).fetchone()
+            return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner)
+        why = "tried too often" if lost < MAX_LOST else "it ended the process that worked on it, too often"
+        give_up = "UPDATE jobs SET state = 'dead', said = ? || iif(said = '', '', ', last: ' || said) WHERE id = ?"
+        db.execute(give_up, (why, number))
+    return None
+
+
+def _owned(db: sqlite3.Connection, job: Job) -> bool:
+    statement = "SELECT 1 FROM jobs WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?"
+    return db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is not None
+
+
+def _release(db: sqlite3.Connection, job: Job, state: str, when: float, said: str) -> None:
+    statement = """
+        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = iif(? = 'done', ?, NULL)
+        WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?
+    """
+    given = (state, when, said[:1_000], state, when, job.id, job.attempt, job.owner)
+    if not db.execute(statement, given).rowcount:
+        raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
+
+
+def _recover(db: sqlite3.Connection, now: float, *, blame: bool) -> int:
+    statement = """
+        UPDATE jobs SET state = 'todo', owner = NULL, lost = lost + :blame,
+            due = :now + iif(attempt < :few, 0, min(300, 1 << (attempt - :few)))
+        WHERE state = 'doing'
+    """
+    return db.execute(statement, {"blame": int(blame), "now": now, "few": FEW}).rowcount
+
+
+def _unpark(db: sqlite3.Connection, prefix: str, now: float) -> int:
+    statement = """
+        UPDATE jobs SET state = 'todo', due = :now, attempt = 0
+        WHERE state = 'parked' AND substr(issue_key, 1, length(:prefix)) = :prefix
+    """
+    return db.execute(statement, {"now": now, "prefix": prefix}).rowcount

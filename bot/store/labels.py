@@ -1,0 +1,35 @@
+"""What people decided: labels they put on or took off, duplicates they named or denied."""
+
+from __future__ import annotations
+
+from bot.ports import Relation
+from bot.store.database import Database
+
+
+class People:
+    """The decisions on one issue."""
+
+    def __init__(self, database: Database, issue_key: str) -> None:
+        self._database = database
+        self._key = issue_key
+
+    async def labelled(self, label: str, actor: str, *, added: bool) -> None:
+        """A person put a label on, or took it off; the latest counts."""
+        statement = """
+            INSERT INTO label_actors (issue_key, label, added, actor) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET added = excluded.added, actor = excluded.actor
+        """
+        given = (self._key, label, int(added), actor)
+        await self._database.do(lambda db: db.execute(statement, given).rowcount)
+
+    async def label_changes(self) -> dict[str, bool]:
+        """Labels that a person touched: True, put on; False, taken off. They are never changed by us."""
+        statement = "SELECT label, added FROM label_actors WHERE issue_key = ?"
+        rows = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchall())
+        return {label: bool(added) for label, added in rows}
+
+    async def relations(self) -> tuple[Relation, ...]:
+        """Duplicates that were named or denied."""
+        statement = "SELECT other, duplicate FROM relations WHERE issue_key = ? ORDER BY other"
+        rows = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchall())
+        return tuple(Relation(other, bool(duplicate)) for other, duplicate in rows)

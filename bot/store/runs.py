@@ -1,0 +1,137 @@
+"""Runs: one after the other per issue, each pinned to a commit; what they ended with outlives their checkpoints."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.jobs import Job, Work
+from bot.store.database import Database
+from bot.store.jobs import settle_job
+from bot.store.signals import read_signals
+
+RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
+_FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result"
+_NOTE = """
+UPDATE runs SET status = ?, last_signal = max(last_signal, ?), result = coalesce(?, result)
+WHERE issue_key = ? AND run_no = ?
+"""
+_UNFINISHED = ("running", "waiting")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A row."""
+
+    number: int
+    status: RunStatus
+    sha: str
+    """The commit it reads; empty until it was looked up."""
+    brain: str
+    config_hash: str
+    body_hash: str
+    """Of the title and body that it read."""
+    last_signal: int
+    """The number of the last signal that it, or one before it, took in."""
+    result: str | None
+    """JSON of what it ended with (``triage schema`` describes it)."""
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it can go on."""
+        return self.status in _UNFINISHED
+
+
+class IssueRuns:
+    """The runs of one issue."""
+
+    def __init__(self, database: Database, issue_key: str, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._key = issue_key
+        self._clock = clock
+
+    async def last(self) -> Run | None:
+        """The newest run."""
+        return await self._database.read(lambda db: _last(db, self._key))
+
+    async def open(self) -> Run:
+        """The unfinished run, or a new one."""
+        return await self._database.do(lambda db: open_run(db, self._key))
+
+    async def pin(self, number: int, *, sha: str, brain: str, config_hash: str, body_hash: str) -> None:
+        """Note what a run reads and who judges; its commit is what the first one to say so said."""
+        statement = """
+            UPDATE runs SET sha = iif(sha = '', ?, sha), brain = ?, config_hash = ?, body_hash = ?
+            WHERE issue_key = ? AND run_no = ?
+        """
+        given = (sha, brain, config_hash, body_hash, self._key, number)
+        await self._database.do(lambda db: db.execute(statement, given).rowcount)
+
+    async def give_up(self, number: int) -> Run:
+        """Leave a run that cannot go on, and open the next."""
+        return await self._database.do(lambda db: _replace(db, self._key, number))
+
+    async def settle(
+        self,
+        number: int,
+        status: RunStatus,
+        job: Job,
+        *,
+        last_signal: int = 0,
+        result: str | None = None,
+        said: str = "",
+        next_work: Sequence[Work] = (),
+        unread: Callable[[], Work] | None = None,
+    ) -> None:
+        """Note where a run stands and settle its job, in one transaction.
+
+        Args:
+            number: the run's.
+            status: where it stands now.
+            job: what is settled with it.
+            last_signal: the last signal it took in.
+            result: what it ended with.
+            said: one line for the job's row.
+            next_work: what follows.
+            unread: makes what follows if a redirect came in that the run did not see.
+
+        Raises:
+            NotOursError: another attempt has the job; nothing was changed.
+        """
+        now = self._clock()
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(_NOTE, (status, last_signal, result, self._key, number))
+            late = unread is not None and any(
+                one.kind == "redirect" for one in read_signals(db, self._key, last_signal)
+            )
+            settle_job(db, job, said, (*next_work, *([unread()] if late and unread else [])), now)
+
+        await self._database.do(work)
+
+
+def open_run(db: sqlite3.Connection, issue_key: str) -> Run:
+    """The unfinished run of an issue, or a new one, within a transaction."""
+    last = _last(db, issue_key)
+    if last is not None and last.unfinished:
+        return last
+    return _new(db, issue_key, last.number + 1 if last else 1, last.last_signal if last else 0)
+
+
+def _new(db: sqlite3.Connection, issue_key: str, number: int, last_signal: int) -> Run:
+    statement = f"INSERT INTO runs (issue_key, run_no, last_signal) VALUES (?, ?, ?) RETURNING {_FIELDS}"  # noqa: S608  names of columns
+    return Run(*db.execute(statement, (issue_key, number, last_signal)).fetchone())
+
+
+def _replace(db: sqlite3.Connection, issue_key: str, number: int) -> Run:
+    db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND run_no = ?", (issue_key, number))
+    return open_run(db, issue_key)
+
+
+def _last(db: sqlite3.Connection, issue_key: str) -> Run | None:
+    statement = f"SELECT {_FIELDS} FROM runs WHERE issue_key = ? ORDER BY run_no DESC LIMIT 1"  # noqa: S608  as above
+    row = db.execute(statement, (issue_key,)).fetchone()
+    return Run(*row) if row else None

@@ -1,0 +1,166 @@
+"""The tables of SPEC section 8, as the steps that lead to them; a step that was released is never changed."""
+
+from __future__ import annotations
+
+_RUNS_AND_EVIDENCE = """
+CREATE TABLE IF NOT EXISTS runs (
+    issue_key TEXT NOT NULL,
+    run_no INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'running',
+    PRIMARY KEY (issue_key, run_no)
+) STRICT;
+CREATE TABLE IF NOT EXISTS evidence (
+    run TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run, hash)
+) STRICT, WITHOUT ROWID
+"""
+
+_SERVER = """
+CREATE TABLE deliveries (
+    guid TEXT PRIMARY KEY,
+    event TEXT NOT NULL,
+    body BLOB NOT NULL,
+    received_at REAL NOT NULL
+) STRICT;
+CREATE INDEX deliveries_received ON deliveries (received_at);
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    guid TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    issue_key TEXT NOT NULL,
+    lane TEXT NOT NULL CHECK (lane IN ('run', 'control')),
+    work TEXT NOT NULL,
+    due REAL NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    lost INTEGER NOT NULL DEFAULT 0,
+    owner TEXT,
+    state TEXT NOT NULL DEFAULT 'todo' CHECK (state IN ('todo', 'doing', 'done', 'dead', 'parked')),
+    said TEXT NOT NULL DEFAULT '',
+    stored_at REAL NOT NULL,
+    settled_at REAL,
+    UNIQUE (guid, ordinal)
+) STRICT;
+CREATE INDEX jobs_waiting ON jobs (lane, due, id) WHERE state = 'todo';
+CREATE INDEX jobs_of_issue ON jobs (issue_key, lane, id) WHERE state IN ('todo', 'doing');
+CREATE INDEX jobs_in_hand ON jobs (id) WHERE state = 'doing';
+CREATE INDEX jobs_put_aside ON jobs (state, id) WHERE state IN ('dead', 'parked');
+CREATE INDEX jobs_settled ON jobs (settled_at) WHERE state = 'done';
+CREATE TABLE signals (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    issue_key TEXT NOT NULL,
+    comment_id INTEGER NOT NULL,
+    edited_at TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    url TEXT NOT NULL,
+    UNIQUE (issue_key, comment_id, edited_at, ordinal, part)
+) STRICT;
+CREATE TABLE commands (
+    issue_key TEXT NOT NULL,
+    comment_id INTEGER NOT NULL,
+    edited_at TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    canonical TEXT NOT NULL,
+    PRIMARY KEY (issue_key, comment_id, edited_at, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE installations (
+    host TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    account TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('active', 'suspended', 'deleted')),
+    PRIMARY KEY (host, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE repositories (
+    repository_key TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    installation_id INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    private INTEGER,
+    archived INTEGER NOT NULL DEFAULT 0,
+    gone INTEGER NOT NULL DEFAULT 0,
+    config TEXT,
+    config_complaint TEXT
+) STRICT, WITHOUT ROWID;
+CREATE TABLE issues (
+    issue_key TEXT PRIMARY KEY,
+    body_hash TEXT,
+    sticky_id INTEGER,
+    muted INTEGER NOT NULL DEFAULT 0,
+    ended TEXT,
+    moved_to TEXT
+) STRICT, WITHOUT ROWID;
+ALTER TABLE runs ADD COLUMN sha TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN brain TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN config_hash TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN body_hash TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN last_signal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN result TEXT;
+CREATE TABLE run_events (
+    run TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    at REAL NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE questions (
+    issue_key TEXT NOT NULL,
+    slot INTEGER NOT NULL CHECK (slot IN (1, 2)),
+    question_id TEXT NOT NULL,
+    exchange TEXT NOT NULL,
+    asked_at TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'answered', 'withdrawn', 'expired')),
+    answer TEXT,
+    answered_by TEXT,
+    answer_url TEXT,
+    PRIMARY KEY (issue_key, slot),
+    UNIQUE (issue_key, question_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE effects (
+    issue_key TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    wanted_hash TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    done_hash TEXT,
+    intent_at REAL,
+    github_id INTEGER,
+    wanted_at REAL NOT NULL,
+    PRIMARY KEY (issue_key, kind, subject)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE label_actors (
+    issue_key TEXT NOT NULL,
+    label TEXT NOT NULL,
+    added INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    PRIMARY KEY (issue_key, label)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE relations (
+    issue_key TEXT NOT NULL,
+    other INTEGER NOT NULL,
+    duplicate INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    PRIMARY KEY (issue_key, other)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE outcomes (
+    issue_key TEXT PRIMARY KEY,
+    body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE usage (
+    scope TEXT NOT NULL,
+    day TEXT NOT NULL,
+    calls INTEGER NOT NULL DEFAULT 0,
+    tokens INTEGER NOT NULL DEFAULT 0,
+    cost_micros INTEGER NOT NULL DEFAULT 0,
+    issues INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (scope, day)
+) STRICT, WITHOUT ROWID
+"""
+
+STEPS = (_RUNS_AND_EVIDENCE, _SERVER)
+"""A file's ``user_version`` counts the steps that were taken."""

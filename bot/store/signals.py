@@ -1,0 +1,46 @@
+"""What people said by commands: appended, never changed, read by the run at its next decision."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.ports import SignalKind
+from bot.store.database import Database
+from nodes.context import Signal
+
+_READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One row."""
+
+    number: int
+    """Grows with time."""
+    kind: SignalKind
+    text: str
+    actor: str
+    url: str
+
+
+class IssueSignals:
+    """The signals of one issue; the graph's signal port."""
+
+    def __init__(self, database: Database, issue_key: str) -> None:
+        self._database = database
+        self._key = issue_key
+
+    async def unread(self, after: int) -> Sequence[Signal]:
+        """Redirects with a number above ``after``, oldest first."""
+        return [Signal(one.number, "redirect", one.text) for one in await self.since(after) if one.kind == "redirect"]
+
+    async def since(self, after: int) -> list[Said]:
+        """Everything said with a number above ``after``, oldest first."""
+        return await self._database.read(lambda db: read_signals(db, self._key, after))
+
+
+def read_signals(db: sqlite3.Connection, issue_key: str, after: int) -> list[Said]:
+    """Read within a transaction that does more."""
+    return [Said(*row) for row in db.execute(f"{_READ} ORDER BY number", (issue_key, after))]

@@ -1,0 +1,120 @@
+"""The endpoint: read the delivery, ask the handlers, store what follows, answer 202."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from bot.events import FORM, JSON, MalformedError, Signature, media_type, read_delivery
+from bot.handlers import Handlers
+from bot.store.database import StoreError
+from bot.store.deliveries import Arrival
+
+LARGEST = 25 * 1024 * 1024
+"""GitHub's own bound on a delivery's body, in bytes."""
+PATIENCE = 10.0
+"""Seconds for a whole body to arrive; GitHub waits no longer for an answer."""
+DISCARDED = 64 * 1024 * 1024
+"""Bytes of a body that is refused which are still taken in, so that the sender gets to read why."""
+
+_QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": said}, 202) for said in ("queued", "known", "nothing to do"))
+
+logger = logging.getLogger(__name__)
+
+
+class Webhook:
+    """``POST /webhooks/github``: what was answered 202 survives whatever comes next."""
+
+    def __init__(
+        self,
+        secrets: Sequence[bytes],
+        handlers: Handlers,
+        accept: Callable[[Arrival], Awaitable[bool]],
+        wake: Callable[[], None],
+        *,
+        server: str = "github.com",
+    ) -> None:
+        """Make the endpoint.
+
+        Args:
+            secrets: each of which a delivery may be signed with.
+            handlers: what deliveries ask for.
+            accept: stores a delivery durably; False if it was known.
+            wake: tells whoever works that there is something to do.
+            server: where pages are, should a payload not say.
+        """
+        self._secrets = secrets
+        self._handlers = handlers
+        self._accept = accept
+        self._wake = wake
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                response = await self._answer(request)
+        except TimeoutError:
+            response = _refused(408, "the body took too long")
+        except ClientDisconnect:
+            return
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        headers = request.headers
+        if request.method != "POST":
+            return _refused(405, "POST deliveries here", {"Allow": "POST"})
+        if media_type(headers.get("content-type")) not in (JSON, FORM):
+            return _refused(415, f"send {JSON} or {FORM}")
+        signature = Signature(self._secrets)
+        body = await _read(request, signature)
+        if body is None:
+            return _refused(413, f"no more than {LARGEST} bytes")
+        if not signature.matches(headers.get("x-hub-signature-256")):
+            return _refused(401, "the signature does not fit the body")
+        try:
+            return await self._store(request, body)
+        except MalformedError as error:
+            return _refused(400, str(error))
+
+    async def _store(self, request: Request, body: bytes) -> Response:
+        event = request.headers.get("x-github-event", "")
+        known = self._handlers.uses(event)
+        delivery = read_delivery(request.headers, body, known=known, server=self._server)
+        work = self._handlers.decide(delivery) if known else []
+        if not work:
+            return _NOTHING
+        try:
+            fresh = await self._accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
+        except StoreError:
+            logger.exception("a delivery could not be stored", extra={"action": "delivery_not_stored"})
+            return _refused(503, "not stored; redeliver it later")
+        if fresh:
+            self._wake()
+        return _QUEUED if fresh else _KNOWN
+
+
+async def _read(request: Request, signature: Signature) -> bytes | None:
+    """The body, hashed piece by piece; None if it is too large, of which nothing is kept."""
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > DISCARDED:
+            return None
+        if size <= LARGEST:
+            signature.update(piece)
+            pieces.append(piece)
+        else:
+            pieces.clear()
+    return b"".join(pieces) if size <= LARGEST else None
+
+
+def _refused(code: int, why: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"error": why}, code, headers)

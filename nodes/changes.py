@@ -1,0 +1,120 @@
+"""What the history adds to a report: suspect changes that were re-read, and who knows the code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from nodes.context import Case, Context
+from nodes.evidence import Evidence, Locator
+from nodes.report import Suspect, SuspectChange, TriageReport
+from nodes.search.errors import SearchError
+from nodes.search.history.types import History, Owner, Spot, SuspectCommit
+from nodes.search.types import Query
+from nodes.state import AgentFinding
+from nodes.trust.citations import stands
+
+SHOWN = 3
+"""Changes of a report."""
+_NEEDS_NO_HISTORY = frozenset({"feature", "question", "spam", "security"})
+
+
+async def add_history(
+    report: TriageReport, case: Case, context: Context
+) -> tuple[TriageReport, tuple[AgentFinding, ...]]:
+    """The report with the changes that may have broken its places, and the finding that gathered them.
+
+    Every change becomes evidence and is read again: it must be in the history behind the commit, and say what is shown.
+    """
+    if report.kind in _NEEDS_NO_HISTORY or not (report.suspects or case.facts.traces):
+        return report, ()
+    answers = tuple(exchange.answer for exchange in case.state.human_exchanges if exchange.answer)
+    query = Query(case.title, case.body, extra=(*case.state.redirect_instructions, *answers))
+    try:
+        history = await context.code.history(query, [_spot(suspect) for suspect in report.suspects])
+    except SearchError as error:
+        note = f"The history could not be read: {error}"[:300]
+        return report.model_copy(update={"notes": (*report.notes, note)}), ()
+    return await _with(report, history, case, context)
+
+
+async def _with(
+    report: TriageReport, history: History, case: Case, context: Context
+) -> tuple[TriageReport, tuple[AgentFinding, ...]]:
+    found = history.suspicion
+    changes = (*found.changes[:SHOWN], *found.recent[:SHOWN])
+    gathered = [item for item in map(_evidence, changes) if await stands(item, context.code, "")]
+    await context.evidence.put(gathered)
+    numbers = _numbers(case, gathered)
+    owner = history.owners[0] if history.owners else None
+    update = {
+        "suspect_changes": _reported(found.changes, numbers),
+        "recent_changes": _reported(found.recent, numbers),
+        "no_suspect_change": found.said[:300] if found.doubt else "",
+        "owner": owner.name if owner else None,
+        "owner_reason": _reasons(owner) if owner else "",
+        "fingerprints": tuple(one.value for one in history.fingerprints),
+    }
+    return report.model_copy(update=update), _finding(found.changes, gathered)
+
+
+def _spot(suspect: Suspect) -> Spot:
+    return Spot(
+        suspect.path,
+        suspect.start_line,
+        suspect.end_line,
+        focus=(suspect.quote_start, suspect.quote_end),
+        symbol=suspect.symbol,
+        weight=suspect.score,
+    )
+
+
+def _evidence(change: SuspectCommit) -> Evidence:
+    return Evidence(
+        kind="commit",
+        locator=Locator(sha=change.commit.sha),
+        quote=change.commit.subject,
+        score=round(max(0.0, change.score), 4),
+        reasons=tuple(reason.text[:200] for reason in change.reasons[:4]),
+    )
+
+
+def _numbers(case: Case, gathered: Sequence[Evidence]) -> dict[str, str]:
+    """The short numbers that the supervisor will give the commits, by their SHAs."""
+    known = dict.fromkeys((*case.state.evidence, *(item.key for item in gathered)))
+    numbers = {key: f"E{number}" for number, key in enumerate(known, 1)}
+    return {str(item.locator.sha): numbers[item.key] for item in gathered}
+
+
+def _reported(changes: Sequence[SuspectCommit], numbers: dict[str, str]) -> tuple[SuspectChange, ...]:
+    return tuple(_change(change, numbers) for change in changes[:SHOWN] if change.commit.sha in numbers)
+
+
+def _change(change: SuspectCommit, numbers: dict[str, str]) -> SuspectChange:
+    commit = change.commit
+    bounds = [reason.text for reason in change.reasons if reason.kind in ("named", "range")]
+    others = [reason.text for reason in change.reasons if reason.kind not in ("named", "range")]
+    return SuspectChange(
+        sha=commit.sha,
+        title=commit.subject,
+        why="; ".join(others[:3])[:300],
+        within="; ".join(bounds)[:300],
+        basis=change.basis,
+        author=commit.author,
+        day=datetime.fromtimestamp(commit.committed, UTC).strftime("%Y-%m-%d"),
+        touches_place=bool(change.touches),
+        evidence=numbers[commit.sha],
+        checked=True,
+    )
+
+
+def _reasons(owner: Owner) -> str:
+    return "; ".join(reason.text for reason in owner.reasons[:2])[:300]
+
+
+def _finding(changes: Sequence[SuspectCommit], gathered: Sequence[Evidence]) -> tuple[AgentFinding, ...]:
+    if not gathered:
+        return ()
+    summary = f"{len(changes[:SHOWN])} suspect changes" if changes else "no suspect change, only recent ones"
+    keys = tuple(item.key for item in gathered)
+    return (AgentFinding(agent_name="history", summary=summary, evidence=keys),)

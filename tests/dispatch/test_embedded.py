@@ -1,0 +1,154 @@
+"""The dispatcher on a real store: how many at once, what becomes of failures, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bot.dispatch import embedded
+from bot.dispatch.embedded import Dispatcher
+from bot.errors import RetryableError, SuspendedError
+from bot.jobs import Continue, Ended, Job, Triage, Work
+from bot.ports import IssueRef
+from bot.store.deliveries import Arrival
+from bot.store.sqlite import SqliteStore
+
+Worker = Callable[[Job], Awaitable[None]]
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "store.db")
+    yield store
+    await store.aclose()
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "FIRST_WAIT", 0.01)
+
+
+def ref(number: int) -> IssueRef:
+    return IssueRef("github.com", 7, 9, "octo", "parser", number)
+
+
+async def arrive(store: SqliteStore, *work: Work) -> None:
+    for number, one in enumerate(work):
+        await store.inbox.accept(Arrival(f"{one.key}-{one.kind}-{number}", "issues", b"{}", (one,)))
+
+
+@asynccontextmanager
+async def dispatching(store: SqliteStore, worker: Worker, concurrency: int = 3) -> AsyncIterator[Dispatcher]:
+    dispatcher = Dispatcher(store.jobs, worker, concurrency=concurrency)
+    running = asyncio.create_task(dispatcher.run())
+    yield dispatcher
+    await dispatcher.drain(2.0)
+    await running
+
+
+async def settled(store: SqliteStore) -> None:
+    async with asyncio.timeout(10):
+        while set(await store.jobs.counts()) - {"dead", "parked"}:
+            await asyncio.sleep(0.01)
+
+
+async def test_issues_are_worked_on_at_once_up_to_a_bound_and_each_in_order(store: SqliteStore) -> None:
+    busy: Counter[str] = Counter()
+    most, order = 0, []
+
+    async def worker(job: Job) -> None:
+        nonlocal most
+        busy[job.work.key] += 1
+        assert busy[job.work.key] == 1
+        most = max(most, busy.total())
+        await asyncio.sleep(0.02)
+        order.append((job.work.key, job.work.kind))
+        busy[job.work.key] -= 1
+        await store.jobs.settle(job)
+
+    await arrive(store, *(work for n in range(6) for work in (Triage(ref=ref(n), why="opened"), Continue(ref=ref(n)))))
+    async with dispatching(store, worker):
+        await settled(store)
+    assert most == 3
+    assert all(order.index((ref(n).key, "triage")) < order.index((ref(n).key, "continue")) for n in range(6))
+
+
+async def test_a_stop_gets_through_while_every_slot_is_taken(store: SqliteStore) -> None:
+    done = asyncio.Event()
+
+    async def worker(job: Job) -> None:
+        if job.work.kind == "ended":
+            done.set()
+        else:
+            await done.wait()
+        await store.jobs.settle(job)
+
+    await arrive(store, *(Triage(ref=ref(n), why="opened") for n in range(5)))
+    async with dispatching(store, worker, concurrency=2) as dispatcher:
+        await asyncio.sleep(0.05)
+        await arrive(store, Ended(ref=ref(0), how="closed"))
+        dispatcher.wake()
+        await settled(store)
+
+
+async def test_what_may_pass_is_tried_again_and_a_fault_is_given_up(store: SqliteStore) -> None:
+    tries: Counter[int] = Counter()
+
+    async def worker(job: Job) -> None:
+        number = int(job.work.key.rpartition("#")[2])
+        tries[number] += 1
+        if number == 1 and tries[1] < 6:
+            raise RetryableError("GitHub answers 502", after=0.0)
+        if number == 2:
+            raise KeyError("a bug")
+        await store.jobs.settle(job)
+
+    await arrive(store, *(Triage(ref=ref(n), why="opened") for n in (1, 2, 3)))
+    async with dispatching(store, worker):
+        await settled(store)
+    assert tries == {1: 6, 2: embedded.TRIES_OF_A_FAULT, 3: 1}
+    assert [(dead.issue_key, dead.said) for dead in await store.jobs.shelved()] == [(ref(2).key, "KeyError: 'a bug'")]
+
+
+async def test_work_of_a_suspended_installation_is_laid_aside(store: SqliteStore) -> None:
+    async def worker(job: Job) -> None:
+        raise SuspendedError("suspended")
+
+    await arrive(store, Triage(ref=ref(1), why="opened"))
+    async with dispatching(store, worker):
+        await settled(store)
+    assert [job.said for job in await store.jobs.shelved("parked")] == ["suspended"]
+
+
+async def test_stopping_lets_what_runs_end_and_frees_the_rest(store: SqliteStore) -> None:
+    begun = asyncio.Event()
+
+    async def worker(job: Job) -> None:
+        begun.set()
+        await asyncio.sleep(0.05 if job.work.key.endswith("#1") else 60)
+        await store.jobs.settle(job)
+
+    await arrive(store, *(Triage(ref=ref(n), why="opened") for n in (1, 2, 3, 4)))
+    dispatcher = Dispatcher(store.jobs, worker, concurrency=2)
+    running = asyncio.create_task(dispatcher.run())
+    await begun.wait()
+    await asyncio.sleep(0.02)
+    await dispatcher.drain(0.2)
+    await running
+    assert await store.jobs.counts() == {"todo": 3}
+
+
+async def test_a_job_that_is_stored_while_it_sleeps_is_taken_at_once(store: SqliteStore) -> None:
+    async def worker(job: Job) -> None:
+        await store.jobs.settle(job)
+
+    async with dispatching(store, worker) as dispatcher:
+        await asyncio.sleep(0.05)
+        await arrive(store, Triage(ref=ref(1), why="opened"))
+        dispatcher.wake()
+        await settled(store)

@@ -1,0 +1,41 @@
+"""The file itself: older ones are brought up to date, newer ones refused."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.errors import UserError
+from bot.store.schema import STEPS
+from bot.store.sqlite import SqliteStore
+
+
+async def test_a_file_of_the_first_release_keeps_its_runs(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "store.db")) as db, db:
+        db.executescript(STEPS[0])
+        db.execute("INSERT INTO runs VALUES ('cli:1', 1, 'finished')")
+    store = SqliteStore(tmp_path / "store.db")
+    assert await store.open_run("cli:1") == 2
+    assert await store.open_run("cli:1") == 2
+    await store.finish_run("cli:1", 2)
+    assert await store.open_run("cli:1") == 3
+    await store.aclose()
+
+
+def test_a_file_of_a_newer_release_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "store.db")) as db:
+        db.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
+    with pytest.raises(UserError, match="newer release"):
+        SqliteStore(tmp_path / "store.db")
+
+
+async def test_every_commit_is_durable(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    said = await store._database.read(
+        lambda db: [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    )
+    assert said == ["wal", 2]
+    await store.aclose()

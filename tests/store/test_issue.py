@@ -1,0 +1,194 @@
+"""What is kept of an issue: effects, questions, signals, runs; and the wall around its repository."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.errors import NotOursError
+from bot.jobs import Continue, Job, Triage
+from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, Relation
+from bot.store.deliveries import Arrival
+from bot.store.questions import NoSlotError
+from bot.store.sqlite import IssueStore, SqliteStore
+from bot.store.tenant import ForeignKeyError
+from nodes.state import HumanExchange
+
+REF = IssueRef("github.com", 7, 9, "octo", "parser", 4)
+OTHER = IssueRef("github.com", 7, 91, "octo", "other", 4)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "store.db")
+    yield store
+    await store.aclose()
+
+
+@pytest.fixture
+def issue(store: SqliteStore) -> IssueStore:
+    return store.for_issue(REF)
+
+
+async def claimed(store: SqliteStore, guid: str = "g") -> Job:
+    await store.inbox.accept(Arrival(guid, "issues", b"{}", (Triage(ref=REF, why="opened"),)))
+    job = await store.jobs.claim("run", "me")
+    assert job is not None
+    return job
+
+
+def comment(at: str = "2024-01-01T00:00:00Z") -> Comment:
+    return Comment(5, 1, "rita", author_is_bot=False, body="/triage", url="https://x/5", created_at=at, updated_at=at)
+
+
+async def test_an_effect_is_pending_until_it_is_done_as_it_is_wanted(issue: IssueStore) -> None:
+    effects = issue.repository.effects
+    assert await effects.get(REF.key, "sticky") is None
+    wanted = await effects.want(REF.key, "sticky", "", "h1", "text")
+    assert (wanted.done_hash, wanted.intent_at, wanted.github_id) == (None, None, None)
+    await effects.intent(REF.key, "sticky", "")
+    begun = await effects.get(REF.key, "sticky")
+    assert begun is not None
+    assert begun.intent_at is not None
+    assert abs((datetime.now(UTC) - begun.intent_at).total_seconds()) < 60
+    await effects.done(REF.key, "sticky", "", "h1", 123)
+    assert await effects.pending(REF.key) == []
+    again = await effects.want(REF.key, "sticky", "", "h2", "other text")
+    assert (again.done_hash, again.github_id, again.intent_at) == ("h1", 123, None)
+    assert [effect.wanted_hash for effect in await effects.pending(REF.key)] == ["h2"]
+
+
+async def test_one_repository_cannot_reach_into_another(store: SqliteStore) -> None:
+    mine = store.for_repository(REF.repository)
+    with pytest.raises(ForeignKeyError):
+        mine.issue(OTHER)
+    for reaching in (
+        mine.effects.want(OTHER.key, "sticky", "", "h", "x"),
+        mine.effects.pending(OTHER.key),
+        mine.questions.all(OTHER.key),
+        mine.questions.ask(OTHER.key, HumanExchange(question="?", question_id="q")),
+    ):
+        with pytest.raises(ForeignKeyError):
+            await reaching
+
+
+async def test_a_question_is_asked_once_settled_once_and_there_are_two(issue: IssueStore) -> None:
+    questions = issue.repository.questions
+    first = await questions.ask(REF.key, HumanExchange(question="Which version?", question_id="q1", options=("1", "2")))
+    assert (first.slot, first.text, first.state, first.options) == (1, "Which version?", "open", ("1", "2"))
+    assert await questions.ask(REF.key, HumanExchange(question="Which version?", question_id="q1")) == first
+    await questions.settle(REF.key, "q1", "answered", answer="2.4", answered_by="rita", answer_url="https://x/5")
+    await questions.settle(REF.key, "q1", "withdrawn")
+    (settled,) = await questions.all(REF.key)
+    assert (settled.state, settled.answer) == ("answered", "2.4")
+    await questions.ask(REF.key, HumanExchange(question="How?", question_id="q2"))
+    with pytest.raises(NoSlotError):
+        await questions.ask(REF.key, HumanExchange(question="Why?", question_id="q3"))
+    assert [exchange.answer for exchange in await questions.exchanges(REF.key)] == ["2.4"]
+
+
+async def test_a_command_counts_once_however_often_it_is_applied(store: SqliteStore, issue: IssueStore) -> None:
+    effects = CommandEffects(
+        signals=(NewSignal("redirect", "look at the parser"),), start=True, relations=(Relation(3, duplicate=True),)
+    )
+    for _ in range(3):
+        await issue.control.apply(comment(), 0, "redirect look at the parser", effects)
+    assert [(one.kind, one.text) for one in await issue.signals.unread(0)] == [("redirect", "look at the parser")]
+    assert await issue.control.commands_run(5) == ("redirect look at the parser",)
+    assert await issue.people.relations() == (Relation(3, duplicate=True),)
+    job = await store.jobs.claim("run", "me")
+    assert job is not None
+    assert job.work == Continue(ref=REF)
+    await store.jobs.settle(job)
+    assert await store.jobs.claim("run", "me") is None
+
+
+async def test_stop_mutes_and_resume_lifts_it(issue: IssueStore) -> None:
+    await issue.control.apply(comment(), 0, "stop", CommandEffects(signals=(NewSignal("stop"),), muted=True))
+    assert await issue.control.muted()
+    await issue.control.apply(comment("2024-01-01T00:01:00Z"), 0, "resume", CommandEffects(muted=False))
+    assert not await issue.control.muted()
+
+
+async def test_a_run_keeps_the_commit_it_began_with(issue: IssueStore) -> None:
+    run = await issue.runs.open()
+    for sha in ("a" * 40, "b" * 40):
+        await issue.runs.pin(run.number, sha=sha, brain="rules", config_hash="c", body_hash="t")
+    assert (await issue.runs.open()).sha == "a" * 40
+    following = await issue.runs.give_up(run.number)
+    assert (following.number, following.sha) == (2, "")
+
+
+async def test_a_redirect_that_came_too_late_for_the_run_starts_the_next_step(
+    store: SqliteStore, issue: IssueStore
+) -> None:
+    job, run = await claimed(store), await issue.runs.open()
+    await issue.control.apply(
+        comment(), 0, "redirect x", CommandEffects(signals=(NewSignal("redirect", "x"),), start=False)
+    )
+    await issue.runs.settle(run.number, "finished", job, result="{}", unread=lambda: Continue(ref=REF))
+    following = await store.jobs.claim("run", "me")
+    assert following is not None
+    assert following.work == Continue(ref=REF)
+
+
+async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: SqliteStore, issue: IssueStore) -> None:
+    job, run = await claimed(store), await issue.runs.open()
+    await store.jobs.recover(blame=False)
+    with pytest.raises(NotOursError):
+        await issue.runs.settle(run.number, "finished", job)
+    last = await issue.runs.last()
+    assert last is not None
+    assert last.status == "running"
+
+
+async def test_a_moved_issue_takes_along_what_was_said(store: SqliteStore, issue: IssueStore) -> None:
+    await issue.runs.open()
+    await issue.control.apply(comment(), 0, "stop", CommandEffects(signals=(NewSignal("redirect", "x"),), muted=True))
+    await issue.repository.questions.ask(REF.key, HumanExchange(question="?", question_id="q1"))
+    moved = store.for_issue(OTHER)
+    assert await moved.row.adopt(REF.key)
+    assert not await moved.row.adopt(REF.key)
+    assert (await moved.row.state()).muted
+    assert len(await moved.signals.unread(0)) == 1
+    assert len(await moved.repository.questions.all(OTHER.key)) == 1
+    run = await moved.runs.open()
+    assert run.number == 2
+
+
+async def test_installations_and_their_repositories(store: SqliteStore) -> None:
+    known = store.installations
+    await known.note("github.com", 7, "octo", "active")
+    await known.add([REF.repository, OTHER.repository])
+    assert sorted(await known.of("github.com", 7)) == ["github.com/9", "github.com/91"]
+    await known.note("github.com", 7, "", "suspended")
+    await known.remove(["github.com/91"])
+    here, gone = await known.repository("github.com/9"), await known.repository("github.com/91")
+    assert here is not None
+    assert gone is not None
+    assert (here.installation, here.gone, gone.gone) == ("suspended", False, True)
+    config = store.for_repository(REF.repository).config
+    assert await config.first_complaint("line 3")
+    assert not await config.first_complaint("line 3")
+    await config.keep("mode: label")
+    assert await config.last_valid() == "mode: label"
+    assert await config.first_complaint("line 3")
+
+
+async def test_what_is_spent_is_reserved_first(store: SqliteStore) -> None:
+    usage = store.for_repository(REF.repository).usage
+    assert await usage.reserve(60, limit=100)
+    assert not await usage.reserve(60, limit=100)
+    await usage.correct(-50)
+    assert await usage.reserve(60, limit=100)
+    assert await usage.tokens() == 70
+
+
+async def test_events_of_a_run_are_numbered(issue: IssueStore) -> None:
+    events = issue.events(1)
+    for body in ("{}", '{"node": "writer"}'):
+        await events.add(body)
+    assert await events.after(1) == [(2, '{"node": "writer"}')]

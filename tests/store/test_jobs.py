@@ -1,0 +1,203 @@
+"""The jobs table on a real file: order, attempts, retries, and what survives a kill."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.errors import NotOursError
+from bot.jobs import EDIT_DELAY, Continue, Edited, Ended, Expire, Job, Triage, Work
+from bot.ports import IssueRef
+from bot.store.database import Database
+from bot.store.deliveries import Arrival, Inbox
+from bot.store.jobs import FEW, MAX_ATTEMPTS, MAX_LOST, PATIENCE, Jobs
+
+
+@dataclass
+class Clock:
+    now: float = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Queue:
+    inbox: Inbox
+    jobs: Jobs
+    clock: Clock
+    stored: int = 0
+
+    async def store(self, *work: Work) -> None:
+        for one in work:
+            self.stored += 1
+            await self.inbox.accept(Arrival(f"guid-{self.stored}", "issues", b"{}", (one,)))
+
+    async def claim(self, lane: str = "run") -> Job:
+        job = await self.jobs.claim(lane, "me")  # type: ignore[arg-type]
+        assert job is not None
+        return job
+
+    async def idle(self, lane: str = "run") -> bool:
+        return await self.jobs.claim(lane, "me") is None  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def queue(tmp_path: Path) -> AsyncIterator[Queue]:
+    database, clock = Database(tmp_path / "store.db"), Clock()
+    yield Queue(Inbox(database, clock), Jobs(database, clock), clock)
+    await database.aclose()
+
+
+def ref(number: int = 1, repository: int = 9) -> IssueRef:
+    return IssueRef("github.com", 7, repository, "octo", "parser", number)
+
+
+def triage(number: int = 1) -> Triage:
+    return Triage(ref=ref(number), why="opened")
+
+
+async def test_an_issue_is_worked_on_by_one_job_at_a_time_in_the_order_things_happened(queue: Queue) -> None:
+    await queue.store(triage(), Continue(ref=ref()), triage(2))
+    first = await queue.claim()
+    assert (await queue.claim()).work == triage(2)
+    assert await queue.idle()
+    await queue.jobs.settle(first)
+    assert (await queue.claim()).work == Continue(ref=ref())
+
+
+async def test_commands_do_not_wait_behind_a_run(queue: Queue) -> None:
+    await queue.store(triage(), Ended(ref=ref(), how="closed"))
+    await queue.claim()
+    assert (await queue.claim("control")).work == Ended(ref=ref(), how="closed")
+
+
+async def test_what_follows_from_a_job_is_stored_with_its_end_and_once(queue: Queue) -> None:
+    await queue.store(triage())
+    job = await queue.claim()
+    await queue.jobs.settle(job, next_work=[Continue(ref=ref())])
+    with pytest.raises(NotOursError):
+        await queue.jobs.settle(job, next_work=[Continue(ref=ref())])
+    await queue.jobs.settle(await queue.claim())
+    assert await queue.idle()
+
+
+async def test_a_job_that_is_put_off_keeps_its_place(queue: Queue) -> None:
+    await queue.store(triage(), Continue(ref=ref()))
+    await queue.jobs.put_off(await queue.claim(), 30.0, "GitHub is down")
+    assert await queue.idle()
+    assert await queue.jobs.idle() == 30.0
+    queue.clock.now += 30
+    job = await queue.claim()
+    assert (job.work, job.attempt) == (triage(), 2)
+
+
+async def test_a_question_that_waits_for_weeks_holds_nothing_up(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Expire, "delay", 14 * 86_400.0)
+    await queue.store(Expire(ref=ref(), question_id="q"), Continue(ref=ref()))
+    assert (await queue.claim()).work == Continue(ref=ref())
+
+
+async def test_edits_in_one_minute_are_one_change(queue: Queue) -> None:
+    await queue.store(Edited(ref=ref()))
+    queue.clock.now += 50
+    await queue.store(Edited(ref=ref()))
+    queue.clock.now += 50
+    assert await queue.idle()
+    queue.clock.now += 10
+    await queue.jobs.settle(await queue.claim())
+    assert await queue.idle()
+    await queue.store(Edited(ref=ref()))
+    queue.clock.now += EDIT_DELAY
+    await queue.claim()
+
+
+async def test_whoever_edits_for_ever_is_not_waited_for(queue: Queue) -> None:
+    await queue.store(Edited(ref=ref()))
+    for _ in range(int(PATIENCE // 50)):
+        queue.clock.now += 50
+        await queue.store(Edited(ref=ref()))
+    assert await queue.claim()
+
+
+async def test_an_attempt_that_was_taken_over_may_do_nothing_more(queue: Queue) -> None:
+    await queue.store(triage())
+    frozen = await queue.claim()
+    await queue.jobs.check(frozen)
+    assert await queue.jobs.recover(blame=False) == 1
+    taken = await queue.claim()
+    for forbidden in (
+        queue.jobs.check(frozen),
+        queue.jobs.settle(frozen),
+        queue.jobs.put_off(frozen, 1, ""),
+        queue.jobs.bury(frozen, ""),
+    ):
+        with pytest.raises(NotOursError):
+            await forbidden
+    await queue.jobs.check(taken)
+
+
+async def test_a_job_that_ends_its_process_is_given_up_and_the_next_one_runs(queue: Queue) -> None:
+    await queue.store(triage(), Continue(ref=ref()))
+    for _ in range(MAX_LOST):
+        assert (await queue.claim()).work == triage()
+        await queue.jobs.recover(blame=True)
+    assert (await queue.claim()).work == Continue(ref=ref())
+    (dead,) = await queue.jobs.shelved()
+    assert (dead.kind, dead.issue_key, "ended the process" in dead.said) == ("triage", ref().key, True)
+
+
+async def test_twenty_kills_of_the_server_lose_nothing_and_no_job_goes_on_for_ever(queue: Queue) -> None:
+    await queue.store(triage())
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        assert (await queue.claim()).attempt == attempt
+        await queue.jobs.recover(blame=False)
+        assert (await queue.jobs.idle() is None) == (attempt < FEW)
+        queue.clock.now += 300
+    assert MAX_ATTEMPTS > 20
+    assert await queue.idle()
+    assert [dead.attempts for dead in await queue.jobs.shelved()] == [MAX_ATTEMPTS]
+
+
+async def test_a_dead_job_can_be_replayed(queue: Queue) -> None:
+    await queue.store(triage())
+    await queue.jobs.bury(await queue.claim(), "a bug")
+    assert await queue.jobs.counts() == {"dead": 1}
+    (dead,) = await queue.jobs.shelved()
+    assert await queue.jobs.replay(dead.id)
+    assert not await queue.jobs.replay(dead.id)
+    assert (await queue.claim()).attempt == 1
+
+
+async def test_parked_jobs_wait_for_their_installation(queue: Queue) -> None:
+    await queue.store(triage(), Triage(ref=ref(repository=91), why="opened"))
+    for _ in range(2):
+        await queue.jobs.park(await queue.claim(), "suspended")
+    assert await queue.jobs.unpark(["github.com/9"]) == 1
+    assert (await queue.claim()).work == triage()
+    assert await queue.idle()
+
+
+async def test_nothing_of_an_interrupted_transaction_stays(tmp_path: Path) -> None:
+    database = Database(tmp_path / "store.db")
+
+    def fail(db):  # type: ignore[no-untyped-def]
+        db.execute("INSERT INTO deliveries VALUES ('g', 'issues', x'', 0)")
+        raise KeyError("in the middle")
+
+    with pytest.raises(KeyError):
+        await database.do(fail)
+    assert await database.read(lambda db: db.execute("SELECT count(*) FROM deliveries").fetchone()) == (0,)
+    await database.aclose()
+
+
+async def test_old_deliveries_and_jobs_are_dropped_only_when_they_are_done(queue: Queue) -> None:
+    await queue.store(triage(), triage(2))
+    await queue.jobs.settle(await queue.claim())
+    queue.clock.now += 8 * 86_400
+    assert await queue.inbox.forget_old() == 1
+    assert await queue.jobs.forget_done(86_400) == 1
+    assert (await queue.claim()).work == triage(2)

@@ -1,0 +1,171 @@
+"""The receiver over real HTTP: what is taken in, what is refused, and that it stays well."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from urllib.parse import urlencode
+
+import pytest
+
+from bot.webhook import LARGEST
+from tests.deliveries import headers, issue_event, sign
+from tests.github_world import World
+from tests.webhook.conftest import OLD_SECRET, Receiver
+
+PATH = "/webhooks/github"
+
+
+@pytest.fixture
+def opened() -> bytes:
+    world = World(url="https://github.example.org")
+    repo = world.repository()
+    return issue_event(world, repo, world.open_issue(repo)["number"], "opened")
+
+
+async def jobs(receiver: Receiver) -> int:
+    return sum((await receiver.store.jobs.counts()).values())
+
+
+async def test_an_opened_issue_is_stored_before_it_is_acknowledged(receiver: Receiver, opened: bytes) -> None:
+    answer = await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))
+    assert (answer.status_code, answer.json()) == (202, {"status": "queued"})
+    job = await receiver.store.jobs.claim("run", "me")
+    assert job is not None
+    assert job.work.kind == "triage"
+    assert job.work.key.startswith("github.example.org/")
+    assert receiver.work.woken == [None]
+
+
+async def test_a_form_says_the_same_as_json(receiver: Receiver, opened: bytes) -> None:
+    body = urlencode({"payload": opened.decode()}).encode()
+    form = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
+    answer = await receiver.http.post(PATH, content=body, headers=headers("issues", body) | form)
+    assert answer.status_code == 202
+    assert await jobs(receiver) == 1
+
+
+async def test_a_delivery_that_comes_again_is_one_delivery(receiver: Receiver, opened: bytes) -> None:
+    sent = headers("issues", opened, guid="same")
+    answers = await asyncio.gather(*(receiver.http.post(PATH, content=opened, headers=sent) for _ in range(5)))
+    assert {answer.status_code for answer in answers} == {202}
+    assert sorted(answer.json()["status"] for answer in answers) == ["known"] * 4 + ["queued"]
+    assert await jobs(receiver) == 1
+
+
+async def test_deliveries_that_arrive_together_are_all_stored(receiver: Receiver, opened: bytes) -> None:
+    sent = [receiver.http.post(PATH, content=opened, headers=headers("issues", opened)) for _ in range(40)]
+    assert {answer.status_code for answer in await asyncio.gather(*sent)} == {202}
+    assert await jobs(receiver) == 40
+
+
+async def test_both_secrets_count_while_one_replaces_the_other(receiver: Receiver, opened: bytes) -> None:
+    sent = headers("issues", opened, secret=OLD_SECRET)
+    assert (await receiver.http.post(PATH, content=opened, headers=sent)).status_code == 202
+
+
+SIGNATURES = {
+    "none": None,
+    "empty": "",
+    "no digest": "sha256=",
+    "the old kind": "sha1=" + "0" * 40,
+    "of something else": "sha256=" + "0" * 64,
+    "another secret's": sign(b"{}", "another secret"),
+    "not ASCII": "sha256=é",
+}
+
+
+async def test_a_delivery_nobody_signed_is_refused(receiver: Receiver, opened: bytes) -> None:
+    for name, signature in SIGNATURES.items():
+        sent: dict[str, str | bytes] = {**headers("issues", opened)}
+        del sent["X-Hub-Signature-256"]
+        if signature is not None:
+            sent["X-Hub-Signature-256"] = signature.encode()
+        answer = await receiver.http.post(PATH, content=opened, headers=sent)  # type: ignore[arg-type]
+        assert answer.status_code == 401, name
+    assert await jobs(receiver) == 0
+
+
+MALFORMED = {
+    "empty": b"",
+    "cut off": b"{",
+    "a list": b"[]",
+    "null": b"null",
+    "not UTF-8": b"\xff\xfe",
+    "very deep": b"[" * 100_000,
+}
+MISSHAPEN = {
+    "no issue": b'{"action": "opened"}',
+    "no number": b'{"action": "opened", "issue": {"number": "x"}, "repository": {"id": 1}}',
+    "the issue is a number": b'{"action": "opened", "issue": 1, "repository": {"id": 1}}',
+    "half a character": b'{"action": "\\ud800"}',
+}
+
+
+async def test_what_is_not_a_payload_is_refused(receiver: Receiver) -> None:
+    cases = [(event, *case) for event in ("issues", "star") for case in MALFORMED.items()]
+    for event, name, body in [*cases, *(("issues", *case) for case in MISSHAPEN.items())]:
+        answer = await receiver.http.post(PATH, content=body, headers=headers(event, body))
+        assert answer.status_code == 400, (event, name)
+    assert await jobs(receiver) == 0
+    assert (await receiver.http.get("/healthz")).status_code == 200
+
+
+@pytest.mark.parametrize("missing", ["X-GitHub-Event", "X-GitHub-Delivery"])
+async def test_a_delivery_without_its_headers_is_refused(receiver: Receiver, opened: bytes, missing: str) -> None:
+    sent = headers("issues", opened)
+    del sent[missing]
+    assert (await receiver.http.post(PATH, content=opened, headers=sent)).status_code == 400
+
+
+async def test_a_form_without_a_payload_is_refused(receiver: Receiver) -> None:
+    for body in (b"other=1", b"%", b"payload", b""):
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        answer = await receiver.http.post(PATH, content=body, headers=headers("issues", body) | form)
+        assert answer.status_code == 400, body
+
+
+async def test_other_types_are_refused(receiver: Receiver, opened: bytes) -> None:
+    for kind in ("text/plain", "application/xml", "application/jsonp", ""):
+        sent = headers("issues", opened) | {"Content-Type": kind}
+        assert (await receiver.http.post(PATH, content=opened, headers=sent)).status_code == 415, kind
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["announced", "in-pieces"])
+async def test_forty_megabytes_are_refused_and_the_server_is_well(receiver: Receiver, *, chunked: bool) -> None:
+    body = b'{"a": "' + b"x" * (40 * 1024 * 1024) + b'"}'
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), 1 << 20):
+            yield body[start : start + (1 << 20)]
+
+    sent = headers("issues", body)
+    answer = await receiver.http.post(PATH, content=pieces() if chunked else body, headers=sent)
+    assert answer.status_code == 413
+    assert (await receiver.http.get("/readyz")).status_code == 200
+
+
+async def test_a_large_body_within_the_bound_is_read(receiver: Receiver, opened: bytes) -> None:
+    filler = {"filler": "x" * (LARGEST - len(opened) - 100)}
+    body = json.dumps(json.loads(opened) | filler).encode()
+    assert (await receiver.http.post(PATH, content=body, headers=headers("issues", body))).status_code == 202
+
+
+async def test_events_we_do_not_use_are_acknowledged_and_forgotten(receiver: Receiver) -> None:
+    for event in ("star", "push", "pull_request", "ping", "an_event_of_tomorrow"):
+        answer = await receiver.http.post(PATH, content=b"{}", headers=headers(event, b"{}"))
+        assert (answer.status_code, answer.json()) == (202, {"status": "nothing to do"}), event
+    assert await jobs(receiver) == 0
+
+
+async def test_only_posts_are_deliveries(receiver: Receiver) -> None:
+    assert (await receiver.http.get(PATH)).status_code == 405
+    assert (await receiver.http.get("/nothing")).status_code == 404
+
+
+async def test_it_is_ready_only_while_somebody_works(receiver: Receiver) -> None:
+    assert (await receiver.http.get("/readyz")).status_code == 200
+    receiver.work.ready = False
+    answer = await receiver.http.get("/readyz")
+    assert (answer.status_code, answer.json()["faults"]) == (503, ["the worker is starting"])
