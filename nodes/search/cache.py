@@ -1,105 +1,165 @@
-"""What was parsed, by blob id, on disk: one SQLite file a repository, shared by any number of processes."""
+"""What was parsed, by blob id, on disk: one file a repository, bounded, shared by any number of processes.
+
+A record is one parsed blob; a tree is all records of a commit joined, of which only the last few are kept.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import sqlite3
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
+
+from nodes.search.cachefile import CacheFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
-SCHEMA = """
-create table if not exists record (
-    key text primary key, value blob not null, size integer not null, used integer not null
-) without rowid;
-create index if not exists record_used on record (used, size);
-"""
 LARGEST = 512 * 1024 * 1024
-"""Bytes of records kept; past it, the least recently used are dropped down to three quarters."""
+"""Bytes kept unless told otherwise."""
+TREES = 3
+"""Commits kept joined: the one at hand, the one before, and that of another branch."""
 BATCH = 500  # keys a statement: under SQLite's old limit of 999 variables
-WAIT = 20.0  # seconds for another process to finish writing
-DAY = 86_400  # a record's last use is noted once a day, so that reading does not mean writing
-
-T = TypeVar("T")
+HOUR = 3_600  # a record's last use is noted once an hour, so that reading seldom means writing
+READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
 
 
 class Cache:
-    """Records by key. It may forget at any time: losing it costs time, never an answer."""
+    """Records and trees by key. It may forget at any time: losing it costs time, never an answer."""
 
     def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
-        self.path = path
+        """Name the file, which need not exist.
+
+        Args:
+            path: the file.
+            largest: how many bytes of records and trees it may hold.
+
+        Raises:
+            OSError: there can be no such folder; one that cannot be written only means that nothing is kept.
+        """
+        self._file = CacheFile(path)
         self.largest = largest
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            if error.errno not in READ_ONLY:
+                raise
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Return those of the keys that are known."""
+        """Return those of the records that are known."""
         wanted = list(keys)
-        return self._guarded(lambda connection: self._get(connection, wanted), {})
+        return self._file.run(lambda connection: _get(connection, wanted), {}) if wanted else {}
 
-    def put(self, records: Mapping[str, bytes]) -> None:
-        """Keep records, and drop the least recently used when there are too many."""
+    def put(self, records: Mapping[str, bytes], needed: Collection[str] = ()) -> None:
+        """Keep records, dropping the least recently used to make room, but none of those that are needed."""
         if records:
-            self._guarded(lambda connection: self._put(connection, records), None)
+            self._file.run(lambda connection: self._put(connection, records, {*needed, *records}), None)
 
-    def _get(self, connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
-        today, found, stale = int(time.time()) // DAY, {}, []
-        for start in range(0, len(keys), BATCH):
-            part = keys[start : start + BATCH]
-            marks = ",".join("?" * len(part))
-            statement = f"select key, value, used from record where key in ({marks})"  # noqa: S608 - only question marks
-            for key, value, used in connection.execute(statement, part):
-                found[key] = value
-                if used < today:
-                    stale.append((today, key))
-        if stale:
-            with contextlib.suppress(sqlite3.OperationalError), connection:  # another process writes: it can wait
-                connection.executemany("update record set used = ? where key = ?", stale)
-        return found
+    def tree(self, key: str) -> bytes | None:
+        """Return a tree that was kept by this key."""
+        return self._file.run(lambda connection: _tree(connection, "key = ?", key), None)
 
-    def _put(self, connection: sqlite3.Connection, records: Mapping[str, bytes]) -> None:
-        today = int(time.time()) // DAY
-        rows = [(key, value, len(value), today) for key, value in records.items()]
-        with connection:
-            connection.executemany("insert or replace into record values (?, ?, ?, ?)", rows)
-            (total,) = connection.execute("select coalesce(sum(size), 0) from record").fetchone()
-            if total > self.largest:
-                self._evict(connection, total - self.largest * 3 // 4)
+    def latest_tree(self, version: str) -> bytes | None:
+        """Return the tree used last, of those whose key ends with the version."""
+        return self._file.run(lambda connection: _tree(connection, "key like '%' || ?", version), None)
 
-    def _evict(self, connection: sqlite3.Connection, surplus: int) -> None:
-        doomed = []
-        for key, size in connection.execute("select key, size from record order by used, key"):
-            if surplus <= 0:
-                break
-            doomed.append((key,))
-            surplus -= size
-        connection.executemany("delete from record where key = ?", doomed)
+    def put_tree(self, key: str, value: bytes) -> None:
+        """Keep a tree instead of the one that was not used for longest, unless it would take most of the room."""
+        if len(value) <= self.largest // 2:
+            self._file.run(lambda connection: self._put_tree(connection, key, value), None)
 
-    def _guarded(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Run an action; a damaged file is rebuilt once, a busy or full disk means no cache this time."""
-        for _ in range(2):
-            try:
-                with contextlib.closing(self._connect()) as connection:
-                    return action(connection)
-            except sqlite3.OperationalError:
-                return otherwise
-            except sqlite3.DatabaseError:
-                self._discard()
-        return otherwise
+    def size(self) -> int:
+        """Count the bytes of all records and trees."""
+        return self._file.run(_total, 0)
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=WAIT)
-        try:
-            connection.execute("pragma journal_mode = wal")
-            connection.execute("pragma synchronous = normal")
-            connection.executescript(SCHEMA)
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
+    def _put(self, connection: sqlite3.Connection, records: Mapping[str, bytes], needed: Collection[str]) -> None:
+        now = int(time.time()) // HOUR
+        with _writing(connection):
+            room = self._room(connection, sum(map(len, records.values())), needed)
+            rows = []
+            for key, value in records.items():
+                if len(value) <= room:
+                    room -= len(value)
+                    rows.append((key, value, len(value), now))
+            connection.executemany("insert or replace into record (key, value, size, used) values (?, ?, ?, ?)", rows)
 
-    def _discard(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+    def _put_tree(self, connection: sqlite3.Connection, key: str, value: bytes) -> None:
+        with _writing(connection):
+            connection.execute(
+                "delete from tree where key = ? or id not in (select id from tree order by used desc limit ?)",
+                (key, TREES - 1),
+            )
+            if len(value) <= self._room(connection, len(value), ()):
+                connection.execute(
+                    "insert into tree (key, value, size, used)"
+                    " values (?, ?, ?, (select coalesce(max(used), 0) + 1 from tree))",
+                    (key, value, len(value)),
+                )
+
+    def _room(self, connection: sqlite3.Connection, incoming: int, needed: Collection[str]) -> int:
+        """Return how many bytes may be added, after dropping what is not needed if they are too few."""
+        room = self.largest - _total(connection)
+        # An eighth more than is needed is dropped, so that not every write has to make room.
+        return room if incoming <= room else room + _drop(connection, incoming - room + self.largest // 8, needed)
+
+
+@contextlib.contextmanager
+def _writing(connection: sqlite3.Connection) -> Iterator[None]:
+    """Make one transaction of some statements, and give the disk back what they freed."""
+    connection.execute("begin immediate")
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+    connection.executescript("pragma incremental_vacuum")  # execute() would free a single page
+
+
+def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
+    now, found, stale = int(time.time()) // HOUR, {}, []
+    for start in range(0, len(keys), BATCH):
+        part = keys[start : start + BATCH]
+        marks = ",".join("?" * len(part))
+        statement = f"select id, key, value, used from record where key in ({marks})"  # noqa: S608 - question marks
+        for row, key, value, used in connection.execute(statement, part):
+            found[key] = value
+            if used < now:
+                stale.append((now, row))
+    if stale:
+        with contextlib.suppress(sqlite3.OperationalError), _writing(connection):  # the disk may be full or read-only
+            connection.executemany("update record set used = ? where id = ?", stale)
+    return found
+
+
+def _tree(connection: sqlite3.Connection, condition: str, argument: str) -> bytes | None:
+    latest = connection.execute("select max(used) from tree").fetchone()[0]
+    statement = f"select id, used from tree where {condition} order by used desc limit 1"  # noqa: S608 - a constant
+    row, used = connection.execute(statement, (argument,)).fetchone() or (None, latest)
+    if used != latest:
+        with contextlib.suppress(sqlite3.OperationalError):  # another process writes, or nobody may
+            connection.execute("update tree set used = ? where id = ?", (latest + 1, row))
+    found: tuple[bytes] | None = connection.execute("select value from tree where id = ?", (row,)).fetchone()
+    return found[0] if found else None
+
+
+def _total(connection: sqlite3.Connection) -> int:
+    statement = "select (select coalesce(sum(size), 0) from record) + (select coalesce(sum(size), 0) from tree)"
+    return int(connection.execute(statement).fetchone()[0])
+
+
+def _drop(connection: sqlite3.Connection, surplus: int, needed: Collection[str]) -> int:
+    """Drop trees but the one used last, then the records not used for longest; return how many bytes that frees."""
+    freed = 0
+    for row, size in connection.execute("select id, size from tree order by used desc limit -1 offset 1").fetchall():
+        connection.execute("delete from tree where id = ?", (row,))
+        freed += size
+    for row, size, key in connection.execute("select id, size, key from record order by used, id").fetchall():
+        if freed >= surplus:
+            break
+        if key not in needed:
+            connection.execute("delete from record where id = ?", (row,))
+            freed += size
+    return freed

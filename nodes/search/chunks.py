@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from nodes.search.columns import starts
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     from nodes.search.types import Definition
+
+    Ints = npt.NDArray[np.int64]
 
 PIECE = 60
 """Lines of a piece where no definition says where to cut."""
@@ -18,43 +26,44 @@ DEEPEST = 3  # a closure inside a method still counts as the method's text from 
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """Lines that belong to one definition, or to none."""
+class Chunks:
+    """Lines that belong to one definition, or to none: one row each, file by file, from the first line to the last."""
 
-    start: int
+    file: Ints
+    start: Ints
     """1-based."""
-    end: int
+    end: Ints
     """1-based, inclusive."""
-    definition: int
-    """Index of the innermost definition that owns these lines, or -1."""
+    definition: Ints
+    """Number, in its file, of the innermost definition that owns these lines, or -1."""
 
 
-def cut_chunks(definitions: Sequence[Definition], lines: int) -> list[Chunk]:
-    """Give each line to exactly one chunk, each chunk to the innermost definition around it."""
-    owners = [-1] * (lines + 1)
-    for index, definition in enumerate(definitions):
-        if definition.name.count(".") >= DEEPEST:
-            continue
-        first, last = max(1, definition.start_line), min(lines, definition.end_line)
-        owners[first : last + 1] = [index] * max(0, last - first + 1)
-    return [chunk for start, end, owner in runs(owners) for chunk in pieces(start, end, owner)]
+def cut_chunks(definitions: Sequence[Sequence[Definition]], lines: Sequence[int]) -> Chunks:
+    """Give each line of some files to exactly one chunk, each chunk to the innermost definition around it.
+
+    Args:
+        definitions: of each file, an outer one before those inside it.
+        lines: how many each file has.
+    """
+    first_line = starts(np.asarray(lines, np.int64))
+    owner = np.full(int(first_line[-1]), -1, np.int64)
+    for file, of_file in enumerate(definitions):
+        before = int(first_line[file]) - 1
+        for number, one in enumerate(of_file):
+            if one.name.count(".") < DEEPEST:
+                owner[before + max(1, one.start_line) : before + min(lines[file], one.end_line) + 1] = number
+    return _pieces(owner, np.repeat(np.arange(len(lines)), lines), first_line)
 
 
-def runs(owners: list[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield (start, end, owner) for each run of lines with the same owner."""
-    start = 1
-    for line in range(1, len(owners)):
-        if line + 1 == len(owners) or owners[line + 1] != owners[line]:
-            yield start, line, owners[line]
-            start = line + 1
-
-
-def pieces(start: int, end: int, owner: int) -> Iterator[Chunk]:
-    """Cut a run that is too long into even pieces."""
-    size = end - start + 1
-    if size <= (LARGEST if owner >= 0 else PIECE):
-        yield Chunk(start, end, owner)
-        return
-    count = -(-size // PIECE)
-    for number in range(count):
-        yield Chunk(start + size * number // count, start + size * (number + 1) // count - 1, owner)
+def _pieces(owner: Ints, file: Ints, first_line: Ints) -> Chunks:
+    """Make a chunk of each run of lines with the same owner, and even pieces of a run that is too long."""
+    new = np.ones(len(owner), bool)
+    new[1:] = (owner[1:] != owner[:-1]) | (file[1:] != file[:-1])
+    run = np.flatnonzero(new)
+    size = np.diff(run, append=len(owner))
+    long = size > np.where(owner[run] >= 0, LARGEST, PIECE)
+    count = np.where(long, -(-size // PIECE), 1)
+    number = np.arange(count.sum()) - np.repeat(starts(count)[:-1], count)
+    run, size, count = (np.repeat(values, count) for values in (run, size, count))
+    first = run - first_line[file[run]] + 1
+    return Chunks(file[run], first + size * number // count, first + size * (number + 1) // count - 1, owner[run])

@@ -24,7 +24,8 @@ from nodes.search.features.table import Features
 from nodes.search.git import Repository, decode, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
-from nodes.search.index import Index, load_index
+from nodes.search.index import Index
+from nodes.search.loading import load_index
 from nodes.search.lookups import Lookups
 from nodes.search.query import Parsed, parse_query
 from nodes.search.rank import LEADS, Place, best_files, confidence, explain, load_weights, rank_places, weighted
@@ -135,7 +136,7 @@ class Engine:
     def _index(self, sha: str) -> Index:
         with self._lock:
             if sha not in self._indexes:
-                self._indexes[sha] = load_index(self.repository, sha, self._cache, self._progress)
+                self._indexes[sha] = load_index(self.repository, sha, self._cache, self._progress).index
                 while len(self._indexes) > COMMITS:
                     self._indexes.popitem(last=False)
             self._indexes.move_to_end(sha)

@@ -150,7 +150,7 @@ class Repository:
         with tempfile.TemporaryFile() as given:
             given.write(stdin)
             given.seek(0)
-            with self._started(*arguments, stdin=given) as process:
+            with self.started(*arguments, stdin=given) as process:
                 assert process.stdout is not None  # noqa: S101 - a pipe was asked for
                 alarm = Timer(PATIENCE, process.kill)
                 alarm.start()
@@ -160,7 +160,8 @@ class Repository:
                     process.kill()
         return printed if process.returncode == 0 else None
 
-    def _started(self, *arguments: str | bytes, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
+    def started(self, *arguments: str | bytes, stdin: IO[bytes] | int) -> subprocess.Popen[bytes]:
+        """Start a command whose output is read as it comes."""
         command = self._command(*arguments)
         try:
             return subprocess.Popen(
@@ -205,12 +206,19 @@ def parse_entry(record: bytes) -> Entry | None:
 def parse_batch(stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
     """Read the answers of ``git cat-file --batch``."""
     while header := stream.readline():
-        parts = header.split()
-        if len(parts) != 3:  # "<id> missing"
-            continue
-        content = stream.read(int(parts[2]))
-        stream.read(1)
-        yield parts[0].decode(), content
+        content = parse_content(stream, header)
+        if content is not None:
+            yield header.split()[0].decode(), content
+
+
+def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:
+    """Read what follows a header of ``git cat-file --batch``; None where the object is missing."""
+    parts = header.split()
+    if len(parts) != 3:  # "<id> missing"
+        return None
+    content = stream.read(int(parts[2]))
+    stream.read(1)
+    return content
 
 
 def is_text(content: bytes) -> bool:

@@ -52,13 +52,9 @@ def term_hash(term: str) -> int:
     return crc32(term.encode("utf-8", "surrogatepass"))
 
 
-def count_hashes(text: str) -> Counter[int]:
-    """Count the hashed terms of a text."""
-    counts: Counter[int] = Counter()
-    for word, times in Counter(WORD.findall(text)).items():
-        for value in hashes_of(word):
-            counts[value] += times
-    return counts
+def stem_hash(part: str) -> int:
+    """Hash the term that one part of a word becomes."""
+    return term_hash(_stemmer.stemWord(part.lower()))
 
 
 def query_terms(text: str) -> Counter[str]:
@@ -74,4 +70,5 @@ def query_terms(text: str) -> Counter[str]:
 def shingles(text: str) -> list[int]:
     """Hash every three words in a row, for matching error messages against string literals."""
     words = [word.lower() for word in WORD.findall(text)]
-    return [term_hash(" ".join(words[i : i + 3])) for i in range(len(words) - 2)]
+    triples = zip(words, words[1:], words[2:], strict=False)
+    return [crc32(f"{a} {b} {c}".encode("utf-8", "surrogatepass")) for a, b, c in triples]

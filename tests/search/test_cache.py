@@ -1,25 +1,203 @@
-"""The cache may forget, and never breaks an answer."""
+"""The cache may forget, keeps to its bound, and never breaks an answer."""
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from contextlib import closing
+
+import pytest
+
+from nodes.search import cache as cache_module
 from nodes.search.cache import Cache
+from nodes.search.cachefile import FORMAT
 
 
-def test_what_was_put_is_found(tmp_path):
-    Cache(tmp_path / "c.sqlite").put({"a": b"1", "b": b"2"})
-    assert Cache(tmp_path / "c.sqlite").get(["a", "b", "c"]) == {"a": b"1", "b": b"2"}
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "c.sqlite"
 
 
-def test_a_damaged_file_is_rebuilt(tmp_path):
-    (tmp_path / "c.sqlite").write_bytes(b"not a database" * 1000)
-    cache = Cache(tmp_path / "c.sqlite")
+def test_what_was_put_is_found(path):
+    Cache(path).put({"a": b"1", "b": b"2"})
+    assert Cache(path).get(["a", "b", "c"]) == {"a": b"1", "b": b"2"}
+    assert Cache(path).size() == 2
+
+
+def test_it_stays_within_its_bound(path):
+    cache = Cache(path, largest=1_000)
+    for number in range(10):
+        cache.put({f"k{number}": bytes(300)})
+    assert 0 < len(cache.get(f"k{number}" for number in range(10))) <= 3
+    assert cache.size() <= 1_000
+
+
+def test_the_file_shrinks_with_what_it_holds(path):
+    Cache(path, largest=50_000_000).put({str(number): bytes(100_000) for number in range(100)})
+    before = path.stat().st_size
+    Cache(path, largest=1_000_000).put({"new": b"1"})
+    assert path.stat().st_size < before / 5
+
+
+def test_what_was_not_used_for_longest_goes_first(path, monkeypatch):
+    cache = Cache(path, largest=1_000)
+    for hour, key in enumerate(("old", "new", "newer")):
+        monkeypatch.setattr(cache_module.time, "time", lambda hour=hour: hour * 3_600.0)
+        cache.put({key: bytes(300)})
+    monkeypatch.setattr(cache_module.time, "time", lambda: 3 * 3_600.0)
+    cache.get(["old"])
+    cache.put({"newest": bytes(300)})
+    assert set(cache.get(["old", "new", "newer", "newest"])) == {"old", "newest"}
+
+
+def test_what_is_needed_stays_and_what_has_no_room_is_left_out(path):
+    cache = Cache(path, largest=1_000)
+    keys = [f"k{number}" for number in range(10)]
+    for key in keys:
+        cache.put({key: bytes(300)}, needed=keys)
+    assert list(cache.get(keys)) == keys[:3]
+
+
+def test_only_the_last_trees_are_kept(path):
+    cache = Cache(path)
+    for number in range(5):
+        cache.put_tree(f"c{number}:v1", b"%d" % number)
+        cache.tree("c0:v1")  # used again and again
+    assert [cache.tree(f"c{number}:v1") for number in range(5)] == [b"0", None, None, b"3", b"4"]
+    assert cache.latest_tree("v1") == b"4"
+    assert cache.latest_tree("v2") is None
+
+
+def test_a_tree_too_large_is_not_kept(path):
+    cache = Cache(path, largest=1_000)
+    cache.put_tree("c:v", bytes(501))
+    assert cache.tree("c:v") is None
+
+
+def test_trees_go_before_records(path):
+    cache = Cache(path, largest=1_100)
+    cache.put({"a": bytes(300)})
+    cache.put_tree("c1:v", bytes(300))
+    cache.put_tree("c2:v", bytes(300))
+    cache.put({"b": bytes(300)})
+    assert set(cache.get(["a", "b"])) == {"a", "b"}
+    assert (cache.tree("c1:v"), cache.tree("c2:v")) == (None, bytes(300))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"not a database" * 1_000, id="no-database"),
+        pytest.param(b"SQLite format 3\0" + b"\xff" * 5_000, id="head-only"),
+    ],
+)
+def test_a_damaged_file_is_set_aside_and_begun_anew(path, caplog, content):
+    path.write_bytes(content)
+    cache = Cache(path)
+    assert cache.get(["a"]) == {}
+    cache.put({"a": b"1"})
+    assert cache.get(["a"]) == {"a": b"1"}
+    assert path.with_name("c.sqlite.damaged").read_bytes() == content
+    assert len(caplog.records) == 1
+
+
+def test_damage_in_the_middle_costs_time_only(path):
+    Cache(path).put({str(number): os.urandom(10_000) for number in range(200)})
+    content = bytearray(path.read_bytes())
+    for start in range(40_000, len(content), 50_000):
+        content[start : start + 20_000] = bytes(20_000)
+    path.write_bytes(content)
+    cache = Cache(path)
+    for _ in range(3):
+        cache.get(map(str, range(200)))
+        cache.put({"a": b"1"})
+    assert cache.get(["a"]) == {"a": b"1"}
+
+
+def test_a_file_of_an_older_format_is_begun_anew(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "create table record (key text primary key, value blob not null, size integer, used integer)"
+        )
+        connection.execute("insert into record values ('a', x'00', 1, 1)")
+        connection.commit()
+    cache = Cache(path)
     assert cache.get(["a"]) == {}
     cache.put({"a": b"1"})
     assert cache.get(["a"]) == {"a": b"1"}
 
 
-def test_it_stays_within_its_bound(tmp_path):
-    cache = Cache(tmp_path / "c.sqlite", largest=1_000)
-    for number in range(10):
-        cache.put({f"k{number}": bytes(300)})
-    assert 0 < len(cache.get(f"k{number}" for number in range(10))) <= 3
+def test_a_file_of_a_newer_format_is_left_alone(path, caplog):
+    Cache(path).put({"a": b"1"})
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"pragma user_version = {FORMAT + 1}")
+    cache = Cache(path)
+    cache.put({"b": b"2"})
+    assert cache.get(["a", "b"]) == {}
+    assert [record.message for record in caplog.records] == [
+        f"parsed files are not kept in {path}: a newer version wrote it"
+    ]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("select key from record").fetchall() == [("a",)]
+
+
+@pytest.mark.parametrize(
+    "hinder",
+    [
+        pytest.param(lambda path: path.mkdir(), id="a-folder-of-that-name"),
+        pytest.param(lambda path: path.parent.joinpath("c.sqlite-wal").mkdir(), id="no-journal"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_said_once(path, caplog, hinder):
+    hinder(path)
+    cache = Cache(path)
+    cache.put({"a": b"1"})
+    assert cache.get(["a"]) == {}
+    assert len(caplog.records) == 1
+
+
+def test_a_full_disk_means_no_cache(path):
+    code = """
+        import resource, sys
+        from pathlib import Path
+        from nodes.search.cache import Cache
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
+        cache = Cache(Path(sys.argv[1]))
+        cache.put({str(number): bytes(100_000) for number in range(100)})
+        cache.put_tree("c:v", bytes(10_000_000))
+        print(len(cache.get(map(str, range(100)))), cache.tree("c:v"))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), path], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "0 None\n"
+    assert done.stderr.count("\n") == 1
+    assert "parsed files are not kept in" in done.stderr
+    Cache(path).put({"a": b"1"})
+    assert Cache(path).get(["a"]) == {"a": b"1"}
+
+
+def test_many_processes_read_and_write_at_once(path):
+    code = """
+        import sys
+        from pathlib import Path
+        from nodes.search.cache import Cache
+        who, cache = sys.argv[2], Cache(Path(sys.argv[1]), largest=3_000_000)
+        for turn in range(30):
+            cache.put({f"{who}:{turn}:{number}": who.encode() * 1_000 for number in range(20)})
+            cache.put_tree(f"{who}{turn}:v", who.encode() * 100_000)
+            for other in "abc":
+                for value in cache.get(f"{other}:{turn}:{number}" for number in range(20)).values():
+                    assert value == other.encode() * 1_000
+            tree = cache.latest_tree(":v")
+            assert tree is None or set(tree) <= set(b"abc") and len(set(tree)) == 1
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), path]
+    processes = [subprocess.Popen([*command, who], stderr=subprocess.PIPE) for who in "abc"]
+    assert [process.communicate(timeout=60)[1] for process in processes] == [b""] * 3
+    assert Cache(path).size() <= 3_000_000
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("pragma integrity_check").fetchone() == ("ok",)

@@ -1,0 +1,173 @@
+"""What is known of parsed files, column by column: joined, sliced and packed without looking at single rows."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+GROUPS = ("chunk", "definition", "string", "post", "much", "meta", "mark")
+"""Kinds of rows; every file has its own number of rows of each kind."""
+COLUMNS = {
+    "chunk_start": ("chunk", "<i4"),
+    "chunk_end": ("chunk", "<i4"),
+    "chunk_def": ("chunk", "<i4"),  # counted from the file's first definition; -1 for none
+    "chunk_length": ("chunk", "<i4"),  # terms
+    "chunk_posts": ("chunk", "<i4"),  # distinct terms
+    "def_last": ("definition", "<u4"),
+    "def_dotted": ("definition", "<u4"),
+    "def_start": ("definition", "<i4"),
+    "def_end": ("definition", "<i4"),
+    "string_hash": ("string", "<u4"),
+    "string_line": ("string", "<i4"),
+    "much_post": ("much", "<i4"),  # counted from the file's first posting
+    "much_count": ("much", "<i4"),
+    "post_hash": ("post", "<u4"),
+    "post_count": ("post", "u1"),  # MUCH where the count stands in much_count
+    "metas": ("meta", "u1"),
+    "marks": ("mark", "u1"),
+}
+"""Group and type of each column; those of four bytes come first, so that all are aligned in a packed table."""
+MUCH = 255
+_HEAD = struct.Struct("<II")  # checksum of what follows, and the number of files
+_WIDTH = {name: np.dtype(kind).itemsize for name, (_, kind) in COLUMNS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Rows of some files, in the order of the files."""
+
+    sizes: npt.NDArray[np.int32]
+    """One line a file, one number a group: how many rows the file has."""
+    values: Mapping[str, Array]
+    """By column name."""
+
+    def __len__(self) -> int:
+        """How many files."""
+        return len(self.sizes)
+
+    def firsts(self, group: str) -> npt.NDArray[np.int64]:
+        """Return the first row of each file, and the number of all rows at the end."""
+        return starts(self.sizes[:, GROUPS.index(group)])
+
+    def owners(self, group: str) -> npt.NDArray[np.int32]:
+        """Return the file of each row."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes[:, GROUPS.index(group)])
+
+    def slices(self, bounds: Sequence[tuple[int, int]]) -> list[Columns]:
+        """Cut out files ``first`` to ``last`` (exclusive) for each pair."""
+        firsts = {group: self.firsts(group) for group in GROUPS}
+        cuts = {group: [(int(of[a]), int(of[b])) for a, b in bounds] for group, of in firsts.items()}
+        return [
+            Columns(
+                self.sizes[first:last],
+                {name: self.values[name][slice(*cuts[group][number])] for name, (group, _) in COLUMNS.items()},
+            )
+            for number, (first, last) in enumerate(bounds)
+        ]
+
+    def pack(self) -> bytes:
+        """Return bytes that ``unpack`` reads, on any machine."""
+        return sealed(
+            len(self), [_raw(self.sizes, "<i4"), *(_raw(self.values[name], COLUMNS[name][1]) for name in COLUMNS)]
+        )
+
+    def records(self) -> list[bytes]:
+        """Pack each file by itself."""
+        raw = {name: _raw(self.values[name], kind) for name, (_, kind) in COLUMNS.items()}
+        ends = {name: (self.firsts(group) * _WIDTH[name]).tolist() for name, (group, _) in COLUMNS.items()}
+        sizes = [row.tobytes() for row in np.ascontiguousarray(self.sizes, "<i4")]
+        return [
+            sealed(1, [sizes[file], *(raw[name][ends[name][file] : ends[name][file + 1]] for name in COLUMNS)])
+            for file in range(len(self))
+        ]
+
+
+def _raw(values: Array, kind: str) -> memoryview:
+    return np.ascontiguousarray(values, kind).view(np.uint8).reshape(-1).data
+
+
+def starts(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+    """Return where each of consecutive runs begins, and where the last one ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
+
+
+def sealed(files: int, parts: Sequence[bytes | memoryview]) -> bytes:
+    """Put the head before a packed body."""
+    count = struct.pack("<I", files)
+    checksum = crc32(count)
+    for part in parts:
+        checksum = crc32(part, checksum)
+    return b"".join([struct.pack("<I", checksum), count, *parts])
+
+
+def is_sound(packed: bytes) -> bool:
+    """Whether a packed table is what was once packed, to the bit."""
+    return len(packed) >= _HEAD.size and crc32(memoryview(packed)[4:]) == _HEAD.unpack_from(packed)[0]
+
+
+def unpack(packed: Sequence[bytes | memoryview]) -> Columns:
+    """Read sound packed tables as one, their files in the order given."""
+    parts: dict[str, list[memoryview]] = {name: [] for name in COLUMNS}
+    sizes = []
+    for one in packed:
+        files = _HEAD.unpack_from(one)[1]
+        here = np.frombuffer(one, "<i4", files * len(GROUPS), _HEAD.size).reshape(files, len(GROUPS))
+        sizes.append(here)
+        rows = dict(zip(GROUPS, (here[0] if files == 1 else here.sum(0, np.int64)).tolist(), strict=True))
+        view, at = memoryview(one), _HEAD.size + here.nbytes
+        for name, (group, _) in COLUMNS.items():
+            end = at + rows[group] * _WIDTH[name]
+            parts[name].append(view[at:end])
+            at = end
+    whole = {name: found[0] if len(found) == 1 else b"".join(found) for name, found in parts.items()}
+    values = {name: np.frombuffer(whole[name], kind) for name, (_, kind) in COLUMNS.items()}
+    return Columns(np.concatenate(sizes) if sizes else np.zeros((0, len(GROUPS)), np.int32), values)
+
+
+def joined(parts: Iterable[Columns]) -> Columns:
+    """Put the files of several tables after one another."""
+    tables = [empty(), *parts]
+    return Columns(
+        np.concatenate([table.sizes for table in tables]),
+        {name: np.concatenate([table.values[name] for table in tables]) for name in COLUMNS},
+    )
+
+
+def empty(files: int = 0) -> Columns:
+    """Files of which nothing is known."""
+    values = {name: np.zeros(0, kind) for name, (_, kind) in COLUMNS.items()}
+    return Columns(np.zeros((files, len(GROUPS)), np.int32), values)
+
+
+def gathered(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Columns:
+    """Build a table out of files of others.
+
+    Args:
+        sources: where files are taken from.
+        picks: for each file of the result its source, and its number there; a source of -1 leaves it empty.
+    """
+    known = np.flatnonzero(picks[:, 0] >= 0)
+    chosen = picks[known]
+    breaks = np.flatnonzero((np.diff(chosen[:, 0]) != 0) | (np.diff(chosen[:, 1]) != 1)) + 1
+    edges = [0, *breaks.tolist(), len(chosen)] if len(chosen) else []
+    runs = [(int(chosen[a, 0]), int(chosen[a, 1]), int(chosen[a, 1]) + b - a) for a, b in pairwise(edges)]
+    cut = {
+        source: iter(table.slices([(first, last) for whose, first, last in runs if whose == source]))
+        for source, table in enumerate(sources)
+    }
+    found = joined(next(cut[source]) for source, _, _ in runs)
+    sizes = np.zeros((len(picks), len(GROUPS)), np.int32)
+    sizes[known] = found.sizes
+    return Columns(sizes, found.values)

@@ -1,0 +1,128 @@
+"""From a commit to its index: what the cache knows is joined, what it does not is parsed and kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.columns import Columns, gathered, is_sound, unpack
+from nodes.search.git import TEXT_LIMIT, Entry, Repository
+from nodes.search.index import Index
+from nodes.search.languages import language_of
+from nodes.search.parsing import Job, cut_batches
+from nodes.search.roles import role_of
+from nodes.search.trees import Tree, unpack_tree
+from nodes.search.version import parser_version
+from nodes.search.workers import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from nodes.search.cache import Cache
+    from nodes.search.types import Role
+
+    Progress = Callable[[str, int, int], None]
+
+WITHOUT_WORDS: frozenset[Role] = frozenset({"data", "minified"})
+"""Roles whose content is not indexed: found by their path alone."""
+PER_WRITE = 8_000_000  # bytes of records put into the cache at a time: what a kill loses is parsed again
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An index, and what it took."""
+
+    index: Index
+    texts: int
+    """Files whose content is indexed."""
+    parsed: int = 0
+    """Different contents that had to be parsed."""
+
+
+def load_index(repository: Repository, commit: str, cache: Cache | None, progress: Progress) -> Loaded:
+    """Read a commit, given by its full SHA, parsing only what no cache knows."""
+    version = parser_version()
+    kept = unpack_tree(cache.tree(f"{commit}:{version}")) if cache else None
+    if kept:
+        return Loaded(Index(kept), kept.texts)
+    near = unpack_tree(cache.latest_tree(version)) if cache else None
+    entries = repository.tree(commit)
+    roles = path_roles(entries, near)
+    files = Assembly(entries, roles)
+    if near:
+        files.add([key_of(path, blob) for path, blob in zip(near.paths, near.blobs, strict=True)], near.columns)
+    if cache:
+        records = {key: record for key, record in cache.get(files.missing).items() if is_sound(record)}
+        files.add(list(records), unpack(list(records.values())))
+    missing = list(files.missing.values())
+    complete = _parse(repository, files, cache, lambda done: progress("parsing", done, len(missing)))
+    tree = Tree(tuple(e.path for e in entries), tuple(e.blob for e in entries), roles, files.columns())
+    if cache and complete and all(entry.size >= 0 for entry in entries):
+        cache.put_tree(f"{commit}:{version}", tree.pack())
+    return Loaded(Index(tree), tree.texts, len(missing))
+
+
+def _parse(repository: Repository, files: Assembly, cache: Cache | None, progress: Callable[[int], None]) -> bool:
+    """Parse what is missing; return whether all of it could be read."""
+    batches = cut_batches(list(files.missing.values()))
+    fresh: dict[str, bytes] = {}
+    done, complete = 0, True
+    for parsed in parse(repository, batches):
+        keys = [job.key for job in batches[parsed.number]]
+        files.add(keys, parsed.columns)
+        complete &= parsed.complete
+        if cache and parsed.complete:
+            fresh |= zip(keys, parsed.columns.records(), strict=True)
+            if sum(map(len, fresh.values())) > PER_WRITE:
+                cache.put(fresh, files.keys)
+                fresh = {}
+        done += len(keys)
+        progress(done)
+    if cache:
+        cache.put(fresh, files.keys)
+    return complete
+
+
+class Assembly:
+    """The columns of a commit's files, put together from wherever they are found."""
+
+    def __init__(self, entries: Sequence[Entry], roles: Sequence[Role]) -> None:
+        self._sources: list[Columns] = []
+        self._picks = np.full((len(entries), 2), -1)
+        self._files: dict[str, list[int]] = {}
+        self.missing: dict[str, Job] = {}
+        """What to parse for the contents that were not found yet, by key."""
+        for number, (entry, role) in enumerate(zip(entries, roles, strict=True)):
+            if role not in WITHOUT_WORDS and 0 < entry.size <= TEXT_LIMIT:
+                key = key_of(entry.path, entry.blob)
+                self._files.setdefault(key, []).append(number)
+                self.missing[key] = Job(key, entry.path, entry.blob, entry.size)
+        self.keys = frozenset(self.missing)
+        """All contents."""
+
+    def add(self, keys: Sequence[str], columns: Columns) -> None:
+        """Take what is missing out of a table, given the key of each of its files."""
+        for row, key in enumerate(keys):
+            if self.missing.pop(key, None):
+                self._picks[self._files[key]] = len(self._sources), row
+        self._sources.append(columns)
+
+    def columns(self) -> Columns:
+        """Return the columns of all files; one that was never found has no rows."""
+        return gathered(self._sources, self._picks)
+
+
+def path_roles(entries: Iterable[Entry], near: Tree | None) -> tuple[Role, ...]:
+    """Say what each path says of its file."""
+    known = dict(zip(near.paths, near.roles, strict=True)) if near else {}
+    return tuple(known.get(entry.path) or role_of(entry.path) for entry in entries)
+
+
+def key_of(path: str, blob: str) -> str:
+    """Name a record: the same blob parsed as the same language by the same parser."""
+    language = language_of(path)
+    # The ending decides too: a header is C or C++ by its content, a file that ends in .c is always C.
+    kind = language + path[path.rfind(".") :][:8] if language else "text"
+    return f"{blob}:{kind}:{parser_version()}"

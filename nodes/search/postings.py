@@ -1,0 +1,147 @@
+"""Which terms stand how often in each chunk, for many chunks at once: the most frequent step of indexing, in arrays."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+
+from nodes.search.columns import starts
+from nodes.search.tokens import LONGEST, PART, WORD, hashes_of, stem_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+BETWEEN = b"\0"
+"""A word of its own between two chunks; as a word's first byte it says that the rest is a name, not to be split."""
+WORD_BYTES = bytes(byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ") for byte in range(256))
+"""For ``bytes.translate``: whatever ends a word becomes a space. What is not ASCII is looked at word by word."""
+_PIECE = re.compile(PART.pattern + "|\n")
+_END, _NO_TERM = -1, -2
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Occurrences of terms, chunk by chunk, each chunk's terms in the order of their hashes."""
+
+    hashes: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.int64]
+    distinct: npt.NDArray[np.int64]
+    """By chunk: how many of the rows above are its own."""
+    lengths: npt.NDArray[np.int64]
+    """By chunk: how many terms it has in all."""
+
+
+def count_postings(
+    vocabulary: Vocabulary, chunks: Sequence[bytes], named: Iterable[tuple[int, str]], weight: int
+) -> Postings:
+    """Count the terms of chunks.
+
+    Args:
+        vocabulary: what was learnt before.
+        chunks: text in UTF-8, translated by ``WORD_BYTES``.
+        named: (chunk, name) for each name that counts as so many more mentions in that chunk.
+        weight: how many.
+    """
+    text = b" \0 ".join(chunks).split()
+    words = np.fromiter(map(vocabulary.__getitem__, text), np.int64, len(text))
+    names = np.array([(chunk, vocabulary[_as_word(name)]) for chunk, name in named], np.int64).reshape(-1, 2)
+    vocabulary.learn()
+    chunk = np.concatenate([np.cumsum(words == 0), np.repeat(names[:, 0], weight)])
+    words = np.concatenate([words, np.repeat(names[:, 1], weight)])
+    return _counted(*vocabulary.expand(words, chunk), len(chunks))
+
+
+def _as_word(name: str) -> bytes:
+    plain = name.isascii() and name.replace("_", "a").isalnum()
+    return name.encode() if plain else BETWEEN + name.encode("utf-8", "surrogatepass")
+
+
+def _counted(chunk: Array, hashes: Array, chunks: int) -> Postings:
+    keys = np.sort(chunk.astype(np.uint64) << np.uint64(32) | hashes)
+    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(keys)), bool), keys[1:] != keys[:-1]]))
+    distinct = keys[first]
+    return Postings(
+        hashes=(distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32),
+        counts=np.diff(first, append=len(keys)),
+        distinct=np.bincount((distinct >> np.uint64(32)).astype(np.int64), minlength=chunks),
+        lengths=np.bincount(chunk, minlength=chunks),
+    )
+
+
+class Vocabulary(dict[bytes, int]):
+    """Numbers of the words met so far, and the hashes of their terms."""
+
+    def __init__(self) -> None:
+        super().__init__({BETWEEN: 0})
+        self._first = np.zeros(2, np.int64)
+        self._hashes = np.zeros(0, np.uint32)
+        self._of_part = _Parts()
+
+    def __missing__(self, word: bytes) -> int:
+        """Number a new word."""
+        number = self[word] = len(self)
+        return number
+
+    def learn(self) -> None:
+        """Find the terms of every word that came since the last time."""
+        new = list(islice(self, len(self._first) - 1, None))
+        found = [self._plain_terms(new), *_other_terms(new)]
+        owner, hashes = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
+        first = starts(np.bincount(owner, minlength=len(new)))
+        self._first = np.concatenate([self._first, self._first[-1] + first[1:]])
+        self._hashes = np.concatenate([self._hashes, hashes[np.argsort(owner, kind="stable")]])
+
+    def expand(self, words: Array, chunk: Array) -> tuple[Array, Array]:
+        """Replace words by their terms: return the chunk, and the hash, of each."""
+        counts = self._first[words + 1] - self._first[words]
+        ends = np.cumsum(counts)
+        place = np.repeat(self._first[words] - (ends - counts), counts) + np.arange(counts.sum())
+        return np.repeat(chunk, counts), self._hashes[place]
+
+    def _plain_terms(self, new: list[bytes]) -> tuple[Array, Array]:
+        """Return (number of the word, hash) for each term of the ASCII words, as ``terms_of`` splits them."""
+        words = [word if len(word) <= LONGEST and word.isascii() and word[:1] != BETWEEN else b"" for word in new]
+        parts = _PIECE.findall(b"\n".join([*words, b""]).decode("ascii"))
+        number = np.fromiter(map(self._of_part.__getitem__, parts), np.int64, len(parts))
+        ends = number == _END
+        owner, number = np.cumsum(ends)[~ends], number[~ends]
+        compound = np.flatnonzero(np.bincount(owner, minlength=len(words)) > 1)
+        whole = [crc32(words[word].strip(b"_").lower()) for word in compound.tolist()]
+        kept = number >= 0
+        return np.append(owner[kept], compound), np.append(number[kept], whole).astype(np.uint32)
+
+
+class _Parts(dict[str, int]):
+    """The hash of the term that a part of a word is."""
+
+    def __init__(self) -> None:
+        super().__init__({"\n": _END})
+
+    def __missing__(self, part: str) -> int:
+        value = self[part] = _NO_TERM if len(part) < 2 or part.isdigit() else stem_hash(part)
+        return value
+
+
+def _other_terms(new: list[bytes]) -> list[tuple[Array, Array]]:
+    """Return (number of the word, hash) for the terms of each word that is not plain ASCII."""
+    found = []
+    for number, word in enumerate(new):
+        if not word.isascii() or word[:1] == BETWEEN:
+            hashes = _slowly(word)
+            found.append((np.full(len(hashes), number), np.array(hashes, np.uint32)))
+    return found
+
+
+def _slowly(word: bytes) -> list[int]:
+    if word[:1] == BETWEEN:
+        return list(hashes_of(word[1:].decode("utf-8", "surrogatepass")))
+    return [value for part in WORD.findall(word.decode("utf-8")) for value in hashes_of(part)]

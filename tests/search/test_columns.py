@@ -1,0 +1,75 @@
+"""Columns of files can be packed, cut and put together anew without a row going astray."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nodes.search.columns import COLUMNS, empty, gathered, is_sound, joined, unpack
+from nodes.search.postings import Vocabulary
+from nodes.search.records import build_columns
+from nodes.search.trees import Tree, unpack_tree
+
+SOURCES = [
+    ("a.py", b"import os\n\n\nclass A:\n    def f(self):\n        raise ValueError('there is no such thing')\n"),
+    ("b.py", b"# @generated\nx = 1\n"),
+    ("empty.py", b"\0"),
+    ("c.txt", b"again " * 300 + b"other\n"),
+    ("d.js", b"function g() { return 'no such thing at all' }\n"),
+]
+
+
+def built(*numbers):
+    return build_columns(Vocabulary(), [SOURCES[number] for number in numbers])
+
+
+def same(left, right):
+    assert left.sizes.tolist() == right.sizes.tolist()
+    for name in COLUMNS:
+        assert left.values[name].tobytes() == right.values[name].tobytes(), name
+    return True
+
+
+def test_packed_and_read_again():
+    whole = built(0, 1, 2, 3, 4)
+    assert same(unpack([whole.pack()]), whole)
+    assert same(unpack(whole.records()), whole)
+    assert same(unpack([]), empty())
+
+
+def test_a_file_is_the_same_in_any_company():
+    assert same(joined([built(4), built(2, 0)]), built(4, 2, 0))
+
+
+@pytest.mark.parametrize(
+    "picks",
+    [
+        pytest.param([(0, 0), (0, 1), (1, 0), (1, 1)], id="in-order"),
+        pytest.param([(1, 1), (0, 1), (1, 0), (0, 0)], id="in-any-order"),
+        pytest.param([(-1, 0), (0, 0), (-1, 0), (0, 0), (-1, 0)], id="twice-with-gaps"),
+        pytest.param([(-1, 0)], id="nothing-known"),
+        pytest.param([], id="no-files"),
+    ],
+)
+def test_files_are_gathered_from_anywhere(picks):
+    numbers = {(0, 0): 0, (0, 1): 2, (1, 0): 3, (1, 1): 4, (-1, 0): 2}  # number 2 has no rows
+    rows = np.array(picks, np.int64).reshape(-1, 2)
+    assert same(gathered([built(0, 2), built(3, 4)], rows), built(*(numbers[pick] for pick in picks)))
+
+
+def test_every_flipped_bit_and_every_lost_end_is_noticed():
+    packed = built(0).records()[0]
+    assert is_sound(packed)
+    for place in range(0, len(packed), 7):
+        assert not is_sound(packed[:place] + bytes([packed[place] ^ 16]) + packed[place + 1 :])
+        assert not is_sound(packed[:place])
+
+
+def test_a_tree_is_packed_and_read_again():
+    paths = ("a.py", "odd\nname \udcff.py")
+    tree = Tree(paths, ("ab" * 20, "01" * 20), ("source", "test"), built(0, 4))
+    found = unpack_tree(tree.pack())
+    assert (found.paths, found.blobs, found.roles) == (tree.paths, tree.blobs, tree.roles)
+    assert same(found.columns, tree.columns)
+    assert unpack_tree(Tree((), (), (), empty()).pack()).paths == ()
+    assert unpack_tree(tree.pack()[:-1]) is None

@@ -1,0 +1,169 @@
+"""An index is the same, to the byte, however much of it was known before."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from nodes.search import loading, parsing, workers
+from nodes.search.cache import Cache
+from nodes.search.git import Repository
+from nodes.search.loading import load_index
+from tests.repositories import git, make_repository
+
+FILES = {
+    "pkg/__init__.py": "",
+    **{
+        f"pkg/m{n}.py": f"import os\n\n\nclass C{n}:\n    def f{n}(self):\n        return 'no {n} here'\n"
+        for n in range(9)
+    },
+    "copy/m1.py": "import os\n\n\nclass C1:\n    def f1(self):\n        return 'no 1 here'\n",
+    "tests/test_m1.py": "def test_it():\n    assert C1().f1()\n",
+    "data.json": "{}",
+    "image.png": b"\0\1",
+    "lib.h": "class A { int f(); };\n",
+    "lib.c": "class A { int f(); };\n",
+    "README.md": "What it is\n",
+}
+
+
+def ignored(_phase, _done, _total):
+    """Nobody watches."""
+
+
+def state(index):
+    """All that a query can see."""
+    columns = (
+        "chunk_file",
+        "chunk_start",
+        "chunk_end",
+        "chunk_def",
+        "chunk_length",
+        "def_file",
+        "def_last",
+        "def_dotted",
+    )
+    more = ("def_start", "def_end", "string_file", "string_hash", "string_line", "_post_hash", "_post_count")
+    metas = [index.meta(number) for number in range(len(index.paths))]
+    return index.paths, index.blobs, index.roles, metas, [getattr(index, name).tobytes() for name in columns + more]
+
+
+@pytest.fixture
+def repository(tmp_path):
+    make_repository(tmp_path / "r", FILES)
+    return Repository.open(tmp_path / "r")
+
+
+@pytest.fixture
+def expected(repository):
+    return state(load_index(repository, repository.resolve(), None, ignored).index)
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(tmp_path / "cache.sqlite")
+
+
+def load(repository, cache, rev="HEAD"):
+    return load_index(repository, repository.resolve(rev), cache, ignored)
+
+
+def test_from_the_cache(repository, cache, expected):
+    first, second = load(repository, cache), load(repository, cache)
+    assert state(first.index) == state(second.index) == expected
+    assert (first.parsed, second.parsed) == (13, 0)
+    assert first.texts == second.texts
+
+
+def test_from_records_alone(repository, cache, tmp_path, expected):
+    load(repository, cache)
+    with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
+        connection.execute("delete from tree")
+    connection.close()
+    loaded = load(repository, cache)
+    assert (state(loaded.index), loaded.parsed) == (expected, 0)
+
+
+def test_from_the_commit_before(repository, cache):
+    load(repository, cache)
+    changed = {**FILES, "pkg/m3.py": "def other():\n    pass\n", "new.py": "x = 1\n", "moved/m4.py": FILES["pkg/m4.py"]}
+    del changed["pkg/m4.py"], changed["README.md"]
+    make_repository(repository.directory, changed)
+    loaded = load(repository, cache)
+    assert loaded.parsed == 2
+    assert state(loaded.index) == state(load(repository, None).index)
+
+
+def test_from_another_commit_far_away(repository, cache, tmp_path):
+    load(repository, cache)
+    make_repository(repository.directory, {"only.py": "x = 1\n"}, message="far")
+    load(repository, cache)
+    with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
+        connection.execute("delete from tree where id = 1")
+    connection.close()
+    loaded = load(repository, cache, "HEAD~1")
+    assert (state(loaded.index), loaded.parsed) == (state(load(repository, None, "HEAD~1").index), 0)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param("update record set value = x'00'", id="cut"),
+        pytest.param("update record set value = zeroblob(length(value))", id="zeroed"),
+        pytest.param("update tree set value = substr(value, 1, length(value) - 1)", id="tree-cut"),
+        pytest.param("update tree set value = zeroblob(length(value))", id="tree-zeroed"),
+    ],
+)
+def test_what_was_damaged_is_parsed_again(repository, cache, tmp_path, expected, damage):
+    load(repository, cache)
+    with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
+        connection.execute(damage)
+        if "update record" in damage:
+            connection.execute("delete from tree")
+    connection.close()
+    assert state(load(repository, cache).index) == expected
+    again = load(repository, cache)
+    assert (state(again.index), again.parsed) == (expected, 0)
+
+
+def test_in_batches_by_several_processes(repository, cache, monkeypatch, expected):
+    monkeypatch.setattr(parsing, "BATCH_BYTES", 100)
+    monkeypatch.setattr(loading, "PER_WRITE", 1_000)
+    monkeypatch.setattr(workers, "processes_for", lambda _size: 3)
+    seen = []
+    sha = repository.resolve()
+    loaded = load_index(repository, sha, cache, lambda *told: seen.append(told))
+    assert state(loaded.index) == expected
+    assert seen[-1] == ("parsing", 13, 13)
+
+
+def test_a_helper_that_is_killed_leaves_its_work_to_others(repository, monkeypatch, expected):
+    monkeypatch.setattr(parsing, "BATCH_BYTES", 100)
+    monkeypatch.setattr(workers, "processes_for", lambda _size: 2)
+    begin = workers.Helper.__enter__
+
+    def begin_and_die(self):
+        self._process.kill()
+        return begin(self)
+
+    monkeypatch.setattr(workers.Helper, "__enter__", begin_and_die)
+    assert state(load(repository, None).index) == expected
+
+
+def test_an_incomplete_clone_is_not_taken_for_the_whole(repository, cache, tmp_path, expected):
+    blob = git(repository.directory, "rev-parse", "HEAD:pkg/m1.py").decode().strip()
+    loose = repository.directory / ".git" / "objects" / blob[:2] / blob[2:]
+    loose.rename(tmp_path / "taken")
+    lacking = load(repository, cache)
+    assert lacking.index.meta(lacking.index.number_of["pkg/m1.py"]).names == ()
+    (tmp_path / "taken").rename(loose)
+    assert state(load(repository, cache).index) == expected
+
+
+def test_a_tree_that_is_larger_than_the_cache_is_kept_in_part(repository, tmp_path, expected):
+    small = Cache(tmp_path / "small.sqlite", largest=2_000)
+    parsed = [load(repository, small).parsed for _ in range(4)]
+    assert 0 < parsed[1] < parsed[0]
+    assert parsed[1:] == [parsed[1]] * 3  # what is kept stays: it does not push itself out
+    assert state(load(repository, small).index) == expected
