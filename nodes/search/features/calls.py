@@ -24,11 +24,11 @@ COMMON = 60  # chunks that say a name: more, and it is no call of this one funct
 
 
 def likely_chunks(scores: Floats, count: int = AROUND) -> dict[int, float]:
-    """Return the best chunks with their shares of likelihood, which add up to 1."""
-    if not len(scores):
+    """Return the best chunks with their shares of likelihood, which add up to 1; none where nothing speaks for any."""
+    rows = np.flatnonzero(scores > 0)
+    if not len(rows):
         return {}
-    top = np.argpartition(-scores, min(count, len(scores) - 1))[:count]
-    top = top[np.lexsort((top, -np.round(scores[top], 9)))]
+    top = rows[np.lexsort((rows, -np.round(scores[rows], 9)))][:count]
     share = np.exp(TEMPERATURE * (scores[top] - scores[top[0]]))
     return dict(zip(top.tolist(), (share / share.sum()).tolist(), strict=True))
 

@@ -24,10 +24,11 @@ TEMPERATURE = 2.0  # how quickly a lower score stops counting
 
 
 def likely_files(scores: Floats) -> dict[int, float]:
-    """Return the best files with their shares of likelihood, which add up to 1."""
-    if not len(scores):
+    """Return the best files with their shares of likelihood, which add up to 1; none where nothing speaks for any."""
+    rows = np.flatnonzero(scores > 0)
+    if not len(rows):
         return {}
-    top = np.lexsort((np.arange(len(scores)), -np.round(scores, 9)))[:AROUND].tolist()
+    top = rows[np.lexsort((rows, -np.round(scores[rows], 9)))][:AROUND].tolist()
     share = np.exp(TEMPERATURE * (scores[top] - scores[top[0]]))
     return {number: float(value) for number, value in zip(top, share / share.sum(), strict=True)}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nodes.search.paths import PACKAGE_FILES
-from nodes.search.tokens import WORD
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 ROLES = ("test", "docs", "example", "config", "generated", "vendored", "data", "minified")
-SAID_OF_ROLE = {
-    "test": frozenset({"flaky", "testsuite", "unittest", "unittests"}),
-    "docs": frozenset({"documentation", "docs", "readme", "changelog", "typo"}),
-    "example": frozenset({"examples", "tutorial", "demo"}),
+TAGGED = r"^\W{0,3}(%s)\W{0,3}[:\]]"  # "docs: …", "[Docs] …"
+SUBJECT = {
+    "test": re.compile(rf"\bflaky\b|{TAGGED % 'tests?'}", re.IGNORECASE),
+    "docs": re.compile(rf"\b(typos?|readme|changelog)\b|{TAGGED % 'docs?|documentation'}", re.IGNORECASE),
+    "example": re.compile(TAGGED % "examples?|tutorials?|demos?", re.IGNORECASE),
 }
-"""Words of a title that make tests, documents or examples the subject instead of what describes it."""
-"""Words of a title that make tests, documents or examples the subject instead of what describes it."""
+"""Titles that make tests, pages or examples the subject. Not the bare word: documents are some projects' own trade."""
 
 
 def in_question(index: Index, parsed: Parsed) -> Flags:
@@ -53,16 +53,14 @@ def add_priors(features: Features, index: Index, ranked: Flags) -> None:
 
 def about_roles(parsed: Parsed) -> frozenset[str]:
     """Tell which kinds of files the title says the issue is about."""
-    words = {word.lower() for word in WORD.findall(parsed.texts["title"])}
-    return frozenset(role for role, said in SAID_OF_ROLE.items() if words & said)
+    return frozenset(role for role, says in SUBJECT.items() if says.search(parsed.texts["title"]))
 
 
 def named_outright(names: PathIndex, parsed: Parsed) -> Flags:
-    """Mark the files whose path, folder included, the title or the prose says."""
+    """Mark the files whose path the title says. What the prose says is often a template's link or how it was seen."""
     named = np.zeros(len(names.paths), bool)
-    said = f"{parsed.texts['title']}\n{parsed.texts['prose']}"
     for written in parsed.paths:
-        if "/" in written and written in said:
+        if "." in written and written in parsed.texts["title"]:
             for number, shared in names.with_suffix(written):
-                named[number] |= shared > 1
+                named[number] |= shared > 1 or written == names.paths[number]
     return named

@@ -1,0 +1,68 @@
+"""Bridges, calls and neighbours: what lies around the likeliest files and functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.search.engine import Engine
+from nodes.search.types import Query, Ranking
+from tests.repositories import make_repository
+
+SHOP = {
+    "shop/cart.py": "from shop.prices import total\n\n\ndef checkout(cart):\n    return total(cart)\n",
+    "shop/prices.py": (
+        "def total(cart):\n    return apply_rebate(sum(cart))\n\n\ndef apply_rebate(amount):\n    return amount\n"
+    ),
+    "shop/mail.py": "def send(address):\n    return address\n",
+    "tests/test_mail.py": (
+        "from shop.mail import send\n\n\ndef test_umlauts_in_the_greeting_of_customers_never_vanish():\n"
+        "    assert send('x')\n"
+    ),
+    "docs/receipts.md": "# Receipts\n\nA receipt is rounded to whole cents by `apply_rebate`.\n",
+}
+
+
+def find(path, title: str, body: str = "") -> Ranking:
+    make_repository(path, SHOP)
+    return Engine(path).find(Query(title, body), "HEAD")
+
+
+def kinds(ranking: Ranking, path: str) -> set[str]:
+    return {reason.kind for hit in ranking.files if hit.path == path for reason in hit.reasons}
+
+
+@pytest.mark.parametrize(
+    ("title", "path"),
+    [
+        pytest.param("Umlauts in the greeting of customers vanish", "shop/mail.py", id="over-a-test"),
+        pytest.param("Receipts are not rounded to whole cents", "shop/prices.py", id="over-a-page"),
+    ],
+)
+def test_a_word_of_a_test_or_a_page_leads_to_the_code_it_speaks_of(tmp_path, title, path):
+    ranking = find(tmp_path, title)
+    assert ranking.files[0].path == path
+    assert "bridge" in kinds(ranking, path)
+
+
+def test_what_a_likely_function_calls_is_looked_at(tmp_path):
+    ranking = find(tmp_path, "`checkout` is wrong")
+    called = [place for place in ranking.locations if place.symbol in {"total", "apply_rebate"}]
+    assert any(reason.text == "a likely function calls it" for place in called for reason in place.reasons)
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "path"),
+    [
+        pytest.param("Typo in the documentation of receipts", "", "docs/receipts.md", id="documentation"),
+        pytest.param("Flaky: test_umlauts_in_the_greeting", "", "tests/test_mail.py", id="a-flaky-test"),
+        pytest.param("tests/test_mail.py fails on Windows", "", "tests/test_mail.py", id="path-in-the-title"),
+    ],
+)
+def test_tests_and_documents_are_found_when_the_issue_is_about_them(tmp_path, title, body, path):
+    assert find(tmp_path, title, body).files[0].path == path
+
+
+def test_contributions_add_up(tmp_path):
+    ranking = find(tmp_path, "`checkout` loses the rebate", "shop/cart.py and apply_rebate")
+    for scored in (*ranking.files, *ranking.locations):
+        assert sum(reason.contribution for reason in scored.reasons) == pytest.approx(scored.score)
