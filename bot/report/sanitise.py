@@ -7,12 +7,12 @@ import unicodedata
 
 from nodes.trust.secrets import mask
 
-_PIPE = re.compile(r"(\\*)\|")
+_PIPE = re.compile(r"(?<!\\)(\\*)\|")
 _TICKS = re.compile(r"`+")
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#!~&])")
 _MENTION = re.compile(r"@(?=\w)")
 _REFERENCE = re.compile(r"(#|GH-)(?=\d)", re.IGNORECASE)
-_COMMAND = re.compile(r"^(\s*)/(?=\w)", re.MULTILINE)
+_COMMAND = re.compile(r"^([^\S\n]*)/(?=\w)", re.MULTILINE)
 _LINK = re.compile(r"\b(https?|ftp|mailto|www)(:|\.)", re.IGNORECASE)
 _INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _WORD_JOINER = "\u2060"

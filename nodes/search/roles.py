@@ -47,8 +47,9 @@ _DATA = re.compile(
 )
 _LONG_LINE = 500
 """Mean bytes a line of a file's head above which it was minified."""
-_MAIN = re.compile(r"(^|/)src/main/(java|kotlin|scala|groovy)/.*/(testing|mocks?|fixtures|specs?)/")
-"""Where Maven and Gradle keep what is shipped, whatever a package is called: Mockito's own ``org/mockito/mock``."""
+_MAIN = re.compile(r"(^|/)src/main/(java|kotlin|scala|groovy)/")
+_SHIPPED = re.compile(r"/(testing|mocks?|fixtures|specs?)/")
+"""What may be a package of what is shipped: Mockito's own ``org/mockito/mock``."""
 
 
 def role_of(path: str, head: bytes = b"") -> Role:
@@ -63,7 +64,7 @@ def role_of(path: str, head: bytes = b"") -> Role:
         (bool(_VENDORED.search(path)), "vendored"),
         (bool(_MINIFIED.search(path)), "minified"),
         (bool(_GENERATED_NAME.search(path)), "generated"),
-        (bool(_TEST.search(path)) and not _MAIN.search(path), "test"),
+        (bool(_TEST.search(path)) and not _is_shipped(path), "test"),
         (bool(_EXAMPLE.search(path)), "example"),
         (bool(_CONFIG.search(path)), "config"),
         (bool(_DOCS.search(path)), "docs"),
@@ -75,3 +76,9 @@ def role_of(path: str, head: bytes = b"") -> Role:
     if role == "source" and _GENERATED_HEAD.search(head[:1_000]):
         return "generated"
     return role
+
+
+def _is_shipped(path: str) -> bool:
+    """Whether it stands where Maven and Gradle keep what is no test, whatever its package is called."""
+    main = _MAIN.search(path)
+    return main is not None and _SHIPPED.search(path, main.end() - 1) is not None

@@ -10,7 +10,7 @@ from nodes.report import Kind, Severity
 
 SURE = 3.0
 """An issue is taken for a bug unless another kind scores this much, and more than bug does."""
-_MAX_PROSE = 20_000
+_MAX_TITLE, _MAX_PROSE = 1_000, 20_000
 
 
 class Cue(NamedTuple):
@@ -94,7 +94,7 @@ def kind_of(title: str, body: str, facts: IssueFacts) -> Kind:
 def kind_scores(title: str, body: str, facts: IssueFacts) -> dict[Kind, float]:
     """What speaks for each kind."""
     scores: dict[Kind, float] = dict.fromkeys(("bug", "feature", "question", "docs", "spam", "security"), 0.0)
-    prose = body[:_MAX_PROSE]
+    title, prose = title[:_MAX_TITLE], body[:_MAX_PROSE]
     for cue in _CUES:
         scores[cue.kind] += cue.in_title * bool(cue.pattern.search(title))
         scores[cue.kind] += cue.in_body * bool(cue.pattern.search(prose))
@@ -110,7 +110,7 @@ def severity_of(title: str, body: str, facts: IssueFacts, kind: Kind) -> tuple[S
         return "low", "It concerns the documentation; no code misbehaves."
     if kind not in ("bug", "security"):
         return "unknown", ""
-    said = f"{title}\n{body[:_MAX_PROSE]}"
+    said = f"{title[:_MAX_TITLE]}\n{body[:_MAX_PROSE]}"
     for sign in _BADNESS:
         if sign.pattern.search(said):
             return sign.severity, f"The report speaks of {sign.words}."

@@ -43,7 +43,7 @@ LANGUAGES = (
     typescript.LANGUAGE,
     typescript.TSX,
 )
-_CPP_HEADER = re.compile(rb"^(namespace|template|class|using)\b|^\s*(public|private|protected)\s*:", re.MULTILINE)
+_CPP_HEADER = re.compile(rb"^(namespace|template|class|using)\b|^[ \t]*(public|private|protected)\s*:", re.MULTILINE)
 """What a ``.h`` file only holds if it is C++."""
 _BY_FILE = {file: language for language in LANGUAGES for file in language.files}
 _BY_ENDING = {ending: language for language in LANGUAGES for ending in language.endings}

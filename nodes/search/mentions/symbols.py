@@ -10,7 +10,7 @@ from nodes.search.mentions.places import URL, is_path
 
 _INLINE = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 _WORD = re.compile(r"[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,99}){0,8}[!?]?(\()?")
-_CAMEL = re.compile(r"[A-Z][a-z0-9]+[A-Z]|[a-z][a-z0-9]*[A-Z]|[A-Z]{2,}[a-z]")
+_CAMEL = re.compile(r"[A-Z][a-z0-9]+[A-Z]|[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]")
 _ORDINARY = frozenset(
     """
     GitHub GitLab JavaScript TypeScript StackOverflow YouTube macOS iOS iPhone iPad MacOS PostgreSQL MySQL

@@ -13,9 +13,11 @@ _FRAME = re.compile(
     r"(?:# )?(?:(\d{1,5}): )?(?:from )?((?:[A-Za-z]:)?[^:\"]{1,400}):(\d{1,9}):in ['`]([^'`]{0,200})'(?:: (.*))?$"
 )
 _SPEC = re.compile(r"# (\.{0,2}/[^:\"]{1,400}\.r(?:b|ake)):(\d{1,9})$")
-_RAISED = re.compile(r"(.*?) ?\(((?:[A-Z]\w{0,100}(?:::)?){1,8})\)(?:[:]?$)")
-_RAILS = re.compile(r"((?:[A-Z]\w{0,100}(?:::)?){1,8}) \((.*)\):?$")
-_NAMED = re.compile(r"((?:[A-Z]\w{0,100}(?:::)?){1,8}):(?:\s+(.*))?$")
+# The colons are not optional: a name that can be cut in many ways takes for ever not to match.
+_CLASS = r"([A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,7})"
+_RAISED = re.compile(rf"(.*?) ?\({_CLASS}\):?$")
+_RAILS = re.compile(rf"{_CLASS} \((.*)\):?$")
+_NAMED = re.compile(rf"{_CLASS}:(?:\s+(.*))?$")
 _OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
 
 

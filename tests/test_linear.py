@@ -1,0 +1,181 @@
+"""Hostile text costs no more than its length: no pattern and no reader takes more than linear time."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from importlib import import_module
+from inspect import getsource
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.report.sanitise import block, cell, code, prose
+from nodes.brains.briefing import build_briefing
+from nodes.brains.rules.investigate import investigate
+from nodes.brains.rules.kind import kind_of, severity_of
+from nodes.brains.rules.write import write
+from nodes.facts import IssueFacts, read_facts
+from nodes.search.mentions import find_mentions, form_fields, split_fields
+from nodes.search.query import parse_query
+from nodes.search.stacktraces import find_traces
+from nodes.search.types import Query
+from nodes.trust.secrets import mask
+from tests.baits import baits, patterns
+from tests.cases import case, place
+
+PATTERNS = patterns("bot", "nodes", "prompts")
+BOUNDED = {"nodes.search.languages.grammar._CAST": "a definition's name, of three hundred characters at the most"}
+"""Patterns that take the square of a text's length, and what keeps the text short."""
+SHORT, LONG = 3_000, 12_000
+NOTICEABLE = 0.005
+"""CPU seconds below which the clock measures the machine."""
+GROWTH = 10
+"""How much longer four times the text may take. Linear is 4, quadratic is 16."""
+
+FRAMES = "".join(
+    f"{frame}\n"
+    for frame in (
+        "x.rb:1:in 'a'",
+        "    at f (x.js:1:2)",
+        "#0 /a.php(1): f()",
+        "#0 0x1 in f at a.c:1",
+        "\tat a.b(c.java:1)",
+        "   at A.B() in a.cs:line 1",
+        "main.f()\n\t/a.go:1 +0x1",
+        "   0: a::b\n             at /a.rs:1",
+        "    (a 1.0) lib/a.ex:1: A.b/1",
+        '  File "a.py", line 1, in f',
+        "1   App  0x1 f + 1 (a.swift:1)",
+        "a.py:1: in f",
+    )
+)
+
+
+def cost(work: Callable[[str], object], text: str) -> float:
+    """CPU seconds."""
+    before = time.process_time()
+    work(text)
+    return time.process_time() - before
+
+
+def tried(name: str) -> Callable[[str], object]:
+    """Try a pattern where the code does: everywhere, unless the code only asks whether a text begins with it."""
+    pattern = PATTERNS[name]
+    everywhere = not only_matched(name)
+
+    def work(text: str) -> None:
+        given = text.encode() if isinstance(pattern.pattern, bytes) else text
+        pattern.match(given)
+        for _ in pattern.finditer(given) if everywhere else ():
+            pass
+
+    return work
+
+
+def only_matched(name: str) -> bool:
+    """Whether the module does nothing with a pattern but match the beginning of a text."""
+    module, _, constant = name.rpartition(".")
+    uses = re.findall(rf"\b{re.escape(constant)}\b(\.match\(|\.fullmatch\(| = )?", getsource(import_module(module)))
+    return all(uses)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("name", [name for name in PATTERNS if name not in BOUNDED])
+def test_no_pattern_takes_longer_than_in_proportion(name: str) -> None:
+    work = tried(name)
+    for bait in baits(PATTERNS[name]):
+        long = cost(work, bait.text(LONG))
+        if long > NOTICEABLE and long > GROWTH * cost(work, bait.text(SHORT)):
+            again = min(cost(work, bait.text(LONG)) for _ in range(3))
+            assert again < GROWTH * cost(work, bait.text(SHORT)), bait
+
+
+def test_what_is_bounded_is_still_there() -> None:
+    assert set(BOUNDED) <= set(PATTERNS)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", [name for name in PATTERNS if name.startswith("nodes.search.")])
+def test_no_line_stops_the_reading(name: str) -> None:
+    for bait in baits(PATTERNS[name]):
+        line = bait.text(1_990).replace("\n", " ")
+        if ".stacktraces." in name:
+            assert cost(find_traces, f"{line}\n{FRAMES}{line}\n{FRAMES}") < 1, bait
+        else:
+            assert cost(find_mentions, f"{line}\n```\n{line}\n```\n") < 1, bait
+
+
+def sections(size: int, first: int) -> str:
+    """A text of hostile sections, each of one piece: some readers stop early, so each is first in one of them."""
+    return "\n".join(piece * (size // len(piece) // len(PIECES)) for piece in (*PIECES[first:], *PIECES[:first]))
+
+
+PIECES = (
+    *(" ", "\n", "a\n", "\t\n", "0", ".", "a.", '"', "'", "`", "(", "[", "[a](", "> ", "|", "\\", "@", "/", "#1 ", "é"),
+    *("<!--", "<!-- -->", "```\n", "## a\n", "a ", "aB", "A::", "-----BEGIN PRIVATE KEY-----", "eyJa.", "? ", "\x1b["),
+    *("Traceback (most recent call last):\n", 'File "a", line 1, in a\n', "at a.b(c.java:1)\n", "panic: a\n", "<\n"),
+)
+MEGABYTE = 1_000_000
+READERS: dict[str, Callable[[str], object]] = {
+    "facts": lambda text: read_facts(text, text),
+    "query": lambda text: parse_query(Query(text, text)),
+    "kind": lambda text: (kind_of(text, text, IssueFacts()), severity_of(text, text, IssueFacts(), "bug")),
+    "investigate": lambda text: investigate(case(text[:300], text)),
+    "write": lambda text: write(case(text[:300], text, place("src/a.py", "f"), ran="codebase_search", confidence=0.9)),
+    "briefing": lambda text: build_briefing(case(text[:300], text)),
+    "mask": mask,
+    "prose": prose,
+    "code": code,
+    "block": block,
+    "cell": cell,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_megabyte_is_read_in_proportion(reader: str) -> None:
+    work = READERS[reader]
+    for first in range(0, len(PIECES), 12):
+        half, whole = (sections(size, first) for size in (MEGABYTE // 2, MEGABYTE))
+        after = cost(work, whole)
+        assert after < 20
+        assert after < 1 or min(after, cost(work, whole)) < 3 * cost(work, half)
+
+
+HOSTILE = [
+    " ",
+    "`",
+    '"',
+    "(",
+    "at ",
+    'File "',
+    "#0 ",
+    "> ",
+    "\x1b[",
+    "<!--",
+    "```",
+    "a@b:1:2 ",
+    "panicked at ",
+    "** (A) ",
+]
+HOSTILE += [
+    "x:1:in '",
+    "x.rs:1:",
+    "Fatal error: ",
+    "==1== at 0x1: a (",
+    "goroutine 1 [",
+    "\n",
+    ":1",
+    ")",
+    ".py",
+    ".js:1:2",
+]
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.text() | st.lists(st.sampled_from(HOSTILE), max_size=40).map("".join))
+def test_no_text_is_refused(text: str) -> None:
+    for read in (find_traces, find_mentions, split_fields, form_fields):
+        read(text)
