@@ -27,7 +27,10 @@ from tests.baits import baits, patterns
 from tests.cases import case, place
 
 PATTERNS = patterns("bot", "nodes", "prompts")
-BOUNDED = {"nodes.search.languages.grammar._CAST": "a definition's name, of three hundred characters at the most"}
+BOUNDED = {
+    "bot.report.sticky._FOLDED": "a comment that was rendered here and closes what it opens",
+    "nodes.search.languages.grammar._CAST": "a definition's name, of three hundred characters at the most",
+}
 """Patterns that take the square of a text's length, and what keeps the text short."""
 SHORT, LONG = 3_000, 12_000
 NOTICEABLE = 0.005

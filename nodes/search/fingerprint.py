@@ -25,7 +25,7 @@ _LONGEST = 500
 
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _OFFSET = re.compile(r"\s?\+ ?(?:0x[0-9a-fA-F]{1,16}|\d{1,12})$")
-_CLONE = re.compile(r"(?:\.(?:isra|constprop|part|cold|lto_priv|llvm)(?:\.\d{1,20})?)+$")
+_CLONE = re.compile(r"(?:\.(?:isra|constprop|part|cold|lto_priv|llvm)(?:\.\d{1,20})?){1,8}$")
 _GENERIC = re.compile(r"<[^<>]{0,200}>|\[[^\[\]]{0,200}\]")
 _ARGUMENTS = re.compile(r"\([^()]{0,300}\)$")
 _NUMBERING = re.compile(r"(?<=[A-Za-z$_}])[\d$.]{1,20}(?=$|[.:$/])|(?<=__)\d{1,6}(?:_\d{1,6}){0,3}")
