@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nodes.search.engine import Engine
 from nodes.search.history.types import History, Spot
@@ -13,9 +14,11 @@ from nodes.search.types import Lookup, Query, Ranking
 class EngineCode:
     """A repository pinned at one commit."""
 
-    def __init__(self, engine: Engine, sha: str) -> None:
+    def __init__(self, engine: Engine, sha: str, ignore: tuple[str, ...] = ()) -> None:
         self._engine = engine
         self._sha = sha
+        self._ignore = ignore
+        """Path globs that a repository's maintainers excluded."""
 
     @property
     def sha(self) -> str:
@@ -24,6 +27,8 @@ class EngineCode:
 
     async def find(self, query: Query) -> Ranking:
         """Rank files and places for a query."""
+        if self._ignore:
+            query = replace(query, ignore=(*query.ignore, *self._ignore))
         return await asyncio.to_thread(self._engine.find, query, self._sha)
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:

@@ -13,6 +13,9 @@ Lane = Literal["run", "control"]
 EDIT_DELAY = 60.0
 """Seconds within which edits of an issue count as one change (SPEC section 7)."""
 
+PATIENCE = 14 * 86_400.0
+"""Seconds for which a question waits (SPEC section 7)."""
+
 
 class _Work(BaseModel):
     """Something to do, as it is stored."""
@@ -68,6 +71,7 @@ class Expire(_IssueWork):
     """A question has waited long enough."""
 
     kind: Literal["expire"] = "expire"
+    delay: ClassVar[float] = PATIENCE
     question_id: str
 
 

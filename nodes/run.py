@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.types import Command
+from langgraph.types import Command, StateSnapshot
 
 from nodes.context import Context
 from nodes.graph import RECURSION_LIMIT, Graph
@@ -17,6 +17,8 @@ class Waiting:
     """The run asked a person; it goes on when ``advance`` is called with an answer to this question."""
 
     exchange: HumanExchange
+    state: BugTriageState
+    """As it is while it waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ async def advance(
     elif snapshot.interrupts:
         waiting = snapshot.interrupts[0]
         if answer is None:
-            return Waiting(HumanExchange.model_validate(waiting.value))
+            return _waiting(snapshot)
         if question_id != waiting.value.question_id:
             raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
         given = Command(resume={waiting.id: answer})
@@ -69,8 +71,13 @@ async def advance(
     await graph.ainvoke(given, config, context=context, durability="sync", version="v2")
     after = await graph.aget_state(config)
     if after.interrupts:
-        return Waiting(HumanExchange.model_validate(after.interrupts[0].value))
+        return _waiting(after)
     return Finished(BugTriageState.model_validate(after.values))
+
+
+def _waiting(snapshot: StateSnapshot) -> Waiting:
+    exchange = HumanExchange.model_validate(snapshot.interrupts[0].value)
+    return Waiting(exchange, BugTriageState.model_validate(snapshot.values))
 
 
 def initial_state(title: str, body: str, *, repository: str, sha: str, web: bool = False) -> BugTriageState:

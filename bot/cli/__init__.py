@@ -24,6 +24,7 @@ _COMMANDS = {
     "locate": "Rank the files and functions an issue is about.",
     "index": "Parse a commit ahead of time.",
     "graph": "Print the graph as Mermaid.",
+    "serve": "Run the GitHub App: take deliveries, triage, comment.",
     "schema": "Print the JSON Schema of `run --format json`.",
     "config": "Check a repository's .github/triage.yml.",
     "doctor": "Check every setting and say how to mend it.",

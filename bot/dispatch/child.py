@@ -1,0 +1,100 @@
+"""Keep the process that works on jobs alive beside the one that answers GitHub, so that work never delays an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import sys
+import time
+from pathlib import Path
+
+from bot.store.jobs import Jobs
+
+DRAIN = 6.0
+"""Seconds in which running jobs may come to an end."""
+LONGEST_PAUSE = 30.0
+"""Seconds between two starts, when it will not stay up."""
+READY = b"ready\n"
+
+logger = logging.getLogger(__name__)
+
+
+class WorkerProcess:
+    """Runs ``python -m bot.dispatch`` and starts it again when it ends.
+
+    The child ends when its standard input does, so it cannot outlive this process; until then it holds the lock on the
+    data directory too.
+    """
+
+    def __init__(self, jobs: Jobs, lock: int) -> None:
+        """Start nothing yet.
+
+        Args:
+            jobs: to free what a child that ended was working on.
+            lock: the descriptor that the child inherits.
+        """
+        self._jobs = jobs
+        self._lock = lock
+        self._process: asyncio.subprocess.Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self.ready = False
+        """Whether it has started up and takes jobs."""
+
+    async def start(self) -> None:
+        """Free what an earlier server left in hand, and start working."""
+        await self._jobs.recover(blame=False)
+        self._keeper = asyncio.create_task(self._keep())
+
+    def wake(self) -> None:
+        """Tell it that something was stored; one unread word is as good as many."""
+        pipe = self._process.stdin if self._process else None
+        if pipe is not None and not pipe.is_closing() and pipe.transport.get_write_buffer_size() == 0:
+            pipe.write(b"\n")
+
+    async def stop(self) -> None:
+        """Let running jobs end for some seconds, then end the process; what was cut off goes on at the next start."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._keeper
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), DRAIN + 1.5)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+    async def _keep(self) -> None:
+        pause = 0.0
+        while True:
+            began = time.monotonic()
+            code = await self._run_once()
+            freed = await self._jobs.recover(blame=True)
+            pause = 0.5 if time.monotonic() - began > LONGEST_PAUSE else min(LONGEST_PAUSE, pause * 2 or 0.5)
+            logger.error("the worker ended with %s", code, extra={"action": "worker_ended", "jobs": freed})
+            await asyncio.sleep(pause)
+
+    async def _run_once(self) -> int:
+        root = str(Path(__file__).parents[2])
+        paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        self._process = await asyncio.create_subprocess_exec(
+            # -P: a folder called bot where the server was started is not ours
+            *(sys.executable, "-P", "-m", "bot.dispatch", str(self._lock)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            pass_fds=(self._lock,),
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
+        )
+        if self._process.stdout is not None:
+            self.ready = await self._process.stdout.readline() == READY
+            logger.info("the worker is ready", extra={"action": "worker_ready"})
+        try:
+            return await self._process.wait()
+        finally:
+            self.ready = False

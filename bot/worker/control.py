@@ -1,0 +1,68 @@
+"""What a control-lane job means: it never waits behind a run, and a run in flight sees what it wrote."""
+
+from __future__ import annotations
+
+from bot.jobs import Commands, CommentDeleted, Ended, InstallationChanged, Job, Labelled, RepositoryChanged
+from bot.store.installations import InstallationState
+from bot.worker.tools import Tools
+from bot.worker.turn import Turn
+
+
+async def commands(turn: Turn, work: Commands) -> None:  # noqa: ARG001
+    """Run the commands of a comment."""
+    await turn.done("no commands yet")
+
+
+async def comment_deleted(turn: Turn, work: CommentDeleted) -> None:
+    """A person who takes our report away wants no other."""
+    sticky = await turn.store.repository.effects.get(turn.ref.key, "sticky")
+    if sticky is None or sticky.github_id != work.comment_id:
+        return await turn.done("not the report")
+    await turn.store.row.mute(muted=True)
+    return await turn.done("muted")
+
+
+async def ended(turn: Turn, work: Ended) -> None:
+    """Note that the issue is over; a run that waits for it ends quietly."""
+    await turn.store.row.end(work.how, work.moved_to)
+    for question in await turn.store.repository.questions.all(turn.ref.key):
+        await turn.store.repository.questions.settle(turn.ref.key, question.question_id, "withdrawn")
+    run = await turn.store.runs.last()
+    if run is None or run.status != "waiting":
+        return await turn.done(work.how)
+    await turn.store.runs.settle(run.number, "stopped", turn.job, said=work.how)
+    return await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))
+
+
+async def labelled(turn: Turn, work: Labelled) -> None:
+    """Remember what a person did with a label, so that it is never undone."""
+    await turn.store.people.labelled(work.label, work.actor, added=work.added)
+    await turn.done("noted")
+
+
+_STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}
+
+
+async def installation(job: Job, work: InstallationChanged, tools: Tools) -> None:
+    """Note what is ours to read; what was laid aside while it was suspended is taken up again."""
+    known = tools.store.installations
+    state = _STATES.get(work.how, "active")
+    await known.note(work.host, work.id, work.account, state)
+    await known.add(work.added)
+    await known.remove([f"{work.host}/{number}" for number in work.removed])
+    ours = await known.of(work.host, work.id)
+    if state == "deleted":
+        await known.remove(ours)
+    elif state == "active":
+        await tools.store.jobs.unpark(ours)
+    await tools.store.jobs.settle(job, work.how)
+
+
+async def repository(job: Job, work: RepositoryChanged, tools: Tools) -> None:
+    """Note what a repository is called and whether it can be written to."""
+    known = tools.store.installations
+    await known.add([work.ref])
+    await known.archive(work.ref.key, archived=work.archived, private=work.private)
+    if work.how == "deleted":
+        await known.remove([work.ref.key])
+    await tools.store.jobs.settle(job, work.how)

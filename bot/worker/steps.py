@@ -1,0 +1,229 @@
+"""One step of a run: from wherever it stands until it waits or ends, then publish, then settle."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from bot.code import EngineCode
+from bot.errors import RefusedError, StoppedError, SuspendedError
+from bot.jobs import Continue, Expire, Triage, Work
+from bot.ports import Finished, Issue, Outcome, Waiting
+from bot.publish import Publication, Published
+from bot.publish.publisher import Why
+from bot.repo_config import FoundConfig
+from bot.report.document import build_result
+from bot.report.markdown import MarkdownRenderer
+from bot.store.runs import Run
+from bot.worker.no_code import NoCode
+from bot.worker.turn import Turn, body_hash
+from nodes import run as graph_run
+from nodes.checkpoints import NewerSchemaError
+from nodes.context import CodePort, Context
+from nodes.facts import read_facts
+from nodes.run import advance, initial_state
+from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The issue as it is now, what its repository's maintainers want, and why we look."""
+
+    issue: Issue
+    found: FoundConfig
+    why: Why
+
+
+class UnreadableError(Exception):
+    """A run's checkpoint, or its commit, is gone or not ours to understand: the run begins anew from the store."""
+
+
+async def step(turn: Turn, seen: Seen, run: Run) -> None:
+    """Take a run as far as it goes, show what it came to, and settle the job."""
+    async with _code(turn, seen, run) as code:
+        try:
+            run = await _pinned(turn, seen, run, code)
+            outcome = await _outcome(turn, seen, run, code)
+        except UnreadableError as error:
+            turn.log("run_begun_anew", str(error))
+            run = await _pinned(turn, seen, await turn.store.runs.give_up(run.number), code)
+            outcome = await _outcome(turn, seen, run, code)
+    await _conclude(turn, seen, run, outcome)
+
+
+@asynccontextmanager
+async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
+    """The repository at the run's commit; one that cannot be read is no reason to say nothing."""
+    config = seen.found.config
+    async with AsyncExitStack() as stack:
+        try:
+            mirror = await stack.enter_async_context(turn.tools.mirrors.ready(turn.ref.repository, turn.github))
+        except SuspendedError:
+            raise
+        except RefusedError as error:
+            turn.log("code_not_readable", str(error))
+            yield NoCode()
+            return
+        sha = run.sha if run.sha and await mirror.has(run.sha) else mirror.sha
+        yield EngineCode(turn.tools.engines.of(mirror.directory), sha, config.ignore_paths)
+
+
+async def _pinned(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Run:
+    """Note what the run reads.
+
+    Raises:
+        UnreadableError: the commit that it began with is gone.
+    """
+    if run.sha and run.sha != code.sha:
+        raise UnreadableError(f"commit {run.sha[:12]} is gone")
+    brain = turn.tools.rules if seen.found.config.brain == "rules" else turn.tools.brain
+    await turn.store.runs.pin(
+        run.number,
+        sha=code.sha,
+        brain=brain.name,
+        config_hash=seen.found.digest,
+        body_hash=body_hash(seen.issue),
+    )
+    return run
+
+
+async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
+    """Advance until nobody has an answer; what the store knows of a question is given to the run at once."""
+    context = _context(turn, seen, run, code)
+    start = await _start(turn, seen, code)
+    thread = turn.store.thread(run.number)
+    result = await _advance(turn, context, thread, start)
+    while isinstance(result, graph_run.Waiting):
+        answer = await _known_answer(turn, seen, result)
+        if answer is None:
+            return Waiting(result.state, result.exchange)
+        question = result.exchange.question_id
+        result = await _advance(turn, context, thread, start, answer=answer, question_id=question)
+    return Finished(result.state)
+
+
+async def _advance(
+    turn: Turn,
+    context: Context,
+    thread: str,
+    start: BugTriageState,
+    *,
+    answer: Answer | None = None,
+    question_id: str | None = None,
+) -> graph_run.Waiting | graph_run.Finished:
+    graph = turn.tools.graph
+    try:
+        await graph.aget_state({"configurable": {"thread_id": thread}})
+    except (NewerSchemaError, ValidationError, ValueError, TypeError, KeyError) as error:
+        raise UnreadableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
+    return await advance(graph, context, thread, start, answer=answer, question_id=question_id)
+
+
+async def _known_answer(turn: Turn, seen: Seen, waiting: graph_run.Waiting) -> Answer | None:
+    """What became of a question; None while it waits. One that nobody could see is withdrawn."""
+    questions, key = turn.store.repository.questions, turn.ref.key
+    config = seen.found.config
+    asked = await questions.ask(key, waiting.exchange)
+    if asked.state == "open" and (config.mode != "comment" or asked.slot > config.limits.questions):
+        await questions.settle(key, asked.question_id, "withdrawn")
+        return Answer()
+    if asked.state == "open":
+        return None
+    return Answer(text=asked.answer, answered_by=asked.answered_by, url=asked.answer_url)
+
+
+def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
+    issue, tools = seen.issue, turn.tools
+    server = issue.url.partition(f"/{issue.ref.owner}/")[0] or f"https://{issue.ref.host}"
+    return Context(
+        title=issue.title,
+        body=issue.body,
+        code=code,
+        evidence=turn.store.evidence(run.number),
+        brain=tools.rules if seen.found.config.brain == "rules" else tools.brain,
+        rules=tools.rules,
+        signals=turn.store.signals,
+        renderer=MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}"),
+        facts=read_facts(issue.title, issue.body),
+    )
+
+
+async def _start(turn: Turn, seen: Seen, code: CodePort) -> BugTriageState:
+    """Where a new run starts: with everything that people said in earlier ones."""
+    issue = seen.issue
+    said = await turn.store.signals.unread(0)
+    state = initial_state(issue.title, issue.body, repository=f"{issue.ref.owner}/{issue.ref.name}", sha=code.sha)
+    return state.model_copy(
+        update={
+            "human_exchanges": await turn.store.repository.questions.exchanges(turn.ref.key),
+            "redirect_instructions": tuple(signal.text[:600] for signal in said)[-MAX_REDIRECTS:],
+            "last_signal": said[-1].number if said else 0,
+        }
+    )
+
+
+async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
+    """Publish, then note where the run stands and settle the job in one transaction."""
+    began = time.perf_counter()
+    try:
+        published = await _publish(turn, seen, run, outcome)
+    except StoppedError as error:
+        # Unless it came to an end of its own, a person said stop or took our comment away: that holds from now on.
+        if (await turn.store.row.state()).ended is None:
+            await turn.store.row.mute(muted=True)
+        published = Published("quiet", str(error))
+    except SuspendedError:
+        raise
+    except RefusedError as error:
+        published = Published("quiet", f"refused: {error}")
+    await _settle(turn, run, outcome, published)
+    turn.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")
+
+
+async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Published:
+    questions = await turn.store.repository.questions.all(turn.ref.key)
+    touched = await turn.store.people.label_changes()
+    given = Publication(turn.ref, run.number, outcome, seen.found, questions, touched, seen.why)
+    return await turn.publisher().publish(given)
+
+
+async def _settle(turn: Turn, run: Run, outcome: Outcome, published: Published) -> None:
+    """A run that ended needs its checkpoint no more: the store has what people said and what it came to."""
+    quiet = published.state in ("quiet", "moved")
+    if isinstance(outcome, Waiting) and not quiet:
+        expire = Expire(ref=turn.ref, question_id=outcome.exchange.question_id)
+        await turn.store.runs.settle(
+            run.number,
+            "waiting",
+            turn.job,
+            last_signal=outcome.state.last_signal,
+            said=published.state,
+            next_work=(expire,),
+            unread=lambda: Continue(ref=turn.ref),
+        )
+        return
+    await turn.store.runs.settle(
+        run.number,
+        "stopped" if quiet else "finished",
+        turn.job,
+        last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
+        result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,
+        said=f"{published.state} {published.reason}".strip(),
+        next_work=_elsewhere(turn, published),
+        unread=None if quiet else lambda: Continue(ref=turn.ref),
+    )
+    await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))
+
+
+def _elsewhere(turn: Turn, published: Published) -> tuple[Work, ...]:
+    """An issue that was moved while we read it is looked at where it is now."""
+    if published.moved_to is None:
+        return ()
+    return (Triage(ref=published.moved_to, why="opened", moved_from=turn.ref.key),)

@@ -1,0 +1,90 @@
+"""What jobs work with: opened once a process, shared by all of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import aiosqlite
+
+from bot.github import GitHub
+from bot.mirrors import Mirrors
+from bot.model import model_settings
+from bot.server_settings import ServerSettings
+from bot.store.sqlite import SqliteStore
+from bot.worker.engines import Engines
+from nodes.brains.llm import LLMBrain
+from nodes.brains.models import Models
+from nodes.brains.rules import RulesBrain
+from nodes.checkpoints import SqliteCheckpoints, serializer
+from nodes.context import Brain
+from nodes.graph import Graph, build_graph
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Everything a job needs besides what it is about."""
+
+    store: SqliteStore
+    github: GitHub
+    mirrors: Mirrors
+    engines: Engines
+    graph: Graph
+    checkpoints: SqliteCheckpoints
+    brain: Brain
+    """What the operator has set."""
+    rules: Brain
+    bots: frozenset[str]
+    """Logins of bots that the operator lets count as people, in lower case."""
+
+
+@asynccontextmanager
+async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
+    """Open them, and close them in the end."""
+    async with AsyncExitStack() as stack:
+        store = SqliteStore(settings.data_dir / "store.db")
+        stack.push_async_callback(store.aclose)
+        github = _github(settings)
+        stack.push_async_callback(github.aclose)
+        connection = await stack.enter_async_context(aiosqlite.connect(settings.data_dir / "checkpoints.db"))
+        checkpoints = SqliteCheckpoints(connection, serde=serializer())
+        rules = RulesBrain()
+        yield Tools(
+            store=store,
+            github=github,
+            mirrors=Mirrors(settings.data_dir / "repos", local_addresses=_is_local(settings)),
+            engines=Engines(),
+            graph=build_graph(checkpoints),
+            checkpoints=checkpoints,
+            brain=await stack.enter_async_context(_brain(settings, rules)),
+            rules=rules,
+            bots=settings.bots,
+        )
+
+
+def _github(settings: ServerSettings) -> GitHub:
+    return GitHub(
+        app_id=str(settings.app_id),
+        private_key=settings.private_key,
+        api_url=settings.settings.github_api_url,
+        server_url=settings.settings.github_server_url,
+    )
+
+
+def _is_local(settings: ServerSettings) -> bool:
+    """Whether GitHub itself runs on this machine, as it does in tests."""
+    return urlsplit(settings.settings.github_api_url).hostname in ("127.0.0.1", "::1", "localhost")
+
+
+@asynccontextmanager
+async def _brain(settings: ServerSettings, rules: Brain) -> AsyncIterator[Brain]:
+    if settings.settings.brain == "rules":
+        yield rules
+        return
+    models = Models(model_settings(settings.settings))
+    try:
+        yield LLMBrain(models)
+    finally:
+        await models.aclose()

@@ -1,0 +1,89 @@
+"""One attempt at one issue: what it is about, what it may use, and whether it may still write."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass, replace
+
+from bot.errors import StoppedError
+from bot.github.repository import RepositoryClient
+from bot.jobs import Job
+from bot.ports import Issue, IssueRef
+from bot.publish import Publisher
+from bot.repo_config import FoundConfig
+from bot.repo_config.find import find_config
+from bot.store.sqlite import IssueStore
+from bot.worker.tools import Tools
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A job's claim on an issue."""
+
+    job: Job
+    ref: IssueRef
+    tools: Tools
+    store: IssueStore
+    github: RepositoryClient
+
+    @classmethod
+    def of(cls, job: Job, ref: IssueRef, tools: Tools) -> Turn:
+        """The turn of a job."""
+        return cls(job, ref, tools, tools.store.for_issue(ref), tools.github.for_repository(ref.repository))
+
+    async def may_write(self) -> None:
+        """Return if this attempt still has the job and nobody told us to stop.
+
+        Raises:
+            NotOursError: another attempt has it.
+            StoppedError: a person said stop, or the issue came to an end.
+        """
+        await self.tools.store.jobs.check(self.job)
+        row = await self.store.row.state()
+        if row.muted or row.ended:
+            raise StoppedError(row.ended or "a person said stop")
+
+    async def still_ours(self) -> None:
+        """Return if this attempt still has the job; commands are answered on a muted issue too.
+
+        Raises:
+            NotOursError: another attempt has it.
+        """
+        await self.tools.store.jobs.check(self.job)
+
+    def publisher(self) -> Publisher:
+        """Writes what a run came to."""
+        effects = self.store.repository.effects
+        return Publisher(self.tools.github.for_repository, effects, self.may_write)
+
+    async def config(self) -> FoundConfig:
+        """The configuration that holds for the repository; a valid one is kept as the last valid one."""
+        kept = self.store.repository.config
+        found = await find_config(self.github, await kept.last_valid())
+        if not found.faults and found.text:
+            await kept.keep(found.text)
+        if not self.tools.bots:
+            return found
+        return _with_bots(found, self.tools.bots)
+
+    async def done(self, said: str) -> None:
+        """Settle the job without anything more."""
+        await self.tools.store.jobs.settle(self.job, said)
+
+    def log(self, action: str, said: str) -> None:
+        """One line on what became of the job."""
+        logger.info(said, extra={"action": action, "job": self.job.id, "issue": self.ref.key})
+
+
+def _with_bots(found: FoundConfig, bots: frozenset[str]) -> FoundConfig:
+    config = found.config.model_copy(update={"bots": (*found.config.bots, *bots)})
+    return replace(found, config=config)
+
+
+def body_hash(issue: Issue) -> str:
+    """Names what an issue says; white space makes it no other."""
+    said = "\x00".join((" ".join(issue.title.split()), " ".join(issue.body.split())))
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]

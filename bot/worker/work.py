@@ -1,0 +1,110 @@
+"""Which function does which kind of work."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from bot.errors import GoneError, RefusedError, StoppedError, SuspendedError
+from bot.jobs import InstallationChanged, Job, RepositoryChanged
+from bot.ports import IssueRef
+from bot.server_settings import ServerSettings
+from bot.store.jobs import Jobs
+from bot.worker import control, runs
+from bot.worker.tools import Tools, open_tools
+from bot.worker.turn import Turn
+
+logger = logging.getLogger(__name__)
+
+OnIssue = Callable[[Turn, Any], Awaitable[None]]
+
+_ON_ISSUE: Mapping[str, OnIssue] = {
+    "triage": runs.triage,
+    "edited": runs.edited,
+    "reply": runs.reply,
+    "continue": runs.go_on,
+    "expire": runs.expire,
+    "commands": control.commands,
+    "comment_deleted": control.comment_deleted,
+    "ended": control.ended,
+    "labelled": control.labelled,
+}
+
+
+class Worker:
+    """Does one job at a time as often as it is called."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    @property
+    def jobs(self) -> Jobs:
+        """Where jobs come from."""
+        return self._tools.store.jobs
+
+    async def work(self, job: Job) -> None:
+        """Do a job and settle it.
+
+        Raises:
+            BotError: it cannot be done now, or at all; the dispatcher knows what that means.
+        """
+        began = time.perf_counter()
+        await self._do(job)
+        logger.info(
+            "%s is done",
+            job.work.kind,
+            extra={
+                "action": "job_done",
+                "job": job.id,
+                "issue": job.work.key,
+                "seconds": round(time.perf_counter() - began, 3),
+            },
+        )
+
+    async def _do(self, job: Job) -> None:
+        work = job.work
+        if isinstance(work, InstallationChanged):
+            await control.installation(job, work, self._tools)
+        elif isinstance(work, RepositoryChanged):
+            await control.repository(job, work, self._tools)
+        else:
+            await self._on_issue(job, work.ref)
+
+    async def _on_issue(self, job: Job, ref: IssueRef) -> None:
+        try:
+            turn = Turn.of(job, await self._located(ref), self._tools)
+            await _ON_ISSUE[job.work.kind](turn, job.work)
+        except SuspendedError:
+            raise
+        except (RefusedError, StoppedError) as error:
+            await self.jobs.settle(job, f"{type(error).__name__}: {error}")
+
+    async def _located(self, ref: IssueRef) -> IssueRef:
+        """The issue under the installation that its repository belongs to by now.
+
+        Raises:
+            SuspendedError: that is suspended, or nobody knows of one.
+            GoneError: the repository was deleted, archived or taken away from us.
+        """
+        known = await self._tools.store.installations.repository(ref.repository.key)
+        if known is None:
+            if ref.installation_id == 0:
+                raise GoneError("no installation is known for the repository")
+            await self._tools.store.installations.add([ref.repository])
+            return ref
+        if known.installation == "suspended":
+            raise SuspendedError("the installation is suspended")
+        if known.gone or known.archived or known.installation == "deleted":
+            raise GoneError("the repository is archived, or no longer ours")
+        return replace(ref, installation_id=known.installation_id or ref.installation_id)
+
+
+@asynccontextmanager
+async def open_worker(settings: ServerSettings) -> AsyncIterator[Worker]:
+    """A worker with everything it needs."""
+    async with open_tools(settings) as tools:
+        yield Worker(tools)

@@ -1,0 +1,176 @@
+"""``triage serve`` as a process of its own, beside a stand-in for GitHub that sends it deliveries."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.cli.process import environment
+from tests.deliveries import SECRET, comment_event, headers, issue_event
+from tests.github_server import GitHubServer, private_key
+from tests.github_world import APP_ID, Repo
+
+START = 60.0
+"""Seconds for a start on a machine that does other things too."""
+
+
+@dataclass
+class App:
+    """The server under test: started, killed and started again on the same data."""
+
+    github: GitHubServer
+    data: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen[bytes] | None = None
+    url: str = ""
+    log: list[dict[str, Any]] = field(default_factory=list)
+    _listener: threading.Thread | None = None
+
+    def start(self, *, ready: bool = True) -> None:
+        """Start it, and wait until it takes jobs, or only until it listens."""
+        given = {
+            "GITHUB_APP_ID": str(APP_ID),
+            "GITHUB_PRIVATE_KEY": private_key(),
+            "GITHUB_WEBHOOK_SECRET": SECRET,
+            "GITHUB_API_URL": self.github.url,
+            "GITHUB_SERVER_URL": self.github.url,
+            "TRIAGE_DATA_DIR": str(self.data),
+            "TRIAGE_BRAIN": "rules",
+            **self.settings,
+        }
+        self.url = ""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "bot", "serve", "--host", "127.0.0.1", "--port", "0"],
+            env=environment(**given),
+            cwd=self.data.parent,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+        )
+        listening = threading.Event()
+        self._listener = threading.Thread(target=self._listen, args=(self.process, listening), daemon=True)
+        self._listener.start()
+        assert listening.wait(START), self.log
+        assert self.url, self.log
+        if ready:
+            wait_for(lambda: httpx.get(f"{self.url}/readyz").status_code == 200, START)
+
+    def _listen(self, process: subprocess.Popen[bytes], listening: threading.Event) -> None:
+        assert process.stderr is not None
+        with process.stderr as lines:
+            for line in lines:
+                said = _read(line)
+                self.log.append(said)
+                if said.get("action") == "listening":
+                    self.url = f"http://127.0.0.1:{said['message'].rpartition(' ')[2]}"
+                    listening.set()
+        listening.set()
+
+    def kill(self) -> None:
+        """As a power cut does."""
+        assert self.process is not None
+        self.process.kill()
+        self._ended()
+
+    def stop(self) -> int:
+        """As an operator does; returns its exit code."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        return self._ended()
+
+    def _ended(self) -> int:
+        assert self.process is not None
+        assert self._listener is not None
+        code = self.process.wait(timeout=20)
+        self._listener.join(10)  # its pipe ends with the last child
+        return code
+
+    def deliver(self, event: str, body: bytes, guid: str | None = None) -> int:
+        """Send a delivery; GitHub does not send it again."""
+        sent = headers(event, body, guid=guid or str(uuid.uuid4()))
+        return httpx.post(f"{self.url}/webhooks/github", content=body, headers=sent, timeout=10).status_code
+
+    def open_issue(self, repo: Repo, title: str, body: str, **given: Any) -> int:
+        """Somebody opens an issue, and GitHub says so."""
+        number: int = self.github.world.open_issue(repo, title, body, **given)["number"]
+        assert self.deliver("issues", issue_event(self.github.world, repo, number, "opened")) == 202
+        return number
+
+    def comment(self, repo: Repo, number: int, body: str, author: str = "rita") -> dict[str, Any]:
+        """Somebody comments, and GitHub says so."""
+        comment = self.github.world.comment(repo, number, body, author)
+        assert self.deliver("issue_comment", comment_event(self.github.world, repo, number, comment)) == 202
+        return comment
+
+    def counts(self) -> dict[str, int]:
+        """The jobs that are not done, by state."""
+        found: dict[str, int] = httpx.get(f"{self.url}/readyz", timeout=10).json()["jobs"]
+        return found
+
+    def settled(self, seconds: float = 20.0) -> None:
+        """Wait until nothing is left to do now."""
+        wait_for(lambda: not self._in_hand(), seconds, lambda: f"{self.counts()} {self.log[-5:]}")
+
+    def _in_hand(self) -> bool:
+        import sqlite3
+
+        with sqlite3.connect(self.data / "store.db") as db:
+            statement = "SELECT 1 FROM jobs WHERE state = 'doing' OR (state = 'todo' AND due <= ?)"
+            return db.execute(statement, (time.time() + 0.5,)).fetchone() is not None
+
+
+def _read(line: bytes) -> dict[str, Any]:
+    try:
+        said: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return {"message": line.decode(errors="replace")}
+    return said
+
+
+@contextmanager
+def running(github: GitHubServer, data: Path, **settings: str) -> Iterator[App]:
+    """A server that is stopped in the end, whatever happened to it."""
+    app = App(github, data, settings)
+    app.start()
+    try:
+        yield app
+    finally:
+        app.kill()
+
+
+def wait_for(holds: Callable[[], bool], seconds: float, says: Callable[[], object] = lambda: "") -> None:
+    """Wait until something holds."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            if holds():
+                return
+        except httpx.HTTPError:
+            pass
+        assert time.monotonic() < until, says()
+        time.sleep(0.02)
+
+
+def memory_of(process: int) -> int:
+    """Resident bytes of a process and its children."""
+    pids, total = [process], 0
+    while pids:
+        pid = pids.pop()
+        try:
+            total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            pids += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        except (OSError, IndexError):
+            continue
+    return total

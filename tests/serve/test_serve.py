@@ -1,0 +1,88 @@
+"""From a delivery to a comment, with a real server process, real HTTP and a real repository."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import triage
+from tests.deliveries import comment_event, issue_event
+from tests.github_server import GitHubServer
+from tests.github_world import Repo
+from tests.repositories import git
+from tests.serve.app import App, wait_for
+from tests.serve.conftest import BODY, TITLE
+
+
+def test_an_opened_issue_gets_one_report_within_seconds(app: App, github: GitHubServer, repo: Repo) -> None:
+    began = time.monotonic()
+    number = app.open_issue(repo, TITLE, BODY)
+    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
+    assert time.monotonic() - began < 10.0
+    (report,) = github.world.reports(repo, number)
+    assert f"/blob/{repo.head}/feedbox/dates.py#L" in report
+    app.settled()
+    left = {content for kind, where, content in github.world.reactions if (kind, where) == ("issue", number)}
+    assert left == {"eyes", "rocket"}
+    assert len(github.world.ours(repo, number)) == 1
+
+
+def test_everything_twice_and_in_any_order_is_one_report(app: App, github: GitHubServer, repo: Repo) -> None:
+    world = github.world
+    number = world.open_issue(repo, TITLE, BODY)["number"]
+    opened = issue_event(world, repo, number, "opened")
+    edited = issue_event(world, repo, number, "edited", changes={"body": {"from": "x"}})
+    comment = world.comment(repo, number, "It happens here too.", "otto")
+    said = comment_event(world, repo, number, comment)
+    for guid, event, body in [("3", "issue_comment", said), ("2", "issues", edited), ("1", "issues", opened)] * 2:
+        assert app.deliver(event, body, guid) == 202
+    wait_for(lambda: len(world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
+    app.settled()
+    assert len(world.ours(repo, number)) == 1
+
+
+def test_a_second_server_on_the_same_data_says_who_is_there(app: App) -> None:
+    assert app.process is not None
+    second = App(app.github, app.data)
+    with pytest.raises(AssertionError, match=rf"another server \(process {app.process.pid}\) works in"):
+        second.start()
+    second.kill()
+
+
+def test_what_was_under_way_goes_on_after_a_kill(app: App, github: GitHubServer, repo: Repo) -> None:
+    number = app.open_issue(repo, TITLE, BODY)
+    app.kill()
+    app.start()
+    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 20.0, lambda: app.log[-5:])
+    app.settled()
+    assert len(github.world.ours(repo, number)) == 1
+
+
+def test_stopping_under_load_takes_less_than_ten_seconds_and_loses_nothing(
+    app: App, github: GitHubServer, repo: Repo
+) -> None:
+    numbers = [app.open_issue(repo, f"{TITLE} {n}", BODY) for n in range(12)]
+    began = time.monotonic()
+    assert app.stop() == 0
+    assert time.monotonic() - began < 10.0
+    app.start()
+    wait_for(lambda: all(len(github.world.reports(repo, n)) == 1 for n in numbers), 60.0, lambda: app.log[-5:])
+
+
+def test_settings_that_are_missing_are_all_named_at_once(tmp_path: Path) -> None:
+    done = triage(tmp_path, "serve", GITHUB_API_URL="nonsense")
+    assert done.returncode == 2
+    for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET", "GITHUB_API_URL"):
+        assert name in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_issue_in_an_empty_repository_gets_an_answer_too(app: App, github: GitHubServer, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    git(empty, "init", "--quiet", "--bare")
+    repo = github.world.repository("octo/empty", git=empty)
+    number = app.open_issue(repo, TITLE, BODY)
+    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
