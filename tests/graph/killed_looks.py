@@ -1,0 +1,40 @@
+"""A run whose model looks into a real repository, in a process of its own, so that it can be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from bot.code import EngineCode
+from bot.store.sqlite import SqliteStore
+from nodes.brains.llm import LLMBrain
+from nodes.brains.models import Models, ModelSettings
+from nodes.brains.rules import RulesBrain
+from nodes.checkpoints import SqliteCheckpoints, serializer
+from nodes.graph import build_graph
+from nodes.run import Finished, advance, initial_state
+from nodes.search.engine import Engine
+from tests.fakes import context
+
+
+async def main(checkpoints: str, database: Path, repository: str, url: str) -> None:
+    engine = Engine(repository)
+    sha = engine.commit()
+    store = SqliteStore(database)
+    models = Models(ModelSettings(base_url=url, timeout=30, max_retries=0, calls_per_minute=100_000))
+    ctx = context(LLMBrain(models), rules=RulesBrain(), code=EngineCode(engine, sha), evidence=store.evidence("run"))
+    start = initial_state(ctx.title, ctx.body, repository="o/r", sha=sha).model_copy(update={"max_retries": 0})
+    async with SqliteCheckpoints.from_conn_string(checkpoints) as saver:
+        saver.serde = serializer()
+        outcome = await advance(build_graph(saver), ctx, "t", start)
+    await models.aclose()
+    await store.aclose()
+    assert isinstance(outcome, Finished)
+    state = outcome.state
+    looks = [line for entry in state.trace for line in entry.looks]
+    print(json.dumps({"evidence": state.evidence, "looks": looks}))
+
+
+asyncio.run(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4]))

@@ -1,0 +1,278 @@
+"""Whole runs with a model that looks into the code: what becomes of what it saw."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from bot.code import EngineCode
+from nodes.brains.llm import LLMBrain
+from nodes.brains.models import Models, ModelSettings
+from nodes.brains.rules import RulesBrain
+from nodes.candidates import find_candidates, honest, rescored
+from nodes.checkpoints import serializer
+from nodes.context import Context
+from nodes.evidence import Evidence, Locator, NumberedEvidence
+from nodes.graph import build_graph
+from nodes.judgements import LOOKS, CodeReading
+from nodes.run import Finished, advance, initial_state
+from nodes.search.engine import Engine
+from nodes.search.types import FileHit, Location, Ranking
+from nodes.state import BugTriageState
+from tests.code_reader import is_reading, look, ranks, wants
+from tests.fakes import SHA, FakeCode, FakeEvidence, context
+from tests.graph.test_model_faults import good
+from tests.model_server import ModelServer, Reply, error, says, serve
+from tests.repositories import make_repository
+
+DEFINITION = look("definition", "advance")
+FILES = {
+    "src/lexer.py": ["def scan(text):", "    while True:", "        advance()", "    return text"],
+    "src/reader.py": ["def read(path):", "    return scan(open(path).read())"],
+    "src/cursor.py": ["def advance():", "    return position"],
+}
+
+
+class Code(FakeCode):
+    """Finds two of its three files; the third has to be looked up."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(files={path: list(lines) for path, lines in FILES.items()}, **given)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serve() as running:
+        yield running
+
+
+def reads(*steps: Reply) -> Any:
+    """A model that works, and reads code by a script of its own."""
+    left = list(steps)
+
+    def script(request: dict[str, Any]) -> Reply:
+        if not is_reading(request):
+            return good(request)
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return script
+
+
+async def triage(server: ModelServer, **ports: Any) -> tuple[BugTriageState, Context]:
+    settings = ModelSettings(base_url=server.url, timeout=2, max_retries=0, calls_per_minute=100_000)
+    models = Models(settings)
+    ctx = context(LLMBrain(models), **{"rules": RulesBrain(), "code": Code(), **ports})
+    start = initial_state(ctx.title, ctx.body, repository="o/r", sha=SHA)
+    try:
+        outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)
+    finally:
+        await models.aclose()
+    assert isinstance(outcome, Finished)
+    return outcome.state, ctx
+
+
+def reading_of(state: BugTriageState) -> Any:
+    return next(entry for entry in state.trace if entry.node == "codebase_search")
+
+
+def cites(number: str) -> Any:
+    """A writer who names that evidence alone."""
+
+    def script(request: dict[str, Any]) -> Reply:
+        reply = good(request)
+        message = reply.body["choices"][0]["message"]
+        return says(message["content"].replace("E1", number))
+
+    return script
+
+
+async def test_what_a_model_looked_up_is_evidence_like_any_other(server: ModelServer) -> None:
+    steps = reads(wants(DEFINITION, look("open", "../x", 1, 2)), ranks("E3", "E1", summary="In the cursor [E3]."))
+    server.script = lambda request: steps(request) if is_reading(request) else cites("E3")(request)
+    state, ctx = await triage(server)
+    assert isinstance(ctx.evidence, FakeEvidence)
+    looked_up = ctx.evidence.kept[state.evidence[2]]
+    assert (looked_up.locator.path, looked_up.quote, looked_up.locator.sha) == ("src/cursor.py", "def advance():", SHA)
+    assert state.report is not None
+    assert [(s.path, s.evidence, s.checked) for s in state.report.suspects] == [("src/cursor.py", "E3", True)]
+    entry = reading_of(state)
+    assert entry.counts["looks"] == 2
+    assert entry.counts["refused"] == 1
+    assert entry.looks == (
+        "definition advance → E3",
+        "open ../x:1-2 → Refused: the commit has no text file of that path.",
+    )
+    assert any("a model asked to see 2 more, of which 1 refused" in line for line in state.report.tried)
+    finding = next(finding for finding in state.findings if finding.agent_name == "codebase_search")
+    assert finding.relevant_files == ("src/cursor.py", "src/lexer.py", "src/reader.py")
+
+
+async def test_what_was_looked_up_is_read_again_before_it_is_claimed(server: ModelServer) -> None:
+    code = Code()
+    steps = reads(wants(DEFINITION), ranks("E3"))
+
+    def script(request: dict[str, Any]) -> Reply:
+        if is_reading(request):
+            return steps(request)
+        if "root_cause" in str(request["response_format"]):
+            code.files["src/cursor.py"][0] = "def retreat():"
+        return cites("E3")(request)
+
+    server.script = script
+    state, _ = await triage(server, code=code)
+    assert state.report is not None
+    assert state.report.citation_audit.failed == ("E3",)
+    assert state.report.root_cause is None
+    assert state.report.suspects == ()
+
+
+@pytest.mark.parametrize(
+    "failure", [pytest.param(error(500), id="500"), pytest.param(says(None, refusal="No."), id="refusal")]
+)
+async def test_a_model_that_fails_after_looking_leaves_the_rules_reading(server: ModelServer, failure: Reply) -> None:
+    server.script = reads(wants(DEFINITION), failure)
+    state, ctx = await triage(server)
+    finding = next(finding for finding in state.findings if finding.agent_name == "codebase_search")
+    assert finding.judged_by == "rules"
+    assert finding.relevant_files == ("src/lexer.py", "src/reader.py")
+    kept = ctx.evidence.kept.values()  # type: ignore[attr-defined]
+    assert "src/cursor.py" not in {item.locator.path for item in kept}
+    entry = reading_of(state)
+    assert entry.looks == ("definition advance → E3",)
+    assert entry.error
+    assert state.metrics.usage.calls == sum(not isinstance(r, str) for r in server.requests) - (failure.status == 500)
+
+
+async def test_rules_that_write_in_a_models_stead_keep_its_order(server: ModelServer) -> None:
+    steps = reads(ranks("E2", "E1"))
+
+    def script(request: dict[str, Any]) -> Reply:
+        return error(500) if "root_cause" in str(request["response_format"]) else steps(request)
+
+    server.script = script
+    state, _ = await triage(server)
+    assert state.report is not None
+    assert state.report.written_by == "rules"
+    assert [suspect.path for suspect in state.report.suspects] == ["src/reader.py", "src/lexer.py"]
+
+
+async def test_a_model_that_prefers_another_file_claims_no_more_than_the_engine_left(server: ModelServer) -> None:
+    server.script = reads(ranks("E2", confidence=1.0))
+    state, _ = await triage(server)
+    assert state.report is not None
+    assert state.report.confidence == pytest.approx(0.1)
+    assert state.report.root_cause is None
+
+
+def ranking(confidence: float, *paths: str) -> Ranking:
+    places = tuple(Location(path, 1, 1, None, 1 - n / 10, f"x{n}", 1, 1) for n, path in enumerate(paths))
+    return Ranking(SHA, tuple(FileHit(path, 1.0) for path in dict.fromkeys(paths)), places, confidence)
+
+
+@pytest.mark.parametrize(
+    ("engine", "model", "suspects", "expected"),
+    [
+        pytest.param(0.8, 0.9, ("E1",), 0.8, id="no-surer-than-the-engine"),
+        pytest.param(0.8, 0.3, ("E1",), 0.3, id="less-sure-if-it-says-so"),
+        pytest.param(0.8, 0.9, ("E2", "E1"), 0.8, id="another-function-of-the-same-file"),
+        pytest.param(0.8, 0.9, ("E3", "E1"), 0.2, id="another-file"),
+        pytest.param(0.3, 0.9, ("E3", "E1"), 0.3, id="another-file-than-a-doubtful-one"),
+        pytest.param(0.3, 0.1, ("E3", "E1"), 0.1, id="another-file-not-surely"),
+        pytest.param(0.8, 0.9, (), 0.0, id="no-place-at-all"),
+    ],
+)
+def test_how_sure_a_models_first_place_is(
+    engine: float, model: float, suspects: tuple[str, ...], expected: float
+) -> None:
+    found = ranking(engine, "a.py", "a.py", "b.py")
+    every = {item.id: item for item in find_candidates(found, (), retry=False).all}
+    ranked = tuple(every[name] for name in (*suspects, *(name for name in every if name not in suspects)))
+    reading = CodeReading(summary="s", details="", suspects=suspects, confidence=model)
+    assert honest(reading, ranked, found, engine) == pytest.approx(expected)
+
+
+def test_rules_see_strong_candidates_and_a_model_sees_twenty() -> None:
+    found = ranking(0.5, *(f"f{n}.py" for n in range(9)))
+    candidates = find_candidates(found, ("known",), retry=False)
+    assert [item.id for item in candidates.strong] == ["E2", "E3", "E4", "E5", "E6"]
+    assert len(candidates.all) == 9
+    many = Ranking(SHA, (), tuple(Location(f"{n}.py", 1, 1, None, 1.0, "x", 1, 1) for n in range(30)))
+    assert [len(find_candidates(many, (), retry=retry).strong) for retry in (False, True)] == [10, 20]
+    assert len(find_candidates(many, (), retry=False).all) == 20
+
+
+def test_a_file_whose_name_is_no_text_is_no_candidate() -> None:
+    found = ranking(0.5, "src/\udcff.py", "src/a.py")
+    assert [item.evidence.locator.path for item in find_candidates(found, (), retry=False).all] == ["src/a.py"]
+
+
+def test_scores_follow_a_models_order() -> None:
+    places = [Evidence(kind="code", locator=Locator(path=f"{n}.py"), quote="x", score=n / 10) for n in (3, 9, 0)]
+    numbered = [NumberedEvidence(id=f"E{n}", evidence=item) for n, item in enumerate(places, 1)]
+    assert [(item.id, item.evidence.score) for item in rescored(numbered)] == [("E1", 0.9), ("E2", 0.3), ("E3", 0.0)]
+
+
+async def test_a_run_full_of_looks_keeps_its_state_small(server: ModelServer) -> None:
+    words = [look("words", line.strip()) for lines in FILES.values() for line in lines][:LOOKS]
+    server.script = lambda request: (
+        good(request)
+        if not is_reading(request)
+        else ranks("E2", details="d" * 600)
+        if len(request["messages"]) > 2
+        else wants(*words)
+    )
+    state, _ = await triage(server)
+    searches = [entry for entry in state.trace if entry.node == "codebase_search"]
+    assert len(searches) == 3
+    assert all(entry.counts["looks"] == LOOKS for entry in searches)
+    assert len(set(state.evidence)) == len(state.evidence)
+    assert len(state.model_dump_json()) < 32_000
+
+
+async def test_kill_9_between_two_looks_doubles_no_evidence(tmp_path: Path, server: ModelServer) -> None:
+    sha = make_repository(tmp_path / "r", {path: "\n".join(lines) + "\n" for path, lines in FILES.items()})
+    hang = [True]
+
+    def script(request: dict[str, Any]) -> Reply:
+        if not is_reading(request):
+            return good(request)
+        if len(request["messages"]) == 2:
+            return wants(DEFINITION)
+        if len(request["messages"]) == 4:
+            return Reply({}, delay=5) if hang else wants(look("references", "advance"))
+        return ranks("E3", "E1")
+
+    server.script = script
+    child = Path(__file__).with_name("killed_looks.py")
+    command = [sys.executable, str(child), *(str(tmp_path / name) for name in ("c.db", "s.db", "r")), server.url]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    hanging = subprocess.Popen(command, env=env)
+    deadline = time.monotonic() + 60
+    while not any(is_reading(request) and len(request["messages"]) == 4 for request in server.requests):
+        assert hanging.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    hanging.send_signal(signal.SIGKILL)
+    hanging.wait()
+    hang.clear()
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=90, check=True)
+    resumed = json.loads(done.stdout)
+    undisturbed, _ = await triage(server, code=EngineCode(Engine(tmp_path / "r"), sha))
+    assert resumed["evidence"] == list(undisturbed.evidence)
+    assert resumed["looks"] == list(reading_of(undisturbed).looks)
+    with closing(sqlite3.connect(tmp_path / "s.db")) as db:
+        rows = [row[0] for row in db.execute("SELECT hash FROM evidence")]
+    assert sorted(rows) == sorted(resumed["evidence"])
+    assert len(set(rows)) == len(rows)
