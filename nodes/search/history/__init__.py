@@ -55,7 +55,7 @@ def read_history(
         return History(Suspicion(doubt="no_places", said="no place in the code was found"), fingerprints=names)
     window = log.horizon(WINDOW)
     touched = read_touched(log, spots, _depth(log, span, window))
-    known = touched if touched is not None else [Touched(spot, {}, frozenset(), (spot.path,)) for spot in spots]
+    known = touched if touched is not None else [Touched(spot, {}, None, (spot.path,)) for spot in spots]
     return History(
         suspect_changes(log, query, span, known, named=named, own=own), find_owners(log, known, window), names
     )

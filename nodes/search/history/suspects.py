@@ -63,7 +63,7 @@ def _candidates(
     touched: Sequence[Touched],
     named: dict[str, tuple[str, bool]],
 ) -> list[Commit]:
-    of_lines = {sha for place in touched for sha in (*place.lines.values(), *place.changed)}
+    of_lines = {sha for place in touched for sha in (*place.lines.values(), *(place.changed or ()))}
     near: list[Commit] = []
     if isinstance(span, Range):
         of_lines &= inside

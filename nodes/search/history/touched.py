@@ -28,8 +28,8 @@ class Touched:
     spot: Spot
     lines: dict[int, str]
     """By 1-based line: the SHA that wrote it; older lines are absent."""
-    changed: frozenset[str]
-    """Commits that changed what stood at the places in this file; empty where that was not asked."""
+    changed: frozenset[str] | None
+    """Commits that changed what stood at the places in this file; None where that was not asked, or not readable."""
     paths: tuple[str, ...]
     """What the file was called on the way, its name now first."""
 
@@ -59,11 +59,12 @@ def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched]
             for path, ranges in islice(by_path.items(), depth.replaced)
         }
         blamed = dict(zip(by_path, blames, strict=True))
-        changed = {path: frozenset(task.result() or ()) - log.ignored for path, task in tasks.items()}
+        walked = {path: task.result() for path, task in tasks.items()}
+    changed = {path: frozenset(found) - log.ignored for path, found in walked.items() if found is not None}
     if any(found is None for found in blamed.values()):
         return None
     return [
-        _touched(spot, lines, blamed[spot.path], changed.get(spot.path, frozenset()))
+        _touched(spot, lines, blamed[spot.path], changed.get(spot.path))
         for spot, lines in zip(spots, windows, strict=True)
     ]
 
@@ -77,7 +78,7 @@ def window(spot: Spot) -> tuple[int, int]:
     return first, first + MOST_LINES - 1
 
 
-def _touched(spot: Spot, lines: tuple[int, int], found: Blamed | None, changed: frozenset[str]) -> Touched:
+def _touched(spot: Spot, lines: tuple[int, int], found: Blamed | None, changed: frozenset[str] | None) -> Touched:
     wrote = found.lines if found else {}
     here = {number: sha for number, sha in wrote.items() if lines[0] <= number <= lines[1]}
     paths = dict.fromkeys((spot.path, *(found.paths if found else ())))

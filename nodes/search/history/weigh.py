@@ -137,12 +137,13 @@ def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason
 def _without_lines(commit: Commit, path: str, places: Sequence[tuple[float, Touched]]) -> Iterator[tuple[Reason, str]]:
     """A reason for a file that it changed, none of the lines at the places found being its own now."""
     weight, first = places[0]
-    if commit.sha in first.changed:
+    if commit.sha in (first.changed or ()):
         where = _name(first.spot) if len(places) == 1 else f"the places found in `{path}`"
         text = f"changed {where}; what it wrote there has changed again or is gone"
         yield Reason("replaced", text, round(weight * REPLACED, 6)), where
     elif set(first.paths) & set(commit.files):
-        yield Reason("file", f"changes `{path}` elsewhere", round(weight * ELSEWHERE, 6)), ""
+        where = "" if first.changed is None else " elsewhere"
+        yield Reason("file", f"changes `{path}`{where}", round(weight * ELSEWHERE, 6)), ""
 
 
 def _name(spot: Spot) -> str:

@@ -235,6 +235,19 @@ def test_a_shallow_clone_says_so_and_blames_nobody(told, tmp_path):
     )
 
 
+def test_a_clone_without_old_files_still_knows_which_commits_changed_a_path(told, tmp_path):
+    whole = told.story.build(tmp_path / "whole")
+    git(whole, "config", "uploadpack.allowFilter", "true")
+    clone = ["git", "clone", "--quiet", "--bare", "--filter=blob:none", f"file://{whole}", str(tmp_path / "r")]
+    subprocess.run(clone, check=True)
+    query = Query("It hangs", "worked in 1.0, broken in 1.1")
+    found = read_history(Repository.open(tmp_path / "r"), told.story.sha(told.later), query, [PLACE], {})
+    change = found.suspicion.changes[0]
+    assert (change.commit.subject, change.touches) == ("Speed up the parser", ())
+    assert "changes `lib/parser.py`" in [reason.text for reason in change.reasons]
+    assert [owner.name for owner in found.owners] == ["Ann", "Bob"]
+
+
 def test_the_same_question_has_the_same_answer(told, tmp_path):
     first = told.ask(tmp_path, "worked in 1.0, broken in 1.2")
     assert all(repr(told.ask(tmp_path, "worked in 1.0, broken in 1.2")) == repr(first) for _ in range(3))
