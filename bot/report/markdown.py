@@ -161,9 +161,15 @@ def _cause(report: TriageReport, most: int = _CAUSE_WORDS) -> str:
 
 
 def _change(report: TriageReport, links: Links) -> str:
-    """The first suspect change, where a cause is claimed for a place that it touches, or the issue itself names it."""
+    """The first suspect change, if the issue names it, or a cause is claimed and it touches a place or is alone.
+
+    A change that is one of several in the range and only near a place would be a guess.
+    """
     change = next(iter(report.suspect_changes), None)
-    if change is None or not (change.basis == "named" or (report.root_cause and change.touches_place)):
+    if change is None:
+        return ""
+    bears = change.touches_place or len(report.suspect_changes) == 1
+    if change.basis != "named" and not (report.root_cause and bears):
         return ""
     short = change.model_copy(
         update={

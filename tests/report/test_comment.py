@@ -161,7 +161,7 @@ def test_foreign_text_does_not_act() -> None:
     [
         pytest.param({}, FOUND["root_cause"], True, id="touches-the-place-of-a-cause"),
         pytest.param({}, None, False, id="no-cause-is-claimed"),
-        pytest.param({"touches_place": False}, FOUND["root_cause"], False, id="only-the-file"),
+        pytest.param({"touches_place": False}, FOUND["root_cause"], False, id="one-of-several-in-the-file"),
         pytest.param({"basis": "named", "touches_place": False}, None, True, id="the-issue-names-it"),
     ],
 )
@@ -169,10 +169,15 @@ def test_a_suspect_change_is_in_sight_only_if_it_bears_on_the_cause(
     change: dict[str, Any], cause: str | None, shown: bool
 ) -> None:
     said = comment(
-        "acme/orders", **{**FOUND, "root_cause": cause, "suspect_changes": (CHANGE.model_copy(update=change),)}
+        "acme/orders", **{**FOUND, "root_cause": cause, "suspect_changes": (CHANGE.model_copy(update=change), CHANGE)}
     )
     assert ("**Suspect change:** [`a1b2c3d`]" in unfolded(said)) is shown
     assert "**Suspect changes, not bisected:**" in said
+
+
+def test_the_only_change_in_the_range_is_in_sight() -> None:
+    alone = CHANGE.model_copy(update={"touches_place": False})
+    assert "**Suspect change:**" in unfolded(comment("acme/orders", **{**FOUND, "suspect_changes": (alone,)}))
 
 
 def test_nobody_is_notified_of_a_change_or_of_owning_code() -> None:

@@ -94,7 +94,7 @@ def part_of(before: str, after: str) -> Part | None:
     end, start, said = _nearest(near)
     if said == "good" and _PLAINLY_GOOD.match(near, start) and _NOT.search(near[:start]):
         return "bad"
-    if end < 0 and _STATED.search(before):
+    if end < 0 and (_STATED.search(before) or name_before(before)[0]):
         return "affected"
     return said
 

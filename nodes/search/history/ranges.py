@@ -60,7 +60,7 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         own: what the project is called, normalised by ``plain``.
         now: when the commit that is read was made, in seconds since 1970.
     """
-    mine = [claim for claim in claims.versions if is_own(claim, own)]
+    mine = [claim for claim in claims.versions if is_own(claim, own) and not _is_any_number(claim, own)]
     if any(claim.part != "affected" for claim in mine):
         return _of_versions(mine, log, own, now)
     days = [claim for claim in claims.days if claim.part != "affected"]
@@ -79,6 +79,11 @@ def is_own(claim: Claim, own: frozenset[str]) -> bool:
     if not claim.name or plain(claim.name) in own:
         return True
     return not claim.certain and claim.name.lower() not in OTHERS
+
+
+def _is_any_number(claim: Claim, own: frozenset[str]) -> bool:
+    """What stands beside some word and plays no part, such as the 2.5 of "takes 2.5 seconds"."""
+    return claim.part == "affected" and bool(claim.name) and plain(claim.name) not in own
 
 
 def _of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:

@@ -51,6 +51,7 @@ VERSIONS = [
     ("```\nbroken since 2.3\n```", ""),
     ("see https://example.org/docs/2.3/since-2.4.html", ""),
     ("1.5 times slower", ""),
+    ("and feedbox 1.2.0 sorts them", "affected 1.2.0"),
 ]
 
 
