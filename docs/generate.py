@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 from picture import draw
+from pydantic import BaseModel
 
 from bot.cli import cli
-from bot.repo_config.model import config_schema
+from bot.repo_config.model import RepositoryConfig, config_schema
 from bot.report.document import result_schema
 
 DOCS = Path(__file__).parent
@@ -27,10 +28,52 @@ def pages() -> dict[Path, str]:
     """Each generated page by its path."""
     return {
         DOCS / "cli.md": "\n".join(_cli()),
+        DOCS / "configuration.md": "\n".join(_configuration()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
         DOCS / "report.svg": draw(),
     }
+
+
+_CONFIGURATION = """\
+# .github/triage.yml
+
+This page is generated from the [schema](schema/triage.yml.json).
+
+The file is read from the default branch, else from the organisation's `.github` repository; the two are never merged.
+It can only narrow what the operator allows. Without one the defaults hold. One that is not valid leaves the last valid
+one in force, else nothing is written; what is wrong with it, line by line, is said in the next report to maintainers,
+once, and by `triage config check`.
+
+```yaml
+# yaml-language-server: $schema=<address of triage.yml.json>
+mode: comment
+labels:
+  allowed: [bug, enhancement, "area: *"]
+  map:
+    needs-answer: needs info
+ignore_paths: ["vendor/**"]
+```
+
+| Key | Default | What it means |
+|---|---|---|"""
+
+
+def _configuration() -> Iterator[str]:
+    yield _CONFIGURATION
+    yield from _keys(RepositoryConfig, "")
+    yield ""
+
+
+def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
+    for name, field in section.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            yield from _keys(type(default), f"{prefix}{name}.")
+            continue
+        shown = json.dumps(list(default) if isinstance(default, tuple) else default)
+        meaning = " ".join((field.description or "").split()).replace("``", "`")
+        yield f"| `{prefix}{name}` | `{shown}` | {meaning} |"
 
 
 def _json(schema: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -17,6 +17,7 @@ from bot.ports import (
     IssueRef,
     Outcome,
     OwnerCheck,
+    Relation,
     RepositoryRef,
     Stopped,
     Waiting,
@@ -26,12 +27,13 @@ from bot.publish.labels import sync_labels, wanted_labels
 from bot.publish.once import Poster, utc_now
 from bot.publish.quiet import reason_to_be_quiet
 from bot.publish.reactions import Reactions
+from bot.publish.relations import as_people_say
 from bot.repo_config import PATH, FoundConfig
 from bot.report.sanitise import prose
 from bot.report.sticky import question_reply, report_comment, waiting_comment, withheld_comment
 from bot.report.thread import REPORT_MARKER, Thread, question_marker
 
-Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill"]
+Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]
 _NEWS: Final[dict[Why, str]] = {
     "reopened": "since the issue was opened again",
     "edited": "since the issue was edited",
@@ -55,6 +57,8 @@ class Publication:
     touched: Iterable[str] = ()
     """Labels that a person put on or took off."""
     why: Why = "opened"
+    relations: tuple[Relation, ...] = ()
+    """Duplicates that people named or denied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,7 @@ class Publisher:
 
     async def _write(self, given: Publication, issue: Issue) -> Published:
         mode, github = given.found.config.mode, self.github_for(issue.ref.repository)
+        given = replace(given, outcome=as_people_say(given.outcome, given.relations))
         body = await self._body(given, issue)
         if mode == "dry-run":
             return Published("dry-run", comment=body)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from bot.errors import RefusedError, RetryableError
-from bot.ports import EffectsPort, GitHubPort, IssueRef, OwnerCheck, Reaction
+from bot.ports import Effect, EffectsPort, GitHubPort, IssueRef, OwnerCheck, Reaction
 
 logger = logging.getLogger(__name__)
 _KIND: Final = "reaction"
@@ -26,12 +26,15 @@ class Reactions:
 
     async def leave(self, content: Reaction, comment_id: int | None = None) -> None:
         """React to a comment, or to the issue; where it cannot be done now it is caught up with later."""
+        effect = await self.note(content, comment_id)
+        if effect is not None and effect.done_hash != content:
+            await self._leave(effect.subject)
+
+    async def note(self, content: Reaction, comment_id: int | None = None) -> Effect | None:
+        """Keep that a reaction is to be left, if one may be."""
         if not self.allowed:
-            return
-        subject = f"{comment_id or 'issue'}:{content}"
-        effect = await self.effects.want(self.ref.key, _KIND, subject, content, "")
-        if effect.done_hash != content:
-            await self._leave(subject)
+            return None
+        return await self.effects.want(self.ref.key, _KIND, f"{comment_id or 'issue'}:{content}", content, "")
 
     async def catch_up(self) -> None:
         """Leave what could not be left before."""

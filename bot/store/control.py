@@ -83,6 +83,10 @@ def _apply(db: sqlite3.Connection, given: _Given, now: float) -> None:
     for relation in effects.relations:
         row = (issue_key, relation.other, int(relation.duplicate), given.comment.author)
         db.execute("INSERT OR REPLACE INTO relations VALUES (?, ?, ?, ?)", row)
+    for labels, added in ((effects.add_labels, 1), (effects.remove_labels, 0)):
+        # GitHub will name us as who did it; it was a person's wish, and stays as they want it.
+        rows = [(issue_key, label, added, given.comment.author) for label in labels]
+        db.executemany("INSERT OR REPLACE INTO label_actors (issue_key, label, added, actor) VALUES (?, ?, ?, ?)", rows)
     if effects.muted is not None:
         statement = "INSERT INTO issues (issue_key, muted) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET muted = ?2"
         db.execute(statement, (issue_key, int(effects.muted)))

@@ -17,7 +17,7 @@ _LOOKED = ("waiting", "finished", "stopped")
 
 async def triage(turn: Turn, work: Triage) -> None:
     """Look at an issue from the start; an opened one once, whatever order deliveries come in."""
-    why: Why = "command" if work.why in ("command", "restart") else work.why  # type: ignore[assignment]
+    why: Why = work.why
     if work.moved_from is not None:
         await turn.store.row.adopt(work.moved_from)
     run = await turn.store.runs.last()

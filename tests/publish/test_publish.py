@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from bot.errors import NotOursError, OutcomeUnknownError, RefusedError, RetryableError, StoppedError
 from bot.github import GitHub
-from bot.ports import AskedQuestion, Finished, IssueRef, Stopped, Waiting, Withheld
+from bot.ports import AskedQuestion, Finished, IssueRef, Relation, Stopped, Waiting, Withheld
 from bot.publish import Publication, Published, Publisher
 from bot.repo_config import ConfigFault, FoundConfig, read_config
 from bot.report.markdown import VISIBLE_WORDS
 from bot.report.sticky import visible_words
+from bot.store.database import Database
+from bot.store.effects import Effects
+from bot.store.tenant import Tenant
+from nodes.report import RelatedIssue
 from nodes.state import BugTriageState, HumanExchange
 from tests.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
-from tests.publish.effects import Clock, DictEffects
+from tests.publish.clock import Clock
 from tests.report.reports import FOUND, NOTHING, SHA
 
 SECONDS = timedelta(seconds=1)
@@ -54,14 +59,15 @@ WAITING = Waiting(BugTriageState(sha=SHA), EXCHANGE)
 class Stage:
     """A repository with one issue, and a publisher for it."""
 
-    def __init__(self, server: GitHubServer, github: GitHub) -> None:
+    def __init__(self, server: GitHubServer, github: GitHub, directory: Path) -> None:
         self.server, self.world, self.github = server, server.world, github
         self.repo: Repo = self.world.repository(
             "octo/parser", labels={"bug", "area: parser", "needs info", "type: bug"}
         )
         self.world.open_issue(self.repo)
         self.clock = Clock()
-        self.effects = DictEffects(self.clock)
+        self.directory, self.databases = directory, []
+        self.forget()
         self.checks = 0
 
     @property
@@ -71,6 +77,11 @@ class Stage:
     @property
     def publisher(self) -> Publisher:
         return Publisher(self.github.for_repository, self.effects, self.owner_check, self.clock)
+
+    def forget(self) -> None:
+        """A store that knows nothing."""
+        self.databases.append(Database(self.directory / f"{len(self.databases)}.db"))
+        self.effects = Effects(self.databases[-1], Tenant(self.ref.repository.key), self.clock.seconds)
 
     async def owner_check(self) -> None:
         self.checks += 1
@@ -101,10 +112,13 @@ def server() -> Iterator[GitHubServer]:
 
 
 @pytest.fixture
-async def stage(server: GitHubServer) -> AsyncIterator[Stage]:
+async def stage(server: GitHubServer, tmp_path: Path) -> AsyncIterator[Stage]:
     github = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url, timeout=2)
-    yield Stage(server, github)
+    stage = Stage(server, github, tmp_path)
+    yield stage
     await github.aclose()
+    for database in stage.databases:
+        await database.aclose()
 
 
 async def test_a_report_is_posted_once_and_left_as_it_is(stage) -> None:
@@ -174,7 +188,7 @@ async def test_what_others_say_with_our_marker_is_not_ours(stage) -> None:
 
 async def test_a_sticky_that_the_store_does_not_know_is_adopted(stage) -> None:
     await stage.publish()
-    stage.effects.rows.clear()
+    stage.forget()
     await stage.publish()
     assert len(stage.said) == 1
     assert stage.writes("PATCH") == 0
@@ -189,7 +203,9 @@ async def test_a_transferred_issue_keeps_its_one_comment(stage) -> None:
     assert moved.moved_to is not None
     assert (moved.moved_to.repository_id, moved.moved_to.name) == (other.id, "lexer")
     publication = Publication(moved.moved_to, 1, OTHER, found())
-    assert (await stage.publisher.publish(publication)).state == "posted"
+    effects = Effects(stage.databases[0], Tenant(moved.moved_to.repository.key), stage.clock.seconds)
+    publisher = replace(stage.publisher, effects=effects)
+    assert (await publisher.publish(publication)).state == "posted"
     assert len(stage.world.reports(other, 1)) == 1
     assert old.key != moved.moved_to.key
 
@@ -353,3 +369,14 @@ async def test_a_reaction_that_fails_holds_nothing_up_and_is_caught_up_with(stag
     assert stage.world.reactions == []
     await stage.publish()
     assert sorted(stage.world.reactions) == [("issue", 1, "eyes"), ("issue", 1, "rocket")]
+
+
+async def test_what_people_say_of_duplicates_goes_first(stage) -> None:
+    guess = RelatedIssue(reference="#7", relation="duplicate", state="open", why="the same frames")
+    guessed = Finished(BugTriageState(report=FOUND.model_copy(update={"related": (guess,)})))
+    await stage.publish(guessed)
+    assert "Probably the same as [`#7`]" in stage.said[0]
+    await stage.publish(guessed, relations=(Relation(7, duplicate=False),))
+    assert "#7" not in stage.said[0]
+    await stage.publish(guessed, relations=(Relation(7, duplicate=False), Relation(8, duplicate=True)))
+    assert "Probably the same as [`#8`]" in stage.said[0]

@@ -1,0 +1,50 @@
+"""``/triage duplicate #n`` and ``/triage not-duplicate #n``: say what the program could only guess."""
+
+from __future__ import annotations
+
+import re
+
+from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.parse import Command
+from bot.errors import UserError
+from bot.ports import CommandEffects, Relation
+
+_NUMBER = re.compile(r"#?([1-9]\d{0,8})")
+
+
+async def run_duplicate(command: Command, context: CommandContext) -> CommandEffects:
+    """Keep the relation and write the report anew with it; nothing is closed."""
+    return await _related(command, context, duplicate=True)
+
+
+async def run_not_duplicate(command: Command, context: CommandContext) -> CommandEffects:
+    """Keep the denial: the other issue is never named as a duplicate again."""
+    return await _related(command, context, duplicate=False)
+
+
+async def _related(command: Command, context: CommandContext, *, duplicate: bool) -> CommandEffects:
+    found = _NUMBER.fullmatch(command.argument)
+    if found is None:
+        raise UserError(f"Name one issue of this repository, as in `/triage {command.name} #12`.")
+    other = int(found[1])
+    if other == context.issue.ref.number:
+        raise UserError("That is this issue itself.")
+    if duplicate and await context.github.issue(other) is None:
+        raise UserError(f"There is no issue `#{other}` here.")
+    return CommandEffects(relations=(Relation(other, duplicate),), start=True, reaction="rocket")
+
+
+KIND = CommandKind(
+    "duplicate",
+    "duplicate #n",
+    "Say that this is the same as another issue; nothing is closed.",
+    "maintainer",
+    run_duplicate,
+)
+NOT_KIND = CommandKind(
+    "not-duplicate",
+    "not-duplicate #n",
+    "Say that this is not the same as another issue.",
+    "maintainer",
+    run_not_duplicate,
+)

@@ -1,0 +1,30 @@
+"""``/triage help``: the commands and who may give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.parse import Command
+from bot.ports import CommandEffects
+from bot.report.sanitise import cell, code
+
+WHO = {"author": "the author, maintainers", "maintainer": "maintainers", "nobody": "nobody here"}
+
+
+async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """List them as this repository allows them."""
+    from bot.commands import COMMANDS  # noqa: PLC0415  the table holds this command as well
+
+    rows = ((kind, WHO[kind.role_under(context.config)]) for kind in COMMANDS.values())
+    said = "Commands stand on a line of their own. An answer to a question needs none: just reply."
+    return CommandEffects(reply=f"{said}\n\n{table(rows)}", reaction="rocket")
+
+
+def table(rows: Iterable[tuple[CommandKind, str]]) -> str:
+    """Commands with what they do and who may give them."""
+    lines = [f"| {cell(code(f'/triage {kind.usage}'))} | {kind.help} | {who} |" for kind, who in rows]
+    return "\n".join(("| Command | What it does | Who |", "|---|---|---|", *lines))
+
+
+KIND = CommandKind("help", "help", "List the commands.", "author", run)

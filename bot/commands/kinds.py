@@ -1,0 +1,55 @@
+"""What a command is: its name, its help, who may give it, and what it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.commands.parse import Command
+from bot.ports import CommandEffects, ControlPort, GitHubPort, Issue, Permission
+from bot.repo_config import CommandRole, RepositoryConfig
+from bot.repo_config.model import CommandName
+
+Role = Literal["author", "maintainer"]
+_STRICTNESS: tuple[CommandRole, ...] = ("author", "maintainer", "nobody")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """What a command may look at."""
+
+    issue: Issue
+    sender: str
+    permission: Permission
+    """The sender's, by the API; NONE where it was not asked for."""
+    is_author: bool
+    config: RepositoryConfig
+    control: ControlPort
+    github: GitHubPort
+
+
+@dataclass(frozen=True, slots=True)
+class CommandKind:
+    """A command of the table."""
+
+    name: CommandName
+    usage: str
+    """As it is typed, without ``/triage``."""
+    help: str
+    """One sentence, in the imperative."""
+    role: Role
+    """``author``: the issue's author and maintainers; ``maintainer``: who may triage here."""
+    run: Callable[[Command, CommandContext], Awaitable[CommandEffects]]
+
+    def role_under(self, config: RepositoryConfig) -> CommandRole:
+        """Who may give it here: a configuration can only make that fewer people."""
+        return max(self.role, config.commands.get(self.name, self.role), key=_STRICTNESS.index)
+
+
+def may(kind: CommandKind, context: CommandContext) -> bool:
+    """May the sender give this command?"""
+    role = kind.role_under(context.config)
+    if role == "nobody":
+        return False
+    return context.permission >= Permission.TRIAGE or (role == "author" and context.is_author)

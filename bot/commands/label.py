@@ -1,0 +1,43 @@
+"""``/triage label`` and ``/triage unlabel``: put labels on and take them off, those that exist."""
+
+from __future__ import annotations
+
+import difflib
+
+from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.parse import Command
+from bot.errors import UserError
+from bot.ports import CommandEffects
+from bot.report.sanitise import code
+
+_MOST = 10
+
+
+async def run_label(command: Command, context: CommandContext) -> CommandEffects:
+    """Put labels on; as they are a person's wish they are left alone from then on."""
+    return CommandEffects(add_labels=await _named(command, context), reaction="rocket")
+
+
+async def run_unlabel(command: Command, context: CommandContext) -> CommandEffects:
+    """Take labels off; they are not put on again."""
+    return CommandEffects(remove_labels=await _named(command, context), reaction="rocket")
+
+
+async def _named(command: Command, context: CommandContext) -> tuple[str, ...]:
+    """The labels that are meant, as the repository writes them."""
+    wanted = [name.strip(" \t\"'`") for name in command.argument.split(",")][:_MOST]
+    if not any(wanted):
+        raise UserError(f"Name labels, with commas between them, as in `/triage {command.name} bug, needs info`.")
+    known = {label.casefold(): label for label in await context.github.repository_labels()}
+    missing = [name for name in wanted if name and name.casefold() not in known]
+    if missing:
+        close = difflib.get_close_matches(missing[0].casefold()[:60], known, 1)
+        nearest = f" Did you mean {code(known[close[0]])}?" if close else ""
+        raise UserError(f"There is no label {code(missing[0][:60])} here.{nearest}")
+    return tuple(dict.fromkeys(known[name.casefold()] for name in wanted if name))
+
+
+KIND = CommandKind("label", "label <name>, …", "Put labels on, those that exist.", "maintainer", run_label)
+UN_KIND = CommandKind(
+    "unlabel", "unlabel <name>, …", "Take labels off; they are not put on again.", "maintainer", run_unlabel
+)

@@ -1,0 +1,106 @@
+"""Run a comment's commands: each once, whatever happens in between."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from bot.commands import COMMANDS
+from bot.commands.kinds import CommandContext, may
+from bot.commands.parse import Command, parse
+from bot.errors import UserError
+from bot.ports import CommandEffects, Comment, ControlPort, GitHubPort, Issue, IssueRef, Permission
+from bot.publish import Publisher
+from bot.publish.replies import Replies
+from bot.repo_config import FoundConfig
+from bot.report.sanitise import code
+
+NO_PERMISSION = CommandEffects(reaction="confused")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A comment that may hold commands, and who wrote what is new in it."""
+
+    ref: IssueRef
+    comment: Comment
+    """As it is now."""
+    sender: str
+    """Who sent the delivery: on an edit that may be another than the comment's author."""
+    sender_id: int | None
+    found: FoundConfig
+
+
+async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> int:
+    """Run what is new in a comment and answer it; returns how many commands were new.
+
+    What GitHub is to have is noted before a command is noted as run, so that a crash loses neither.
+    """
+    commands = await _new(heard.comment, control)
+    replies = Replies.of(publisher, heard.ref, heard.found)
+    if commands and heard.found.config.enabled:
+        github = publisher.github_for(heard.ref.repository)
+        issue = await github.issue(heard.ref.number)
+        if issue is None or issue.is_pull_request:
+            return 0
+        context = await _context(heard, issue, control, github, commands)
+        for command in commands:
+            effects = await _effects(command, context)
+            await replies.note(heard.comment.id, command.ordinal, effects)
+            await control.apply(heard.comment, command.ordinal, command.canonical, effects)
+    await replies.catch_up()
+    return len(commands)
+
+
+async def _new(comment: Comment, control: ControlPort) -> list[Command]:
+    """The commands that were not run before, whichever version of the comment they stood in."""
+    commands = parse(comment.body)
+    if not commands:
+        return []
+    before = Counter(await control.commands_run(comment.id))
+    new: list[Command] = []
+    for command in commands:
+        if before[command.canonical]:
+            before[command.canonical] -= 1
+        else:
+            new.append(command)
+    return new
+
+
+async def _context(
+    heard: Heard, issue: Issue, control: ControlPort, github: GitHubPort, commands: list[Command]
+) -> CommandContext:
+    is_author = heard.sender_id is not None and heard.sender_id == issue.author_id
+    context = CommandContext(
+        issue=issue,
+        sender=heard.sender,
+        permission=Permission.NONE,
+        is_author=is_author,
+        config=heard.found.config,
+        control=control,
+        github=github,
+    )
+    kinds = [COMMANDS.get(command.name) for command in commands]
+    if all(kind is not None and may(kind, context) for kind in kinds):
+        return context
+    return replace(context, permission=await github.permission(heard.sender))
+
+
+async def _effects(command: Command, context: CommandContext) -> CommandEffects:
+    kind = COMMANDS.get(command.name)
+    if kind is None:
+        known_here = context.is_author or context.permission >= Permission.TRIAGE
+        return CommandEffects(reaction="confused", reply=_unknown(command)) if known_here else NO_PERMISSION
+    if not may(kind, context):
+        return NO_PERMISSION
+    try:
+        return await kind.run(command, context)
+    except UserError as error:
+        return CommandEffects(reaction="confused", reply=str(error))
+
+
+def _unknown(command: Command) -> str:
+    close = difflib.get_close_matches(command.name, COMMANDS, 1, 0.5)
+    nearest = f"Did you mean `/triage {close[0]}`?" if close else "`/triage help` lists them."
+    return f"There is no command {code(command.name)}. {nearest}"

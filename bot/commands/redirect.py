@@ -1,0 +1,26 @@
+"""``/triage redirect <text>``: tell the run where to look."""
+
+from __future__ import annotations
+
+from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.parse import Command
+from bot.errors import UserError
+from bot.ports import CommandEffects, NewSignal
+
+
+async def run(command: Command, context: CommandContext) -> CommandEffects:
+    """Leave a signal: a run in flight reads it before its next decision, else a step begins with it."""
+    if not command.argument:
+        raise UserError("Say where to look, as in `/triage redirect look at the parser`.")
+    if context.issue.state != "open":
+        raise UserError("This issue is closed; reopen it first.")
+    return CommandEffects(signals=(NewSignal("redirect", command.argument),), start=True, reaction="rocket")
+
+
+KIND = CommandKind(
+    "redirect",
+    "redirect <text>",
+    "Say where to look; a run in flight turns there at its next decision.",
+    "maintainer",
+    run,
+)

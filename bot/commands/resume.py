@@ -1,0 +1,18 @@
+"""``/triage resume``: take the issue up again after a stop."""
+
+from __future__ import annotations
+
+from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.parse import Command
+from bot.errors import UserError
+from bot.ports import CommandEffects
+
+
+async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """Lift the mute and look again."""
+    if not await context.control.muted():
+        raise UserError("Triage was not stopped here.")
+    return CommandEffects(muted=False, start=True, reaction="rocket")
+
+
+KIND = CommandKind("resume", "resume", "Take this issue up again after a stop.", "maintainer", run)

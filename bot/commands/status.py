@@ -1,0 +1,32 @@
+"""``/triage status``: how things stand."""
+
+from __future__ import annotations
+
+from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.parse import Command
+from bot.ports import AskedQuestion, CommandEffects, RunView
+from bot.report.sanitise import code, prose
+
+
+async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """Say it in one line and, where a question is open, a second one."""
+    last, questions = await context.control.last_run(), await context.control.questions()
+    lines = [_run(last)]
+    if await context.control.muted():
+        lines.append("Triage is stopped here; `/triage resume` takes it up again.")
+    lines += [_waiting(question) for question in questions if question.state == "open"]
+    return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
+
+
+def _run(last: RunView | None) -> str:
+    if last is None:
+        return "No run yet."
+    commit = f", on commit {code(last.sha[:12])}" if last.sha else ""
+    return f"Run {last.number} is **{prose(last.status)}**{commit}, by {code(last.brain)}."
+
+
+def _waiting(question: AskedQuestion) -> str:
+    return f"It waits for an answer to **Q{question.slot}**: {prose(question.text)}"
+
+
+KIND = CommandKind("status", "status", "Say how things stand.", "author", run)

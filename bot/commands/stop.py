@@ -1,0 +1,17 @@
+"""``/triage stop``: leave this issue alone."""
+
+from __future__ import annotations
+
+from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.parse import Command
+from bot.ports import CommandEffects, NewSignal
+
+
+async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """End a run before its next write, and start none."""
+    return CommandEffects(signals=(NewSignal("stop"),), muted=True, reaction="rocket")
+
+
+KIND = CommandKind(
+    "stop", "stop", "Leave this issue alone: a run ends before it writes, and none starts.", "author", run
+)

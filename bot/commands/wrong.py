@@ -1,0 +1,22 @@
+"""``/triage wrong <why>``: the report is wrong; look again knowing that."""
+
+from __future__ import annotations
+
+from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.parse import Command
+from bot.errors import UserError
+from bot.ports import CommandEffects, NewSignal
+
+
+async def run(command: Command, context: CommandContext) -> CommandEffects:
+    """Keep the correction, which every later run inherits, and look again."""
+    if not command.argument:
+        raise UserError("Say what is wrong, as in `/triage wrong the lexer is never reached`.")
+    if await context.control.last_run() is None:
+        raise UserError("There is no report here that could be wrong.")
+    return CommandEffects(signals=(NewSignal("correction", command.argument),), start=True, reaction="rocket")
+
+
+KIND = CommandKind(
+    "wrong", "wrong <why>", "Say that the report is wrong, and why; it looks again knowing that.", "maintainer", run
+)

@@ -1,0 +1,25 @@
+"""What people say of duplicates goes before what the program thinks."""
+
+from __future__ import annotations
+
+from bot.ports import Finished, Outcome, Relation
+from nodes.report import RelatedIssue
+
+
+def as_people_say(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
+    """The outcome with duplicates that were named, and without those that were denied."""
+    if not relations or not isinstance(outcome, Finished) or outcome.state.report is None:
+        return outcome
+    said = {f"#{relation.other}": relation.duplicate for relation in relations}
+    named = tuple(
+        RelatedIssue(reference=reference, relation="duplicate", why="a maintainer said so")
+        for reference, duplicate in said.items()
+        if duplicate
+    )
+    kept = tuple(
+        related
+        for related in outcome.state.report.related
+        if related.reference not in said and not (named and related.relation == "duplicate")
+    )
+    report = outcome.state.report.model_copy(update={"related": (*named, *kept)})
+    return Finished(outcome.state.model_copy(update={"report": report}))

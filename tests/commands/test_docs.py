@@ -1,0 +1,30 @@
+"""Each command has a section that says what the command itself says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from bot.commands import COMMANDS
+from bot.commands.help import WHO
+from bot.repo_config.model import CommandName
+
+PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
+SECTIONS = {
+    heading.replace("\\", ""): " ".join(text.split())
+    for heading, _, text in (part.partition("\n") for part in PAGE.split("\n## ")[1:])
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_its_section(name: str) -> None:
+    kind = COMMANDS[name]
+    said = SECTIONS[f"/triage {kind.usage}".rstrip()]
+    assert said.startswith(f"{kind.help} Who: {WHO[kind.role]}.")
+
+
+def test_nothing_else_has_a_section_and_the_configuration_names_the_same() -> None:
+    assert len(SECTIONS) == len(COMMANDS)
+    assert set(COMMANDS) == set(get_args(CommandName))

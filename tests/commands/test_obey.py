@@ -1,0 +1,326 @@
+"""Commands end to end but for the run itself: a comment in, rows in the store and marks on GitHub out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.commands import COMMANDS
+from bot.commands.obey import Heard, obey
+from bot.github import GitHub
+from bot.ports import Comment, IssueRef, Relation
+from bot.publish import Publisher
+from bot.repo_config import FoundConfig, read_config
+from bot.report.document import Result
+from bot.store.sqlite import SqliteStore
+from nodes.report import Ticket
+from nodes.state import HumanExchange, Metrics, TraceEntry, Usage
+from tests.github_server import LOST_ANSWER, Fault, GitHubServer, private_key, serve_github
+from tests.github_world import APP_ID, INSTALLATION, Repo, person
+from tests.publish.clock import Clock
+from tests.report.reports import FOUND, SHA
+
+
+class Stage:
+    """An issue of rita's; mia maintains, tom may triage, olaf is an outsider."""
+
+    def __init__(self, server: GitHubServer, github: GitHub, store: SqliteStore) -> None:
+        self.server, self.world, self.github, self.clock = server, server.world, github, Clock()
+        self.repo: Repo = self.world.repository("octo/parser", labels={"bug", "needs info"})
+        self.repo.permissions |= {"mia": "admin", "tom": "triage", "olaf": "pull"}
+        self.world.open_issue(self.repo, author="rita")
+        self.world.open_issue(self.repo, author="rita")
+        self.ref = IssueRef("127.0.0.1", INSTALLATION, self.repo.id, "octo", "parser", 1)
+        self.store = store.for_issue(self.ref)
+        self.jobs = store.jobs
+
+    @property
+    def publisher(self) -> Publisher:
+        return Publisher(self.github.for_repository, self.store.repository.effects, self._ours, self.clock)
+
+    async def _ours(self) -> None:
+        return None
+
+    async def say(self, body: str, who: str = "mia", config: str = "", comment: dict | None = None) -> dict:
+        """Somebody comments, or with ``comment`` edits it, and the commands in it are run."""
+        if comment is None:
+            comment = self.world.comment(self.repo, 1, body, who)
+        else:
+            comment |= {"body": body, "updated_at": self.world.now()}
+        await self.hear(comment, who, config)
+        return comment
+
+    async def hear(self, comment: dict, who: str, config: str = "") -> None:
+        read = Comment(
+            id=comment["id"],
+            author_id=comment["user"]["id"],
+            author=comment["user"]["login"],
+            author_is_bot=False,
+            body=comment["body"],
+            url=comment["html_url"],
+            created_at=comment["created_at"],
+            updated_at=comment["updated_at"],
+        )
+        found = FoundConfig(read_config(config), config, "")
+        heard = Heard(self.ref, read, who, person(who)["id"], found)
+        await obey(heard, self.store.control, self.publisher)
+
+    async def signals(self) -> list[tuple[str, str]]:
+        return [(one.kind, one.text) for one in await self.store.signals.since(0)]
+
+    async def queued(self) -> list[str]:
+        """What there is to do, taken off the list."""
+        found = []
+        while (job := await self.jobs.claim("run", "test")) is not None:
+            found.append(job.work.kind)
+            await self.jobs.settle(job)
+        return found
+
+    def marks(self, comment: dict) -> list[str]:
+        return [content for _, number, content in self.world.reactions if number == comment["id"]]
+
+    @property
+    def said(self) -> list[str]:
+        return self.world.ours(self.repo, 1)
+
+    async def finish_a_run(self) -> None:
+        await self.say("/triage")
+        job = await self.jobs.claim("run", "test")
+        run = await self.store.runs.open()
+        await self.store.runs.pin(run.number, sha=SHA, brain="rules", config_hash="c0ffee", body_hash="")
+        metrics = Metrics(
+            confidence_history=(0.6, 0.78),
+            claims_dropped=1,
+            usage=Usage(calls=2, input_tokens=900, output_tokens=100),
+        )
+        trace = (TraceEntry(node="supervisor", decision="writer", guard="iteration_limit", reason="@all `x` | <b>"),)
+        result = Result(report=FOUND.model_copy(update={"ticket": TICKET}), trace=trace, metrics=metrics)
+        await self.store.runs.settle(run.number, "finished", job, result=result.model_dump_json())
+
+
+TICKET = Ticket(title="Lexer hangs", body="It hangs.", fields={"type": "bug"})
+EXCHANGE = HumanExchange(question="Which version?", question_id="q-1")
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with serve_github() as running:
+        yield running
+
+
+@pytest.fixture
+async def stage(server: GitHubServer, tmp_path: Path) -> AsyncIterator[Stage]:
+    github = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url, timeout=2)
+    store = SqliteStore(tmp_path / "store.db")
+    yield Stage(server, github, store)
+    await github.aclose()
+    await store.aclose()
+
+
+async def test_again_queues_a_run_and_says_nothing(stage) -> None:
+    comment = await stage.say("Please.\n/triage")
+    assert await stage.queued() == ["triage"]
+    assert (stage.marks(comment), stage.said) == (["rocket"], [])
+
+
+async def test_redirect_and_wrong_leave_signals(stage) -> None:
+    await stage.say("/triage redirect look at the parser")
+    assert await stage.queued() == ["continue"]
+    await stage.finish_a_run()
+    await stage.say("/triage wrong the lexer is never reached")
+    assert await stage.signals() == [
+        ("redirect", "look at the parser"),
+        ("correction", "the lexer is never reached"),
+    ]
+    assert await stage.queued() == ["triage"]
+
+
+async def test_stop_mutes_and_resume_lifts_it(stage) -> None:
+    await stage.say("/triage stop")
+    assert await stage.store.control.muted()
+    assert await stage.signals() == [("stop", "")]
+    assert await stage.queued() == []
+    await stage.say("/triage resume")
+    assert not await stage.store.control.muted()
+    assert await stage.queued() == ["triage"]
+
+
+async def test_answer_needs_an_open_question(stage) -> None:
+    comment = await stage.say("/triage answer 2.4.1", "rita")
+    assert stage.marks(comment) == ["confused"]
+    assert "No question is open" in stage.said[-1]
+    await stage.store.repository.questions.ask(stage.ref.key, EXCHANGE)
+    await stage.say("/triage answer 2.4.1", "rita")
+    assert await stage.signals() == [("answer", "2.4.1")]
+
+
+async def test_duplicates_are_named_and_denied(stage) -> None:
+    await stage.say("/triage duplicate #2\n/triage not-duplicate 7")
+    assert await stage.store.people.relations() == (Relation(2, duplicate=True), Relation(7, duplicate=False))
+    assert "closed" not in {stage.repo.issues[1]["state"]}
+
+
+async def test_labels_are_put_on_and_taken_off(stage) -> None:
+    await stage.say("/triage label Bug, `needs info`")
+    assert [label["name"] for label in stage.repo.issues[1]["labels"]] == ["bug", "needs info"]
+    await stage.say("/triage unlabel bug")
+    assert [label["name"] for label in stage.repo.issues[1]["labels"]] == ["needs info"]
+    assert await stage.store.people.label_changes() == {"bug": False, "needs info": True}
+
+
+async def test_status_says_how_things_stand(stage) -> None:
+    await stage.say("/triage status")
+    assert "No run yet." in stage.said[-1]
+    await stage.finish_a_run()
+    await stage.store.repository.questions.ask(stage.ref.key, EXCHANGE)
+    await stage.say("/triage status")
+    assert f"Run 1 is **finished**, on commit `{SHA[:12]}`, by `rules`." in stage.said[-1]
+    assert "**Q1**: Which version?" in stage.said[-1]
+
+
+async def test_why_shows_path_dropped_claims_cost_and_a_ticket(stage) -> None:
+    await stage.say("/triage why")
+    assert "no finished run" in stage.said[-1]
+    await stage.finish_a_run()
+    await stage.say("/triage why")
+    said = stage.said[-1]
+    for part in (
+        "60% → 78%",
+        "2 model calls, 1000 tokens",
+        "`c0ffee`",
+        "iteration\\_limit",
+        "It is bad",
+        "Lexer hangs",
+    ):
+        assert part in said.replace("`iteration_limit`", "iteration\\_limit"), part
+    assert "@all" not in said
+    assert "<b>" not in said
+
+
+async def test_help_lists_every_command_as_it_is_allowed_here(stage) -> None:
+    await stage.say("/triage help", config="commands: {stop: maintainer, why: nobody}\n")
+    for kind in COMMANDS.values():
+        assert f"`/triage {kind.usage}".rstrip() in stage.said[-1]
+    assert (
+        "| `/triage stop` | Leave this issue alone: a run ends before it writes, and none starts. | maintainers |"
+        in (stage.said[-1])
+    )
+    assert "nobody here" in stage.said[-1]
+
+
+BY_AUTHOR = {"triage", "help", "status", "why", "answer", "stop"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("who", ["mia", "tom", "rita", "olaf"])
+async def test_who_may_give_it(stage, name, who) -> None:
+    argument = {"duplicate": "#2", "not-duplicate": "#2", "label": "bug", "unlabel": "bug"}.get(name, "some text")
+    comment = await stage.say(f"/triage {name} {argument}" if name != "triage" else "/triage", who)
+    allowed = who in ("mia", "tom") or (who == "rita" and name in BY_AUTHOR)
+    if allowed:
+        assert "rocket" in stage.marks(comment) or stage.said
+    else:
+        assert stage.marks(comment) == ["confused"]
+        assert stage.said == []
+        assert await stage.signals() == []
+        assert await stage.queued() == []
+
+
+async def test_the_author_is_not_asked_for_a_permission(stage) -> None:
+    await stage.say("/triage stop", "rita")
+    assert stage.server.asked("GET", "/permission") == []
+
+
+async def test_a_configuration_can_only_make_it_fewer(stage) -> None:
+    comment = await stage.say("/triage stop", "rita", "commands: {stop: maintainer}\n")
+    assert stage.marks(comment) == ["confused"]
+    comment = await stage.say("/triage redirect x", "rita", "commands: {redirect: author}\n")
+    assert stage.marks(comment) == ["confused"]
+    comment = await stage.say("/triage redirect x", "mia", "commands: {redirect: nobody}\n")
+    assert stage.marks(comment) == ["confused"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("/triage staus", "There is no command `staus`. Did you mean `/triage status`?"),
+        ("/triage please help", "There is no command `please`."),
+        ("/triage redirect", "Say where to look"),
+        ("/triage wrong", "Say what is wrong"),
+        ("/triage wrong it is", "no report"),
+        ("/triage resume", "was not stopped"),
+        ("/triage duplicate", "Name one issue"),
+        ("/triage duplicate octo/other#2", "Name one issue"),
+        ("/triage duplicate #1", "this issue itself"),
+        ("/triage duplicate #99", "no issue `#99`"),
+        ("/triage label", "Name labels"),
+        ("/triage label bgu", "There is no label `bgu` here. Did you mean `bug`?"),
+        ("/triage @all`<b>", "There is no command"),
+    ],
+)
+async def test_what_is_wrong_is_said_once_and_nothing_is_done(stage, text, says) -> None:
+    comment = await stage.say(text)
+    assert stage.marks(comment) == ["confused"]
+    assert len(stage.said) == 1
+    assert says in stage.said[0]
+    assert await stage.signals() == []
+    assert "@all" not in stage.said[0].replace("`@all", "")
+    await stage.hear(comment, "mia")
+    assert len(stage.said) == 1
+
+
+async def test_an_outsiders_typo_is_not_answered(stage) -> None:
+    comment = await stage.say("/triage staus", "olaf")
+    assert (stage.marks(comment), stage.said) == (["confused"], [])
+
+
+async def test_an_edit_runs_only_what_is_new(stage) -> None:
+    comment = await stage.say("/triage redirect one")
+    await stage.say("Fixed a typo.\n/triage redirect  one\n/triage redirect two", comment=comment)
+    await stage.say("/triage redirect two", comment=comment)
+    assert await stage.signals() == [("redirect", "one"), ("redirect", "two")]
+
+
+async def test_an_edit_that_comes_first_is_not_run_again_by_the_original(stage) -> None:
+    comment = stage.world.comment(stage.repo, 1, "/triage redirect one", "mia")
+    original = dict(comment)
+    await stage.say("/triage redirect one\n/triage redirect two", comment=comment)
+    await stage.hear(original, "mia")
+    assert await stage.signals() == [("redirect", "one"), ("redirect", "two")]
+
+
+async def test_the_same_command_twice_in_one_comment_is_run_twice(stage) -> None:
+    await stage.say("/triage redirect one\n/triage redirect one")
+    assert len(await stage.signals()) == 2
+
+
+async def test_a_reply_whose_answer_was_lost_is_not_repeated(stage) -> None:
+    stage.server.fail("POST", "/issues/1/comments", LOST_ANSWER)
+    comment = stage.world.comment(stage.repo, 1, "/triage status", "mia")
+    with pytest.raises(Exception, match="502"):
+        await stage.hear(comment, "mia")
+    await stage.hear(comment, "mia")
+    assert len(stage.said) == 1
+    assert stage.marks(comment) == ["rocket"]
+
+
+async def test_a_reply_in_a_locked_thread_is_refused_quietly(stage) -> None:
+    stage.server.fail("POST", "/issues/1/comments", Fault(status=403, message="issue is locked"))
+    comment = await stage.say("/triage status")
+    assert stage.said == []
+    await stage.hear(comment, "mia")
+    assert stage.said == []
+
+
+@pytest.mark.parametrize(("mode", "labels"), [("dry-run", []), ("label", ["bug"])])
+async def test_a_mode_that_is_silent_stays_silent(stage, mode, labels) -> None:
+    comment = await stage.say("/triage status\n/triage label bug", config=f"mode: {mode}\n")
+    assert (stage.said, stage.marks(comment)) == ([], [])
+    assert [label["name"] for label in stage.repo.issues[1]["labels"]] == labels
+
+
+async def test_where_triage_is_switched_off_commands_are_too(stage) -> None:
+    await stage.say("/triage", config="enabled: false\n")
+    assert await stage.queued() == []
