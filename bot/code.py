@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from nodes.search.engine import Engine
 from nodes.search.history.types import History, Spot
+from nodes.search.lookups import Lookups
 from nodes.search.types import Lookup, Query, Ranking
 
 
@@ -45,16 +46,19 @@ class EngineCode:
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         """As many of these lines as are short enough to quote, or None where there is no such text file."""
-        return await asyncio.to_thread(lambda: self._engine.lookups(self._sha).lines(path, start_line, end_line))
+        return await asyncio.to_thread(lambda: self._lookups().lines(path, start_line, end_line))
 
     async def definitions(self, name: str) -> Lookup:
         """Where a name is defined."""
-        return await asyncio.to_thread(lambda: self._engine.lookups(self._sha).definitions(name))
+        return await asyncio.to_thread(lambda: self._lookups().definitions(name))
 
     async def references(self, name: str) -> Lookup:
         """Where a name is used."""
-        return await asyncio.to_thread(lambda: self._engine.lookups(self._sha).references(name))
+        return await asyncio.to_thread(lambda: self._lookups().references(name))
 
     async def words(self, text: str) -> Lookup:
         """What shares most words with a text."""
-        return await asyncio.to_thread(lambda: self._engine.lookups(self._sha).words(text))
+        return await asyncio.to_thread(lambda: self._lookups().words(text))
+
+    def _lookups(self) -> Lookups:
+        return self._engine.lookups(self._sha, self._ignore)

@@ -95,7 +95,7 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
         case,
         evidence=(*case.evidence, *new),
         search_confidence=_no_surer_by_itself(state, ranking.confidence),
-        looks=looks,
+        looks=looks if ranking.commit else None,
     )
     return Gathered(query, ranking, candidates, looks, case)
 

@@ -88,7 +88,7 @@ class Engine:
         index, parsed, features = self.measured(query, sha)
         weights = load_weights()
         scores = weighted(features.files, weights.files, len(index.paths))
-        ignored = [n for n, path in enumerate(index.paths) if any(fnmatchcase(path, glob) for glob in query.ignore)]
+        ignored = [n for n, path in enumerate(index.paths) if matches(path, query.ignore)]
         files = best_files(scores, index, max(query.limit, CONFIDENT), ignored)
         add_definitions(features, index, parsed, files)
         places = rank_places(index, features, weights, files, scores)[: query.limit]
@@ -128,10 +128,11 @@ class Engine:
         """Whether the commit has a regular file of that path."""
         return self.repository.entry(self.commit(commit), path) is not None
 
-    def lookups(self, commit: str) -> Lookups:
-        """Return what answers questions about names, words and lines of a commit."""
+    def lookups(self, commit: str, ignore: Sequence[str] = ()) -> Lookups:
+        """Return what answers questions about names, words and lines of a commit, less some path globs."""
         sha = self.commit(commit)
-        return Lookups(self.repository, sha, self._index(sha))
+        index = self._index(sha)
+        return Lookups(self.repository, sha, index, [n for n, path in enumerate(index.paths) if matches(path, ignore)])
 
     def _index(self, sha: str) -> Index:
         with self._lock:
@@ -194,6 +195,11 @@ def locate(index: Index, place: Place, lines: list[str], weights: dict[str, floa
     path = index.paths[index.chunk_file[place.chunk]]
     end = max(start, min(end, len(lines)))
     return Location(path, start, end, symbol, place.score, quoted.text, quoted.start, quoted.end, place.reasons)
+
+
+def matches(path: str, globs: Sequence[str]) -> bool:
+    """Whether a path is among those that the globs name."""
+    return any(fnmatchcase(path, glob) for glob in globs)
 
 
 def cache_file(directory: Path, repository: Path) -> Path:

@@ -16,7 +16,7 @@ from nodes.search.tokens import query_terms, term_hash, terms_of
 from nodes.search.types import Lookup, Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -37,14 +37,16 @@ RANK = {"source": 0, "config": 1}
 class Lookups:
     """Look-ups in one commit. Names are exact, words are not; no input is read as a pattern, a path or a revision."""
 
-    def __init__(self, repository: Repository, commit: str, index: Index) -> None:
+    def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
+        """Look into a commit, as if the files of the ignored numbers were not there."""
         self._repository = repository
         self._commit = commit
         self._index = index
+        self._ignored = frozenset(ignored)
 
     def lines(self, path: str, start: int, end: int) -> Lookup | None:
         """Lines of a text file of the commit, as many as fit; None where it has no such file."""
-        if path not in self._index.number_of:
+        if self._index.number_of.get(path, -1) in {-1, *self._ignored}:
             return None
         content = self._repository.read_file(self._commit, path)
         if content is None or not is_text(content):
@@ -60,7 +62,8 @@ class Lookups:
             return Lookup()
         index = self._index
         rows = np.flatnonzero(index.def_last == term_hash(wanted[-1])).tolist()
-        named = [row for row in rows if is_called(index.name_of(row).split("."), wanted)]
+        there = [row for row in rows if int(index.def_file[row]) not in self._ignored]
+        named = [row for row in there if is_called(index.name_of(row).split("."), wanted)]
         best = sorted(named, key=lambda row: self._order(int(index.def_file[row]), int(index.def_start[row])))
         chosen = best[:DEFINITIONS]
         size = WHOLE if len(chosen) == 1 else SHORT
@@ -117,6 +120,8 @@ class Lookups:
         per_file: Counter[int] = Counter()
         kept = []
         for chunk in order:
+            if int(index.chunk_file[chunk]) in self._ignored:
+                continue
             per_file[int(index.chunk_file[chunk])] += 1
             if per_file[int(index.chunk_file[chunk])] <= PER_FILE:
                 kept.append(chunk)
@@ -128,7 +133,7 @@ class Lookups:
         if not terms:
             return []
         matches = self._index.match([term_hash(terms[-1])])
-        files = np.unique(self._index.chunk_file[matches.chunk]).tolist()
+        files = set(np.unique(self._index.chunk_file[matches.chunk]).tolist()) - self._ignored
         return sorted(files, key=lambda number: self._order(number, 0))[:FILES_READ]
 
     def _uses(self, name: str, files: Sequence[int]) -> Iterator[Passage]:

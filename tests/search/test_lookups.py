@@ -181,3 +181,11 @@ def test_a_name_that_is_everywhere_has_a_bounded_answer(tmp_path: Path) -> None:
     assert defined.ends == 1_000 > defined.end_line
     assert uses == second.references("shared_name")
     assert first.words("shared name") == second.words("shared name")
+
+
+def test_files_that_maintainers_excluded_are_not_there(engine: Engine) -> None:
+    lookups = engine.lookups("HEAD", ["src/re*", "docs/*"])
+    assert lookups.lines("src/reader.py", 1, 1) is None
+    assert places(lookups.definitions("parse")) == ["src/other.py:2-3"]
+    assert places(lookups.references("scan")) == ["tests/test_reader.py:2-2"]
+    assert all(not found.path.startswith(("src/re", "docs/")) for found in lookups.words("scan document").passages)
