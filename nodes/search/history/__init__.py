@@ -11,10 +11,10 @@ from nodes.search.history.named import named_commits
 from nodes.search.history.owners import find_owners
 from nodes.search.history.printed import is_sha
 from nodes.search.history.project import own_names
-from nodes.search.history.ranges import NoRange, Range, find_range
+from nodes.search.history.ranges import find_range
 from nodes.search.history.suspects import suspect_changes
 from nodes.search.history.touched import Depth, Touched, read_touched
-from nodes.search.history.types import History, Suspicion
+from nodes.search.history.types import History, NoRange, Suspicion
 from nodes.search.paths import PathIndex
 from nodes.search.stacktraces import find_traces
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nodes.search.git import Repository
-    from nodes.search.history.types import Spot
+    from nodes.search.history.types import Range, Spot
     from nodes.search.types import Query
 
 PLACES = 5

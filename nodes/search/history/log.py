@@ -77,7 +77,9 @@ class Log:
 
     def before(self, moment: int) -> str | None:
         """The last commit on the main line that was there by a moment (seconds since 1970)."""
-        return self._sha("rev-list", "--first-parent", "--max-count=1", f"--before={moment} +0000", self.commit)
+        return self._sha(
+            "rev-list", "--first-parent", "--max-count=1", f"--before=@{max(0, moment)} +0000", self.commit
+        )
 
     def meeting(self, commit: str) -> str | None:
         """Where another commit left the history of the one read: itself, if it is an ancestor."""

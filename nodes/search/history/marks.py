@@ -34,7 +34,8 @@ _SHA = (
 _MARK = re.compile(f"(?P<day>{_DAY})|(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
 _KINDS: tuple[MarkKind, ...] = ("day", "version", "number", "sha")
 _ADDRESS = re.compile(r"[1-9]\d{1,2}(?:\.\d{1,3}){3}")  # 10.0.0.1 and the like
-_DAY_FORMS = (("%Y-%m-%d", "%Y-%m-%d"), ("%d %b %Y", "%Y-%m-%d"), ("%b %d %Y", "%Y-%m-%d"), ("%b %Y", "%Y-%m"))
+_DAY_FORMS = (("%Y-%m-%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
+"""How days are written, and how much of ``2024-01-31`` that says."""
 _ITEM = re.compile(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
 _END = re.compile(r"(?<=[.!?;])\s+|\s(?:--|[-\u2013\u2014])\s")
 _EMPHASIS = str.maketrans("", "", "`*\"“”'’‘\u200b")  # noqa: RUF001
@@ -80,9 +81,9 @@ def parse_day(text: str) -> str | None:
     """Read a day as ``2024-01-31``, or a month as ``2024-01``."""
     plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|[.,]", "", text)
     words = " ".join(word[:3] if word.isalpha() else word for word in plain.split())
-    for form, shown in _DAY_FORMS:
+    for form, said in _DAY_FORMS:
         try:
-            return datetime.strptime(words, form).replace(tzinfo=UTC).strftime(shown)
+            return datetime.strptime(words, form).replace(tzinfo=UTC).date().isoformat()[:said]
         except ValueError:
             continue
     return None

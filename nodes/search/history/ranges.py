@@ -2,53 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from nodes.search.history.cues import OTHERS
 from nodes.search.history.project import plain
-from nodes.search.history.versions import Releases, main_releases, parse_version, read_releases
+from nodes.search.history.types import HERE, NoRange, Range
+from nodes.search.history.version_range import affected, of_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from packaging.version import Version
+    from collections.abc import Sequence
 
     from nodes.search.history.claims import Claim, Claims
     from nodes.search.history.log import Log
-    from nodes.search.history.types import Basis, Doubt
-    from nodes.search.history.versions import Release
 
 DAY = 86_400
 NOTICED = 30
 """Days that a fault may have been there before the day since when it is said to be."""
-YEARS, MONTHS = 1_900, 12
-LONG_AGO = 2 * 365 * DAY
-"""Seconds since the last release after which a clone is taken to lack tags."""
-HERE = "the commit read"
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Commits after ``start`` up to ``end``, both of the history that is read."""
-
-    start: str | None
-    """None is the beginning of history."""
-    end: str
-    words: str
-    """As the issue says it: ``2.3.2 → 2.4.1``."""
-    basis: Basis
-
-
-@dataclass(frozen=True, slots=True)
-class NoRange:
-    """Why there is no range."""
-
-    doubt: Doubt
-    said: str
-    end: str | None = None
-    """The commit of the version that it happens with: what came after it is not at fault."""
 
 
 def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range | NoRange:
@@ -62,7 +32,7 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
     """
     mine = [claim for claim in claims.versions if is_own(claim, own) and not _is_any_number(claim, own)]
     if any(claim.part != "affected" for claim in mine):
-        return _of_versions(mine, log, own, now)
+        return of_versions(mine, log, own, now)
     days = [claim for claim in claims.days if claim.part != "affected"]
     if days:
         return _of_days(days, log, now)
@@ -71,7 +41,7 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         said = f"the versions it gives are of {' and '.join(others[:3])}, not of this project"
         return NoRange("another_project", said[:200])
     named = [claim for claim in mine if plain(claim.name) in own]
-    return _affected(named, log, own, now)
+    return affected(named, log, own, now)
 
 
 def is_own(claim: Claim, own: frozenset[str]) -> bool:
@@ -86,83 +56,17 @@ def _is_any_number(claim: Claim, own: frozenset[str]) -> bool:
     return claim.part == "affected" and bool(claim.name) and plain(claim.name) not in own
 
 
-def _of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:
-    releases = _releases(mine, log, own, now)
-    if not releases.all:
-        return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
-    good, bad = good_and_bad(mine)
-    if good is not None and bad is not None and good >= bad:
-        return NoRange("contradictory", f"it says both that {good} works and that {bad} does not")
-    upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
-    if bad is not None and upper is None and not _is_to_come(bad, releases, now):
-        return NoRange("no_such_release", f"no tag made before this commit is {bad}, nor is it the release to come")
-    if good is None and bad is not None:
-        lower = releases.before(bad, upper.made if upper else now)
-    else:
-        lower = releases.exactly(good) if good is not None else _before_doubtful(mine, releases, now)
-    if lower is None:
-        return NoRange("no_such_release", f"no tag made before this commit is {good or f'a release before {bad}'}")
-    return _between(lower, upper, log)
-
-
-def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
-    """The last version that worked, and the first after it that did not."""
-    said: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
-    for claim in claims:
-        version = parse_version(claim.text)
-        if version is not None:
-            said[claim.part].append(version)
-    for good in sorted(said["good"], reverse=True):
-        later = [version for version in said["bad"] or said["affected"] if version > good]
-        if later:
-            return good, min(later)
-    good_, bad = max(said["good"], default=None), min(said["bad"], default=None)
-    return good_, bad
-
-
-def _is_to_come(version: Version, releases: Releases, now: int) -> bool:
-    """Whether a version that has no tag is the one being made; a clone whose tags end long ago just lacks them."""
-    last = releases.all[-1]
-    return is_next(last.version, version) and now - max(release.made for release in releases.all) < LONG_AGO
-
-
-def is_next(last: Version, version: Version) -> bool:
-    """Whether a version may be the one to come after the last that is tagged, with none between them."""
-    places = max(len(last.release), len(version.release))
-    pairs = zip(*(v.release + (0,) * (places - len(v.release)) for v in (last, version)), strict=True)
-    step = next(((place, new - old) for place, (old, new) in enumerate(pairs) if new != old), (0, 0))
-    # Versions that are dates skip months.
-    return step[1] in (0, 1) or (last.release[0] > YEARS and step[0] > 0 and 0 < step[1] <= MONTHS)
-
-
-def _before_doubtful(mine: Iterable[Claim], releases: Releases, now: int) -> Release | None:
-    """Worked until 2.3 may or may not include it."""
-    doubtful = [parse_version(claim.text) for claim in mine if claim.part == "until"]
-    version = min(filter(None, doubtful), default=None)
-    return releases.before(version, now) if version is not None and releases.exactly(version) else None
-
-
-def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange:
-    words = f"{lower.version} → {upper.version if upper else HERE}"
-    start, end = log.meeting(lower.commit), log.meeting(upper.commit) if upper else log.commit
-    if start is None or end is None:
-        return NoRange("shallow" if log.shallow else "no_such_release", f"the history here does not reach {words}")
-    if start != end:
-        return Range(start, end, words, "versions")
-    # Both were made on one release branch, with changes brought over from the main line: those of the same days.
-    start, end = log.before(lower.made), log.before(upper.made) if upper else log.commit
-    if start is None or end is None or start == end:
-        return NoRange("empty_range", f"no commit of this history lies between the two, {words}")
-    return Range(start, end, f"{words}, by the days of these releases", "dates")
-
-
 def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
-    good = max((first_second(claim.text) for claim in days if claim.part == "good"), default=None)
-    bad = min((last_second(claim.text) for claim in days if claim.part != "good"), default=None)
+    days = [claim for claim in days if first_second(claim.text) <= now + NOTICED * DAY]
+    if not days:
+        return NoRange("empty_range", "the days it gives come after the commit read")
+    good = max((min(first_second(claim.text), now) for claim in days if claim.part == "good"), default=None)
+    bad = min((min(last_second(claim.text), now) for claim in days if claim.part != "good"), default=None)
     if good is not None and bad is not None and good >= bad:
         return NoRange("contradictory", "the days it gives contradict each other")
-    began = good if good is not None else first_second(min(claim.text for claim in days)) - NOTICED * DAY
-    start, end = log.before(began), log.before(min(bad, now)) if bad else log.commit
+    first = min(first_second(claim.text) for claim in days)
+    began = good if good is not None else max(0, min(first, now) - NOTICED * DAY)
+    start, end = log.before(began), log.before(bad) if bad else log.commit
     words = f"{_day(began)} → {_day(bad) if bad else HERE}"
     if end is None or (start is None and log.shallow):
         return NoRange("shallow" if log.shallow else "empty_range", f"the history here does not reach {words}")
@@ -171,30 +75,10 @@ def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
     return Range(start, end, words, "dates")
 
 
-def _affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> NoRange:
-    version = min(filter(None, (parse_version(claim.text) for claim in named)), default=None)
-    release = _releases(named, log, own, now).exactly(version) if version is not None else None
-    end = log.meeting(release.commit) if release else None
-    if end is None:
-        return NoRange("no_version", "it does not say in which version or since when it broke")
-    return NoRange("no_version", f"it happens with {version}, but no version is named that still worked", end)
-
-
-def _releases(mine: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases:
-    """The releases of the package that the issue names, else of the project."""
-    series = read_releases(log.repository, now)
-    for claim in mine:
-        version = parse_version(claim.text)
-        for name, found in series.items() if claim.name and version else ():
-            if plain(name) == plain(claim.name) and version and found.exactly(version):
-                return found
-    spelled = [name for name in series if plain(name) in own]
-    return main_releases(series, frozenset(spelled if len(spelled) == 1 else ()))
-
-
 def first_second(day: str) -> int:
     """When a day, or a month, begins."""
-    return int(datetime.strptime(day, "%Y-%m-%d" if len(day) > 7 else "%Y-%m").replace(tzinfo=UTC).timestamp())
+    moment = datetime.strptime(day, "%Y-%m-%d" if len(day) > 7 else "%Y-%m").replace(tzinfo=UTC)
+    return max(0, int(moment.timestamp()))
 
 
 def last_second(day: str) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.search.history.ranges import NoRange, Range
-from nodes.search.history.types import Suspicion
-from nodes.search.history.weigh import Scale, issue_terms, weigh
+from nodes.search.history.shared_words import issue_terms
+from nodes.search.history.types import NoRange, Range, Suspicion
+from nodes.search.history.weigh import Scale, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,6 +25,30 @@ Doubt = Literal[
 Basis = Literal["named", "versions", "dates", "affected", "recent"]
 """What makes a change a candidate, from the strongest to the weakest: the issue names the commit; it gives versions,
 or days, between which it broke; it gives the version it happens with; it gives nothing, the change is merely recent."""
+HERE = "the commit read"
+"""Where a range ends that nothing else ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Commits after ``start`` up to ``end``, both of the history that is read."""
+
+    start: str | None
+    """None is the beginning of history."""
+    end: str
+    words: str
+    """As the issue says it: ``2.3.2 → 2.4.1``."""
+    basis: Basis
+
+
+@dataclass(frozen=True, slots=True)
+class NoRange:
+    """Why there is no range."""
+
+    doubt: Doubt
+    said: str
+    end: str | None = None
+    """The commit of the version that it happens with: what came after it is not at fault."""
 
 
 @dataclass(frozen=True, slots=True)

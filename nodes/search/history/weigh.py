@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nodes.search.history.shared_words import shared_words
 from nodes.search.history.types import SuspectCommit
-from nodes.search.tokens import STOPWORDS, WORD, terms_of
 from nodes.search.types import Reason
 
 if TYPE_CHECKING:
@@ -24,7 +22,6 @@ IN_RANGE = 0.5
 TOUCHES, OF_FOCUS, OF_PLACE = 0.4, 0.4, 0.2
 REPLACED = 0.5
 ELSEWHERE = 0.15
-EACH_WORD, MOST_WORDS = 0.12, 3
 RECENT, YEAR = 0.3, 31_557_600
 SWEEP, MASS = -0.6, 50
 """A commit of so many files is a sweep, not a change of behaviour."""
@@ -35,16 +32,6 @@ _NO_BEHAVIOUR = re.compile(
     r"\b(?:docs|documentation|reformat\w{0,4}|whitespace|typos?|docstrings?|spelling|line endings|code style|"
     r"type (?:hints|annotations)|(?:run|apply|use) (?:black|isort|ruff|prettier|clang-format|gofmt|rustfmt))\b",
     re.IGNORECASE,
-)
-
-
-_SAYS_LITTLE = STOPWORDS | frozenset(
-    """add added adding allow always based bugs case cases change changed changes class clean cleanup code commit
-    correct current currently default different does done failed failing feature file files following found function
-    handle have help improve instead into issues like line lines list main make makes merge merged method more move
-    named need needed only option possible problem pull python refactor related release remove removed request result
-    return returned returns review set should since some support test testing tests that there this type update
-    updated updates user users value values variable when will with without wrong""".split()  # noqa: SIM905
 )
 
 
@@ -76,32 +63,13 @@ def weigh(commit: Commit, scale: Scale, basis: Basis, said: str, *, in_range: bo
         *_named(said, blamed=basis == "named"),
         *([Reason("range", f"in the range given, {scale.spans}", IN_RANGE)] if in_range else []),
         *(reason for reason, _ in places),
-        *_words(commit, scale.words),
+        *shared_words(commit, scale.words),
         *([] if in_range or said else [_age(commit, scale.now)]),
         *_doubts(commit),
     ]
     ordered = tuple(sorted(reasons, key=lambda reason: (-reason.contribution, reason.kind, reason.text)))
     touches = tuple(where for _, where in places if where)
     return SuspectCommit(commit, sum(reason.contribution for reason in ordered), basis, ordered, touches)
-
-
-def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[str]) -> dict[str, float]:
-    """The words of an issue that say something in a message: few messages have them, and every issue has others.
-
-    Args:
-        title: of the issue.
-        body: of the issue.
-        messages: of the changes in question.
-        own: what the project is called.
-    """
-    counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
-    titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
-    most = max(1.0, len(messages) / 4) if len(messages) >= 4 else len(messages)
-    return {
-        term: round((1.0 if term in titles or "_" in term else 0.4) / (1 + math.log(counts[term])), 6)
-        for term in sorted(titles | bodies)
-        if 0 < counts[term] <= most and term not in own
-    }
 
 
 def lines_in_words(numbers: Iterable[int]) -> str:
@@ -166,18 +134,6 @@ def _mention(said: str) -> Reason:
     return Reason("named", f"the issue names {said}", MENTIONED)
 
 
-def _words(commit: Commit, wanted: Mapping[str, float]) -> list[Reason]:
-    found: dict[str, str] = {}
-    for word, term in _terms(f"{commit.subject} {commit.body[:500]}"):
-        if term in wanted:
-            found.setdefault(term, word.lower())
-    best = sorted(found, key=lambda term: (-wanted[term], term))[:MOST_WORDS]
-    if not best:
-        return []
-    share = round(sum(EACH_WORD * wanted[term] for term in best), 6)
-    return [Reason("words", f"its message shares {', '.join(f'“{found[term]}”' for term in best)}", share)]
-
-
 def _age(commit: Commit, now: int) -> Reason:
     years = max(0.0, (now - commit.committed) / YEAR)
     return Reason(
@@ -199,10 +155,3 @@ def _doubts(commit: Commit) -> Iterator[Reason]:
         yield Reason("sweep", f"touches {len(commit.files) + len(commit.renamed)} files at once", SWEEP)
     if _NO_BEHAVIOUR.search(commit.subject):
         yield Reason("no_behaviour", "its message speaks of form, not of behaviour", NO_BEHAVIOUR)
-
-
-def _terms(text: str) -> Iterator[tuple[str, str]]:
-    """The words that may tell one change from another, each with the term that stands for it: an identifier whole."""
-    for word in WORD.findall(text[:20_000]):
-        if len(word) > 3 and word.lower() not in _SAYS_LITTLE and not word.isdigit():
-            yield from ((word, term) for term in terms_of(word)[-1:])

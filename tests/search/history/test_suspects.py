@@ -99,6 +99,12 @@ def test_inconclusive_is_an_answer_with_its_reason(told, tmp_path, text, doubt):
     assert found.said
 
 
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "Dec 9999", "1969-12-31", "2024-02-29"])
+def test_any_day_is_a_day(told, tmp_path, day):
+    for text in (f"broken since {day}", f"it worked on {day}", f"worked {day}, broken since {day}"):
+        assert told.ask(tmp_path, text).suspicion.said or told.subjects(tmp_path, text)
+
+
 def test_a_range_in_which_nobody_touched_the_file(told, tmp_path):
     found = told.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/none.py", 1, 1, focus=(1, 1))).suspicion
     assert (found.doubt, found.changes) == ("untouched", ())

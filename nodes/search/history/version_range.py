@@ -1,0 +1,125 @@
+"""From versions that worked or did not to a range of commits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.search.history.project import plain
+from nodes.search.history.types import HERE, NoRange, Range
+from nodes.search.history.versions import Releases, main_releases, parse_version, read_releases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from packaging.version import Version
+
+    from nodes.search.history.claims import Claim
+    from nodes.search.history.log import Log
+    from nodes.search.history.versions import Release
+
+YEARS, MONTHS = 1_900, 12
+LONG_AGO = 2 * 365 * 86_400
+"""Seconds since the last release after which a clone is taken to lack tags."""
+
+
+def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:
+    """The commits between the last version that worked and the first that did not.
+
+    Args:
+        mine: versions of this project, each with its part.
+        log: the history that is read.
+        own: what the project is called.
+        now: when the commit that is read was made, in seconds since 1970.
+    """
+    releases = _releases(mine, log, own, now)
+    if not releases.all:
+        return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
+    good, bad = good_and_bad(mine)
+    if good is not None and bad is not None and good >= bad:
+        return NoRange("contradictory", f"it says both that {good} works and that {bad} does not")
+    upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
+    if bad is not None and upper is None and not _is_to_come(bad, releases, now):
+        return NoRange("no_such_release", f"no tag made before this commit is {bad}, nor is it the release to come")
+    if good is None and bad is not None:
+        lower = releases.before(bad, upper.made if upper else now)
+    else:
+        lower = releases.exactly(good) if good is not None else _before_doubtful(mine, releases, now)
+    if lower is None:
+        missing = (
+            f"no tag made before this commit is {good}" if good else f"no release before {bad or 'it'} is known here"
+        )
+        return NoRange("no_such_release", missing)
+    return _between(lower, upper, log)
+
+
+def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
+    """The last version that worked, and the first after it that did not."""
+    said: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
+    for claim in claims:
+        version = parse_version(claim.text)
+        if version is not None:
+            said[claim.part].append(version)
+    for good in sorted(said["good"], reverse=True):
+        later = [version for version in said["bad"] or said["affected"] if version > good]
+        if later:
+            return good, min(later)
+    good_, bad = max(said["good"], default=None), min(said["bad"], default=None)
+    return good_, bad
+
+
+def _is_to_come(version: Version, releases: Releases, now: int) -> bool:
+    """Whether a version that has no tag is the one being made; a clone whose tags end long ago just lacks them."""
+    last = releases.all[-1]
+    return is_next(last.version, version) and now - max(release.made for release in releases.all) < LONG_AGO
+
+
+def is_next(last: Version, version: Version) -> bool:
+    """Whether a version may be the one to come after the last that is tagged, with none between them."""
+    places = max(len(last.release), len(version.release))
+    pairs = zip(*(v.release + (0,) * (places - len(v.release)) for v in (last, version)), strict=True)
+    step = next(((place, new - old) for place, (old, new) in enumerate(pairs) if new != old), (0, 0))
+    # Versions that are dates skip months.
+    return step[1] in (0, 1) or (last.release[0] > YEARS and step[0] > 0 and 0 < step[1] <= MONTHS)
+
+
+def _before_doubtful(mine: Iterable[Claim], releases: Releases, now: int) -> Release | None:
+    """Worked until 2.3 may or may not include it."""
+    doubtful = [parse_version(claim.text) for claim in mine if claim.part == "until"]
+    version = min(filter(None, doubtful), default=None)
+    return releases.before(version, now) if version is not None and releases.exactly(version) else None
+
+
+def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange:
+    words = f"{lower.version} → {upper.version if upper else HERE}"
+    start, end = log.meeting(lower.commit), log.meeting(upper.commit) if upper else log.commit
+    if start is None or end is None:
+        return NoRange("shallow" if log.shallow else "no_such_release", f"the history here does not reach {words}")
+    if start != end:
+        return Range(start, end, words, "versions")
+    # Both were made on one release branch, with changes brought over from the main line: those of the same days.
+    start, end = log.before(lower.made), log.before(upper.made) if upper else log.commit
+    if start is None or end is None or start == end:
+        return NoRange("empty_range", f"no commit of this history lies between the two, {words}")
+    return Range(start, end, f"{words}, by the days of these releases", "dates")
+
+
+def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> NoRange:
+    """Nothing but the version it happens with, or not even that."""
+    version = min(filter(None, (parse_version(claim.text) for claim in named)), default=None)
+    release = _releases(named, log, own, now).exactly(version) if version is not None else None
+    end = log.meeting(release.commit) if release else None
+    if end is None:
+        return NoRange("no_version", "it does not say in which version or since when it broke")
+    return NoRange("no_version", f"it happens with {version}, but no version is named that still worked", end)
+
+
+def _releases(mine: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases:
+    """The releases of the package that the issue names, else of the project."""
+    series = read_releases(log.repository, now)
+    for claim in mine:
+        version = parse_version(claim.text)
+        for name, found in series.items() if claim.name and version else ():
+            if plain(name) == plain(claim.name) and version and found.exactly(version):
+                return found
+    spelled = [name for name in series if plain(name) in own]
+    return main_releases(series, frozenset(spelled if len(spelled) == 1 else ()))
