@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a ranking be agreed on anew."""
+    parser.addoption("--rewrite-ranking", action="store_true", help="write tests/ranking/golden.json anew")
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in list(os.environ):

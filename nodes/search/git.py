@@ -131,13 +131,12 @@ class Repository:
         return cut(split_lines(decode(content)), start, end)
 
     def log(self, commit: str, count: int) -> bytes:
-        """Return the newest ``count`` commits from one back, merges left out.
+        """Return the newest ``count`` commits from one back, merges and beginnings left out.
 
-        Each is ``\\x01 message \\x02 \\0 \\n path \\0 path …``.
-
-        Nothing where history is not there to be read, as in a clone without trees.
+        What a first commit holds, or the last one of a shallow clone, was not changed together. Each commit is
+        ``\\x01 message \\x02 \\0 \\n path \\0 path …``. Nothing where history is not there to be read, as in a clone without trees.
         """
-        which = (f"--max-count={count}", "--no-merges")
+        which = (f"--max-count={count}", "--min-parents=1", "--max-parents=1")
         shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
         done = self._run("log", *which, *shape, "--end-of-options", commit, "--")
         return done.stdout

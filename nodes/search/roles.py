@@ -48,8 +48,8 @@ _DATA = re.compile(
 _LONG_LINE = 500
 """Mean bytes a line of a file's head above which it was minified."""
 _MAIN = re.compile(r"(^|/)src/main/(java|kotlin|scala|groovy)/")
-_SHIPPED = re.compile(r"/(testing|mocks?|fixtures|specs?)/")
-"""What may be a package of what is shipped: Mockito's own ``org/mockito/mock``."""
+_SHIPPED = re.compile(r"/(testing|mocks?|fixtures|specs?|examples?|samples?|demos?|docs?|benchmarks?|sandbox)/")
+"""What may be a package of what is shipped: Mockito's own ``org/mockito/mock``, anyone's ``org/example``."""
 
 
 def role_of(path: str, head: bytes = b"") -> Role:
@@ -65,9 +65,9 @@ def role_of(path: str, head: bytes = b"") -> Role:
         (bool(_MINIFIED.search(path)), "minified"),
         (bool(_GENERATED_NAME.search(path)), "generated"),
         (bool(_TEST.search(path)) and not _is_shipped(path), "test"),
-        (bool(_EXAMPLE.search(path)), "example"),
+        (bool(_EXAMPLE.search(path)) and not _is_shipped(path), "example"),
         (bool(_CONFIG.search(path)), "config"),
-        (bool(_DOCS.search(path)), "docs"),
+        (bool(_DOCS.search(path)) and not _is_shipped(path), "docs"),
         (bool(_DATA.search(path)), "data"),
     )
     role: Role = next((role for matches, role in by_path if matches), "source")

@@ -20,6 +20,8 @@ ROLES = {
         "sympy/external/ntheory.py",
         "app/deps/session.py",
         "core/src/main/java/org/mockito/mock/MockName.java",
+        "src/main/java/org/example/parcel/Zone.java",
+        "src/main/kotlin/io/acme/docs/Reader.kt",
     ),
     "test": (
         "tests/test_app.py",

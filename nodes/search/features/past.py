@@ -44,7 +44,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """Commits from the one that is read back, newest first; merges are left out."""
+    """Commits from the one that is read back, newest first; merges and first commits are left out."""
 
     changes: tuple[Change, ...] = ()
 
