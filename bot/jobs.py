@@ -81,6 +81,9 @@ class Commands(_IssueWork):
     kind: Literal["commands"] = "commands"
     lane: ClassVar[Lane] = "control"
     comment: Comment
+    sender: str = ""
+    """Whose delivery it is: on an edit that may be another than the comment's author. Their permission counts."""
+    sender_id: int | None = None
 
 
 class CommentDeleted(_IssueWork):

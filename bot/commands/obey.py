@@ -42,7 +42,7 @@ async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> int:
     if commands and heard.found.config.enabled:
         github = publisher.github_for(heard.ref.repository)
         issue = await github.issue(heard.ref.number)
-        if issue is None or issue.is_pull_request:
+        if issue is None or issue.is_pull_request or issue.ref.key != heard.ref.key:
             return 0
         context = await _context(heard, issue, control, github, commands)
         for command in commands:

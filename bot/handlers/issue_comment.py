@@ -30,7 +30,9 @@ def _written(delivery: Delivery) -> list[Work]:
     ref, comment = delivery.issue, delivery.comment
     reply = Reply(ref=ref, comment=comment)
     if PREFIX in comment.body.casefold():
-        return [Commands(ref=ref, comment=comment), reply]
+        sender = delivery.payload.sender
+        named = {"sender": sender.login, "sender_id": sender.id} if sender is not None else {}
+        return [Commands(ref=ref, comment=comment, **named), reply]
     return [reply]
 
 

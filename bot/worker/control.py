@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from bot.commands.obey import Heard, obey
 from bot.jobs import Commands, CommentDeleted, Ended, InstallationChanged, Job, Labelled, RepositoryChanged
 from bot.store.installations import InstallationState
 from bot.worker.tools import Tools
 from bot.worker.turn import Turn
 
 
-async def commands(turn: Turn, work: Commands) -> None:  # noqa: ARG001
-    """Run the commands of a comment."""
-    await turn.done("no commands yet")
+async def commands(turn: Turn, work: Commands) -> None:
+    """Run what is new of a comment's commands; a run in flight sees at once what they left."""
+    heard = Heard(turn.ref, work.comment, work.sender, work.sender_id, await turn.config())
+    new = await obey(heard, turn.store.control, turn.publisher(turn.still_ours))
+    await turn.done(f"{new} commands")
 
 
 async def comment_deleted(turn: Turn, work: CommentDeleted) -> None:

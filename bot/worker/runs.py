@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bot.answers import answer_in, answer_in_body
 from bot.jobs import Continue, Edited, Expire, Reply, Triage
-from bot.ports import AskedQuestion
+from bot.ports import AskedQuestion, Comment, Issue
 from bot.publish.publisher import Why
 from bot.publish.quiet import reason_to_be_quiet
 from bot.store.runs import Run
-from bot.worker.answers import answer_text, answers
 from bot.worker.steps import Seen, step
 from bot.worker.turn import Turn, body_hash
 
@@ -52,8 +52,21 @@ async def edited(turn: Turn, work: Edited) -> None:  # noqa: ARG001  a table of 
         return await turn.done("nothing is new")
     waiting = await _open_question(turn)
     if waiting is not None:
-        await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")
+        await _settle_by_edit(turn, seen.issue, waiting)
     return await step(turn, seen, await _new_run(turn, run))
+
+
+async def _settle_by_edit(turn: Turn, issue: Issue, question: AskedQuestion) -> None:
+    """A changed text may hold what was asked for; if not, the question was about a text that is no more."""
+    answer = answer_in_body(issue, question)
+    await turn.store.repository.questions.settle(
+        turn.ref.key,
+        question.question_id,
+        "answered" if answer else "withdrawn",
+        answer=answer,
+        answered_by=issue.author if answer else None,
+        answer_url=issue.url if answer else None,
+    )
 
 
 async def reply(turn: Turn, work: Reply) -> None:
@@ -62,20 +75,43 @@ async def reply(turn: Turn, work: Reply) -> None:
     run = await turn.store.runs.last()
     if run is None or (await turn.store.row.state()).muted:
         return await turn.done("not triaged, or muted")
-    if waiting is not None:
-        if not answers(work.comment, waiting):
-            return await turn.done("no answer")
-        await turn.store.repository.questions.settle(
-            turn.ref.key,
-            waiting.question_id,
-            "answered",
-            answer=answer_text(work.comment)[:1_000],
-            answered_by=work.comment.author,
-            answer_url=work.comment.url,
-        )
-    elif run.status != "waiting":
+    if waiting is None and run.status != "waiting":
         return await turn.done("nothing was asked")
-    return await _go_on(turn, run, "answer")
+    seen = await _seen(turn, "answer")
+    if seen is None:
+        return None
+    if waiting is not None and not await _answered(turn, seen.issue, waiting, work.comment):
+        return await turn.done("no answer")
+    return await step(turn, seen, run)
+
+
+async def _answered(turn: Turn, issue: Issue, question: AskedQuestion, comment: Comment) -> bool:
+    """Whether a comment came after the question and answers it; if so it is noted."""
+    if not await _came_after(turn, question, comment):
+        return False
+    by_reporter = comment.author_id is not None and comment.author_id == issue.author_id
+    answer = answer_in(comment, question, by_reporter=by_reporter)
+    if answer is None:
+        return False
+    await turn.store.repository.questions.settle(
+        turn.ref.key,
+        question.question_id,
+        "answered",
+        answer=answer,
+        answered_by=comment.author,
+        answer_url=comment.url,
+    )
+    return True
+
+
+async def _came_after(turn: Turn, question: AskedQuestion, comment: Comment) -> bool:
+    """Ids grow with time on GitHub's side; our clock and its clock need not agree."""
+    if comment.created_at >= question.asked_at:
+        return True
+    effects = turn.store.repository.effects
+    own = await effects.get(turn.ref.key, "question", question.question_id)
+    carrier = own if own is not None and own.github_id else await effects.get(turn.ref.key, "sticky")
+    return carrier is not None and carrier.github_id is not None and comment.id > carrier.github_id
 
 
 async def go_on(turn: Turn, work: Continue) -> None:  # noqa: ARG001  as above

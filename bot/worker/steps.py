@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from bot.code import EngineCode
 from bot.errors import RefusedError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, Triage, Work
-from bot.ports import Finished, Issue, Outcome, Waiting
+from bot.ports import Finished, Issue, Outcome, Waiting, Withheld
 from bot.publish import Publication, Published
 from bot.publish.publisher import Why
 from bot.repo_config import FoundConfig
@@ -28,6 +28,7 @@ from nodes.context import CodePort, Context
 from nodes.facts import read_facts
 from nodes.run import advance, initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
+from nodes.trust.secrets import holds_token
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,9 @@ class UnreadableError(Exception):
 
 async def step(turn: Turn, seen: Seen, run: Run) -> None:
     """Take a run as far as it goes, show what it came to, and settle the job."""
+    if holds_token(f"{seen.issue.title}\n{seen.issue.body}"):
+        await _withhold(turn, seen, run)
+        return
     async with _code(turn, seen, run) as code:
         try:
             run = await _pinned(turn, seen, run, code)
@@ -56,6 +60,12 @@ async def step(turn: Turn, seen: Seen, run: Run) -> None:
             run = await _pinned(turn, seen, await turn.store.runs.give_up(run.number), code)
             outcome = await _outcome(turn, seen, run, code)
     await _conclude(turn, seen, run, outcome)
+
+
+async def _withhold(turn: Turn, seen: Seen, run: Run) -> None:
+    """An issue that shows a secret is not analysed; once it is edited it is looked at again."""
+    await turn.store.runs.pin(run.number, sha="", brain="rules", config_hash="", body_hash=body_hash(seen.issue))
+    await _conclude(turn, seen, run, Withheld())
 
 
 @asynccontextmanager
@@ -158,7 +168,7 @@ def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
 async def _start(turn: Turn, seen: Seen, code: CodePort) -> BugTriageState:
     """Where a new run starts: with everything that people said in earlier ones."""
     issue = seen.issue
-    said = await turn.store.signals.unread(0)
+    said = [one for one in await turn.store.signals.since(0) if one.kind in ("redirect", "correction")]
     state = initial_state(issue.title, issue.body, repository=f"{issue.ref.owner}/{issue.ref.name}", sha=code.sha)
     return state.model_copy(
         update={
@@ -189,8 +199,16 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
 
 async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Published:
     questions = await turn.store.repository.questions.all(turn.ref.key)
-    touched = await turn.store.people.label_changes()
-    given = Publication(turn.ref, run.number, outcome, seen.found, questions, touched, seen.why)
+    given = Publication(
+        turn.ref,
+        run.number,
+        outcome,
+        seen.found,
+        questions,
+        touched=await turn.store.people.label_changes(),
+        why=seen.why,
+        relations=await turn.store.people.relations(),
+    )
     return await turn.publisher().publish(given)
 
 

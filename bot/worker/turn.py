@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from bot.errors import StoppedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import Job
-from bot.ports import Issue, IssueRef
+from bot.ports import Issue, IssueRef, OwnerCheck
 from bot.publish import Publisher
 from bot.repo_config import FoundConfig
 from bot.repo_config.find import find_config
@@ -54,10 +54,10 @@ class Turn:
         """
         await self.tools.store.jobs.check(self.job)
 
-    def publisher(self) -> Publisher:
-        """Writes what a run came to."""
+    def publisher(self, check: OwnerCheck | None = None) -> Publisher:
+        """Writes what a run came to, or with a check of its own what a command did."""
         effects = self.store.repository.effects
-        return Publisher(self.tools.github.for_repository, effects, self.may_write)
+        return Publisher(self.tools.github.for_repository, effects, check or self.may_write)
 
     async def config(self) -> FoundConfig:
         """The configuration that holds for the repository; a valid one is kept as the last valid one."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 MASK = "[masked]"
+_FOR_SHOW = re.compile(r"(?i)x{4}|0{6}|\.{3}|example|your[-_]")
+_KEY_LENGTH = 200
+"""A private key's armour without a key in it is what somebody writes about, not what somebody leaked."""
 
 # Each repetition is bounded or ends at a character that it cannot itself match, and none may start inside another's
 # run, so that hostile text costs linear time.
-_PATTERNS = tuple(
+_TOKENS = tuple(
     re.compile(pattern)
     for pattern in (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
@@ -24,6 +27,11 @@ _PATTERNS = tuple(
         r"(?<![A-Za-z0-9])(?:npm|hf)_[A-Za-z0-9]{30,}",
         r"(?<![A-Za-z0-9])pypi-[A-Za-z0-9_\-]{40,}",
         r"(?<![\w-])eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}(?:\.[A-Za-z0-9_\-]*)?",
+    )
+)
+_CREDENTIALS = tuple(
+    re.compile(pattern)
+    for pattern in (
         r"(?i)(?<=\bbearer )[a-z0-9._~+/=\-]{20,}",
         r"(?i)(?<=\bbasic )[a-z0-9+/]{20,}={0,2}(?![a-z0-9])",
         r"(?<=://)[^\s/:@]{1,64}:[^\s/@]{1,200}(?=@)",
@@ -33,6 +41,18 @@ _PATTERNS = tuple(
 
 def mask(text: str) -> str:
     """Replace what looks like a token, a key or a password in an address; masking twice is the same as once."""
-    for pattern in _PATTERNS:
+    for pattern in (*_TOKENS, *_CREDENTIALS):
         text = pattern.sub(MASK, text)
     return text
+
+
+def holds_token(text: str) -> bool:
+    """Is there a token or a private key in it that may well be real? Placeholders and sample JWTs are none."""
+    found = (match[0] for pattern in _TOKENS for match in pattern.finditer(text))
+    return any(_may_be_real(token) for token in found)
+
+
+def _may_be_real(token: str) -> bool:
+    if token.startswith("-----BEGIN"):
+        return len(token) > _KEY_LENGTH
+    return not token.startswith("eyJ") and not _FOR_SHOW.search(token)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from nodes.trust.secrets import MASK, mask
+from nodes.trust.secrets import MASK, holds_token, mask
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nabc=\n-----END RSA PRIVATE KEY-----"
 
@@ -85,3 +85,23 @@ def test_hostile_text_costs_linear_time(piece):
     started = time.perf_counter()
     mask(text)
     assert time.perf_counter() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "real"),
+    [
+        pytest.param("export TOKEN=ghp_Zk3vQ9xLmB7tR2sWcY5nJ8dF1hG4pA6eUoXi", True, id="github"),
+        pytest.param("AKIAIOSFODNN7QRSTUVW", True, id="cloud-key"),
+        pytest.param(
+            "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEow9k" * 40 + "\n-----END RSA PRIVATE KEY-----", True, id="key"
+        ),
+        pytest.param("AKIAIOSFODNN7EXAMPLE", False, id="sample-of-the-manual"),
+        pytest.param("ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", False, id="placeholder"),
+        pytest.param("it expects -----BEGIN RSA PRIVATE KEY----- here", False, id="armour-without-a-key"),
+        pytest.param("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N", False, id="sample-jwt"),
+        pytest.param("postgres://user:password@localhost/db", False, id="address"),
+        pytest.param("it crashes in parse()", False, id="nothing"),
+    ],
+)
+def test_a_leak_is_told_from_what_is_for_show(text: str, real: bool) -> None:
+    assert holds_token(text) is real

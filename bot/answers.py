@@ -1,0 +1,123 @@
+"""Is a question answered? Told by rules: what was written says something, and it speaks to the question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
+
+from bot.commands.parse import parse
+from bot.ports import AskedQuestion, Comment, Issue
+from nodes.facts import IssueFacts, read_facts
+from nodes.search.mentions.markdown import without_comments
+
+MAX_ANSWER = 1_000
+"""Characters of an answer that are kept."""
+_MAX_READ = 20_000
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+_stemmer = Stemmer.Stemmer("english")
+_EMPTY = frozenset(
+    """thanks thank you thx ty cheers danke merci gracias obrigado much very a lot so many great nice cool awesome good
+    job work ok okay sure fine perfect same here me too also seeing see having have has this the it that's is on an and
+    issue problem bug bump ping up any news update updates please following subscribing subscribe interested i i'm im
+    am we for to 1 hi hello hey there team all everyone still got get as well exactly agreed agree love lol wow yay
+    happens happened hit hitting facing experiencing help fix when will be fixed can someone look at into cc fyi
+    plus one +1""".split()  # noqa: SIM905  easier to read and to diff
+)
+_CHOICES = frozenset(
+    "yes no both neither none first second third former latter y n yep yeah nope never always sometimes".split()  # noqa: SIM905
+)
+_STOP = frozenset(
+    """a an the and or of to in on at it is are was does do did what which when where how why who you your i we that
+    this with for not be can could will would there then than as if so please paste exactly just else what's go goes
+    wrong happen happens tell cannot problem issue program""".split()  # noqa: SIM905
+)
+_ASKS_ERROR = re.compile(r"\b(print|prints|error|message|trace|traceback|log)\b", re.IGNORECASE)
+_ASKS_STEPS = re.compile(r"\b(steps?|code|reproduce|example|command)\b", re.IGNORECASE)
+_ASKS_VERSION = re.compile(r"\bversions?\b|\brelease\b", re.IGNORECASE)
+_ASKS_PLATFORM = re.compile(r"\b(platform|operating system|os|browser|environment)\b", re.IGNORECASE)
+_STATEMENT = 8
+"""Words with which somebody who is not the reporter says something, where nothing else ties it to the question."""
+
+
+def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -> str | None:
+    """What a person's comment answers, or None: thanks, votes, nudges and talk about other things are no answer."""
+    if comment.author_is_bot or comment.ours:
+        return None
+    text = own_words(comment.body)
+    said = _words(text)
+    if all(word in _EMPTY for word in said):
+        return None
+    speaks = _speaks_to(text, said, question)
+    if speaks or (not _is_question(text) and _says_enough(text, said, by_reporter=by_reporter)):
+        return text[:MAX_ANSWER]
+    return None
+
+
+def answer_in_body(issue: Issue, question: AskedQuestion) -> str | None:
+    """What an edited issue now says of what a question asked for, or None.
+
+    A question is put only where the issue lacked something, so what is there now was put in since.
+    """
+    facts = read_facts(issue.title, issue.body[:_MAX_READ])
+    found = _facts_for(question.text, facts)
+    return found[0][:MAX_ANSWER] if found else None
+
+
+def own_words(body: str) -> str:
+    """What the author wrote: without quotes of others, hidden comments and commands."""
+    text = without_comments(body[:_MAX_READ])
+    commands = {command.canonical for command in parse(text)}
+    lines = [line for line in text.split("\n") if not line.lstrip().startswith(">")]
+    kept = [line for line in lines if not (commands and line.lstrip().lower().startswith("/triage"))]
+    return "\n".join(kept).strip()
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _speaks_to(text: str, said: list[str], question: AskedQuestion) -> bool:
+    """Does it choose an option, name the question, share its words, or hold what it asked for?"""
+    if f"q{question.slot}" in said or (said and said[0] in _CHOICES):
+        return True
+    if _facts_for(question.text, read_facts("", text)):
+        return True
+    if _is_question(text):
+        return False
+    own = {word for option in (question.text, *question.options) for word in _words(option)} - _STOP - _EMPTY
+    return not _stems(own).isdisjoint(_stems(said))
+
+
+def _stems(words: Iterable[str]) -> set[str]:
+    return set(_stemmer.stemWords(list(words)))
+
+
+def _facts_for(question: str, facts: IssueFacts) -> tuple[str, ...]:
+    """Facts of the kind that a question asks for."""
+    asked: list[str] = []
+    if _ASKS_ERROR.search(question):
+        asked += [*facts.errors, *(trace.error for trace in facts.traces if trace.error)]
+    if _ASKS_STEPS.search(question):
+        asked += [*facts.code_blocks, *(text for name, text in facts.form if "step" in name.lower() and text)]
+    if _ASKS_VERSION.search(question):
+        asked += facts.versions
+    if _ASKS_PLATFORM.search(question):
+        asked += facts.platforms
+    return tuple(filter(None, asked))
+
+
+def _is_question(text: str) -> bool:
+    return text.rstrip().endswith("?")
+
+
+def _says_enough(text: str, said: list[str], *, by_reporter: bool) -> bool:
+    """The reporter was asked, so what they state counts; others may be talking to each other."""
+    content = [word for word in said if word not in _EMPTY]
+    if by_reporter:
+        return bool(content) and not text.startswith("@")
+    facts = read_facts("", text)
+    if facts.traces or facts.errors or facts.code_blocks or facts.versions or facts.platforms:
+        return True
+    return len(content) >= _STATEMENT and not text.startswith("@")

@@ -1,0 +1,98 @@
+"""A thread with a real server: a question, an answer, commands, and what is none of it."""
+
+from __future__ import annotations
+
+import time
+
+from tests.github_server import GitHubServer
+from tests.github_world import Repo
+from tests.serve.app import App, wait_for
+from tests.serve.conftest import BODY, TITLE
+
+ANSWER = "It ends in parse_date: `ValueError: no zone in 'Mon'`"
+
+
+def sticky(github: GitHubServer, repo: Repo, number: int) -> str:
+    """The one report, or nothing while there is none."""
+    reports = github.world.reports(repo, number)
+    assert len(reports) <= 1
+    return reports[0] if reports else ""
+
+
+def ask(app: App, github: GitHubServer, repo: Repo) -> int:
+    """An issue that says too little, and the question that it gets."""
+    number = app.open_issue(repo, "It fails", "It does not work.")
+    wait_for(
+        lambda: "**Q1**" in sticky(github, repo, number), 15.0, lambda: (sticky(github, repo, number), app.log[-5:])
+    )
+    return number
+
+
+def test_an_answer_lets_the_run_go_on_within_seconds(app: App, github: GitHubServer, repo: Repo) -> None:
+    number = ask(app, github, repo)
+    assert "- [ ] **Q1**" in sticky(github, repo, number)
+    assert "dates.py" not in sticky(github, repo, number)
+    for noise in ("+1", "thanks!", "any news?"):
+        app.comment(repo, number, noise, "otto")
+    app.settled()
+    assert "- [ ] **Q1**" in sticky(github, repo, number)
+    began = time.monotonic()
+    answer = app.comment(repo, number, ANSWER)
+    wait_for(lambda: "- [x] **Q1**" in sticky(github, repo, number), 10.0, lambda: app.log[-5:])
+    assert time.monotonic() - began < 10.0
+    assert f"[answered]({answer['html_url']})" in sticky(github, repo, number)
+    assert "dates.py" in sticky(github, repo, number)
+    assert len(github.world.ours(repo, number)) == 1
+
+
+def test_a_waiting_question_survives_a_kill(app: App, github: GitHubServer, repo: Repo) -> None:
+    number = ask(app, github, repo)
+    app.settled()
+    app.kill()
+    app.start()
+    app.comment(repo, number, ANSWER)
+    wait_for(lambda: "- [x] **Q1**" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
+    assert sticky(github, repo, number).count("**Q1**") == 1
+
+
+def test_a_redirect_withdraws_the_question_and_is_obeyed(app: App, github: GitHubServer, repo: Repo) -> None:
+    repo.permissions["mia"] = "push"
+    number = ask(app, github, repo)
+    comment = app.comment(repo, number, "/triage redirect look at parse_date in feedbox/dates.py", "mia")
+    wait_for(lambda: "dates.py" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
+    app.settled()
+    assert ("comment", comment["id"], "rocket") in github.world.reactions
+    assert "withdrawn" in sticky(github, repo, number)
+
+
+def test_a_stop_is_obeyed_and_a_resume_too(app: App, github: GitHubServer, repo: Repo) -> None:
+    repo.permissions["mia"] = "push"
+    number = app.open_issue(repo, TITLE, BODY)
+    wait_for(lambda: bool(sticky(github, repo, number)), 15.0, lambda: app.log[-5:])
+    app.comment(repo, number, "/triage stop")
+    app.settled()
+    before = sticky(github, repo, number)
+    app.comment(repo, number, "/triage redirect look at feedbox/store.py and save", "mia")
+    app.settled()
+    assert sticky(github, repo, number) == before
+    app.comment(repo, number, "/triage resume", "mia")
+    wait_for(lambda: sticky(github, repo, number) != before, 15.0, lambda: app.log[-5:])
+
+
+def test_a_reply_to_a_command_is_one_short_comment(app: App, github: GitHubServer, repo: Repo) -> None:
+    number = app.open_issue(repo, TITLE, BODY)
+    wait_for(lambda: bool(sticky(github, repo, number)), 15.0, lambda: app.log[-5:])
+    app.comment(repo, number, "/triage why")
+    wait_for(lambda: len(github.world.ours(repo, number)) == 2, 10.0, lambda: app.log[-5:])
+    assert "The path it took" in github.world.ours(repo, number)[1]
+    outsider = app.comment(repo, number, "/triage redirect elsewhere", "olaf")
+    wait_for(lambda: ("comment", outsider["id"], "confused") in github.world.reactions, 10.0, lambda: app.log[-5:])
+    assert len(github.world.ours(repo, number)) == 2
+
+
+def test_a_leaked_token_is_not_analysed(app: App, github: GitHubServer, repo: Repo) -> None:
+    number = app.open_issue(repo, TITLE, f"{BODY}\nI use token ghp_Zk3vQ9xLmB7tR2sWcY5nJ8dF1hG4pA6eUoXi")
+    wait_for(lambda: bool(sticky(github, repo, number)), 15.0, lambda: app.log[-5:])
+    assert "revoke it" in sticky(github, repo, number)
+    assert "dates.py" not in sticky(github, repo, number)
+    assert not any("ghp_" in str(line) for line in app.log)
