@@ -133,8 +133,11 @@ class Repository:
     def log(self, commit: str, count: int) -> bytes:
         """Return the newest ``count`` commits from one back, merges and beginnings left out.
 
-        What a first commit holds, or the last one of a shallow clone, was not changed together. Each commit is
-        ``\\x01 message \\x02 \\0 \\n path \\0 path …``. Nothing where history is not there to be read, as in a clone without trees.
+        What a first commit holds, or the last one of a shallow clone, was not changed together. Nothing where history
+        is not there to be read, as in a clone without trees.
+
+        Returns:
+            For each commit ``\\x01 message \\x02 \\0 \\n path \\0 path …``.
         """
         which = (f"--max-count={count}", "--min-parents=1", "--max-parents=1")
         shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")

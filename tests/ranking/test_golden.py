@@ -1,6 +1,6 @@
 """What the engine answers for the small set, kept: a change to the ranking is a change to read in ``golden.json``.
 
-    pytest tests/ranking/test_golden.py --rewrite-ranking
+pytest tests/ranking/test_golden.py --rewrite-ranking
 """
 
 from __future__ import annotations

@@ -1,0 +1,92 @@
+"""What Tracehound is compared with: what a user would pick instead, on the same source files of the same commit."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import bm25s
+
+from nodes.search.engine import Engine
+from nodes.search.git import decode
+from nodes.search.roles import role_of
+from nodes.search.types import Query
+
+WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])")
+LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One answer, best first."""
+
+    files: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    """``path::Qualified.name``; none where the ranker knows files alone."""
+    confidence: float | None = None
+
+
+Ranker = Callable[[str], Ranked]
+
+
+def tracehound(clone: Path, commit: str, scratch: Path) -> Ranker:
+    """Index a commit with an empty cache."""
+    with tempfile.TemporaryDirectory(dir=scratch) as fresh:
+        engine = Engine(clone, Path(fresh))
+        engine.warm(commit)
+
+    def rank(issue: str) -> Ranked:
+        title, _, body = issue.partition("\n")
+        found = engine.find(Query(title, body, limit=LISTED), commit)
+        places = tuple(f"{place.path}::{place.symbol or ''}" for place in found.locations)
+        return Ranked(tuple(hit.path for hit in found.files), places, found.confidence)
+
+    return rank
+
+
+def bm25(clone: Path, commit: str, _scratch: Path) -> Ranker:
+    """Index whole files, identifiers split, with bm25s."""
+    texts = _texts(clone, commit)
+    paths = list(texts)
+    index = bm25s.BM25()
+    index.index([_words(f"{path} {text}") for path, text in texts.items()], show_progress=False)
+
+    def rank(issue: str) -> Ranked:
+        found, _ = index.retrieve([_words(issue)], k=min(LISTED, len(paths)), show_progress=False)
+        return Ranked(tuple(paths[number] for number in found[0]))
+
+    return rank
+
+
+def counting(clone: Path, commit: str, _scratch: Path) -> Ranker:
+    """Do what a person does with ripgrep: count how often each file holds the issue's longer words."""
+    texts = {path: Counter(_words(f"{path} {text}")) for path, text in _texts(clone, commit).items()}
+
+    def rank(issue: str) -> Ranked:
+        words = {word for word in _words(issue) if len(word) > 3}
+        order = sorted(texts, key=lambda path: (-sum(texts[path][word] for word in words), path))
+        return Ranked(tuple(order[:LISTED]))
+
+    return rank
+
+
+RANKERS: dict[str, Callable[[Path, str, Path], Ranker]] = {
+    "tracehound": tracehound,
+    "bm25s": bm25,
+    "keyword counting": counting,
+}
+
+
+def _texts(clone: Path, commit: str) -> dict[str, str]:
+    repository = Engine(clone).repository
+    entries = [e for e in repository.tree(repository.resolve(commit)) if role_of(e.path) == "source"]
+    blobs = dict(repository.read(sorted({entry.blob for entry in entries})))
+    return {entry.path: decode(blobs[entry.blob]) for entry in entries if entry.blob in blobs}
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in WORD.findall(text)]
