@@ -3,53 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 
+from nodes.search.role_names import (
+    CODE,
+    CONFIG,
+    DATA,
+    DOCS_FOLDERS,
+    DOCS_NAME,
+    EXAMPLES,
+    GENERATED,
+    GENERATED_FOLDERS,
+    GENERATED_HEAD,
+    JVM,
+    LONG_LINE,
+    MINIFIED,
+    NOTICE,
+    ROOMS,
+    SPEC_IN,
+    STORY,
+    TEST_NAME,
+    VENDORED,
+    VENDORED_AT_TOP,
+)
 from nodes.search.types import Role
 
-_VENDORED = re.compile(
-    r"(^|/)(vendor|vendored|_vendor|third_?party|node_modules|bower_components|extern|extlib|"
-    r"site-packages|\.yarn)/|^(src/|lib/)?(external|deps)/"  # deeper down, a package of one's own may be called so
+_TEST_FOLDER = re.compile(
+    r"tests?|testing|__tests__|e2e|fixtures|mocks?|__(fixtures|mocks|snapshots)__|unittests?|cypress|fuzz_targets|"
+    r"step_definitions|test[_-]?(data|cases?|suites?|fixtures|resources)|"
+    r"(unit|integration|functional|acceptance|system|smoke|regression|e2e|ui|performance|browser)[_-]?tests?|"
+    r".+\.test|.+[._-](unit|integration|functional)?tests"
 )
-_MINIFIED = re.compile(r"[.\-]min\.(js|css|mjs)$|\.bundle\.js$")
-_GENERATED_NAME = re.compile(
-    r"(_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.pb\.gw\.go|_generated\.\w+|\.g\.(dart|cs)|\.designer\.cs|zz_generated\.\w+\.go|"
-    r"(^|/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|poetry\.lock|uv\.lock|Cargo\.lock|go\.sum|Gemfile\.lock|"
-    r"composer\.lock|Pipfile\.lock))$",
-    re.IGNORECASE,
-)
-_GENERATED_HEAD = re.compile(
-    rb"@generated|Code generated .{0,80}DO NOT EDIT|(automatically|auto-?) ?generated (by|from|file)|"
-    rb"This file (is|was) (auto-?generated|automatically generated)|DO NOT (EDIT|MODIFY)",
-    re.IGNORECASE,
-)
-_TEST = re.compile(
-    r"(^|/)(tests?|testing|__tests__|specs?|e2e|testdata|test_data|testcases|fixtures|mocks?|__mocks__|unittests?)/|"
-    r"(^|/)(test_[^/]*|conftest)\.py$|_tests?\.(py|go|rb|cc|cpp|c|exs?|dart|php)$|[._-](test|spec)\.[cm]?[jt]sx?$|"
-    r"(Tests?|Spec|IT|TestCase)\.(java|kt|scala|cs|swift|php|groovy)$|_spec\.rb$|(^|/)src/(test|it|androidTest)/"
-)
-_DOCS = re.compile(
-    r"(^|/)(docs?|documentation|website|man)/|\.(md|rst|adoc|txt|markdown|tex)$|"
-    # CHANGES, CHANGES-2.0, LICENSE.BSD-3, but not changes.py
-    r"(^|/)(readme|changes|changelog|history|news|authors|contributing|license)([^/.]|\.(?![^\W\d]\w{0,4}$))*$",
-    re.IGNORECASE,
-)
-_EXAMPLE = re.compile(
-    r"(^|/)(examples?|samples?|demos?|gallery|galleries|tutorials?|benchmarks?|bench|asv_bench|playground|sandbox)/"
-)
-_CONFIG = re.compile(
-    r"(^|/)\.[^/]+(/|$)|\.(toml|ini|cfg|conf|ya?ml|properties|gradle|cmake|mk|lock|editorconfig)$|"
-    r"(^|/)(Makefile|CMakeLists\.txt|Dockerfile[^/]*|setup\.py|tox\.ini|Rakefile|Gemfile|Jenkinsfile|[^/]*\.config\.[cm]?[jt]s)$"
-)
-_DATA = re.compile(
-    r"\.(json|csv|tsv|xml|svg|po|pot|mo|png|jpe?g|gif|ico|pdf|ipynb|html?|css|scss|less|dat|fits|npy|npz|woff2?|ttf|eot|"
-    r"sql|geojson|kml|snap|map|parquet|db|sqlite3?|gz|zip|tar|bin|wasm)$",
-    re.IGNORECASE,
-)
-_LONG_LINE = 500
-"""Mean bytes a line of a file's head above which it was minified."""
-_MAIN = re.compile(r"(^|/)src/main/(java|kotlin|scala|groovy)/")
-_SHIPPED = re.compile(r"/(testing|mocks?|fixtures|specs?|examples?|samples?|demos?|docs?|benchmarks?|sandbox)/")
-"""What may be a package of what is shipped: Mockito's own ``org/mockito/mock``, anyone's ``org/example``."""
+_TEST_PROJECT = re.compile(r"\w+Tests")
+"""A folder as Xcode and .NET name those of tests: AppTests, AppUITests."""
+_SOURCE_SET = re.compile(r"it|test|\w+Test|testFixtures")
+"""A folder in ``src`` as Maven and Gradle name those of tests."""
 
 
 def role_of(path: str, head: bytes = b"") -> Role:
@@ -59,26 +48,68 @@ def role_of(path: str, head: bytes = b"") -> Role:
         path: inside the repository, with forward slashes.
         head: the first two kilobytes, where they are at hand.
     """
+    role = _by_path(path)
     head = head[:2_048]
-    by_path: tuple[tuple[bool, Role], ...] = (
-        (bool(_VENDORED.search(path)), "vendored"),
-        (bool(_MINIFIED.search(path)), "minified"),
-        (bool(_GENERATED_NAME.search(path)), "generated"),
-        (bool(_TEST.search(path)) and not _is_shipped(path), "test"),
-        (bool(_EXAMPLE.search(path)) and not _is_shipped(path), "example"),
-        (bool(_CONFIG.search(path)), "config"),
-        (bool(_DOCS.search(path)) and not _is_shipped(path), "docs"),
-        (bool(_DATA.search(path)), "data"),
-    )
-    role: Role = next((role for matches, role in by_path if matches), "source")
-    if role == "source" and len(head) > _LONG_LINE * (head.count(b"\n") + 1):
+    if role == "source" and len(head) > LONG_LINE * (head.count(b"\n") + 1):
         return "minified"
-    if role == "source" and _GENERATED_HEAD.search(head[:1_000]):
+    if role == "source" and GENERATED_HEAD.search(head[:1_000]):
         return "generated"
     return role
 
 
-def _is_shipped(path: str) -> bool:
-    """Whether it stands where Maven and Gradle keep what is no test, whatever its package is called."""
-    main = _MAIN.search(path)
-    return main is not None and _SHIPPED.search(path, main.end() - 1) is not None
+def _by_path(path: str) -> Role:
+    *written, file = path.split("/")
+    folders, name = [folder.lower() for folder in written], file.lower()
+    beside = _outside_of_what_is_shipped(folders)
+    by_path: tuple[tuple[object, Role], ...] = (
+        (_is_vendored(folders), "vendored"),
+        (MINIFIED.search(name), "minified"),
+        (_is_generated(folders, name), "generated"),
+        (_is_test(written[: len(beside)], beside, file if len(beside) == len(folders) else ""), "test"),
+        (not EXAMPLES.isdisjoint(beside) or STORY.search(name), "example"),
+        (any(folder[:1] == "." for folder in folders) or name[:1] == "." or CONFIG.search(name), "config"),
+        (_is_documentation(beside, file), "docs"),
+        (DATA.search(name), "data"),
+    )
+    return next((role for matches, role in by_path if matches), "source")
+
+
+def _outside_of_what_is_shipped(folders: Sequence[str]) -> Sequence[str]:
+    """The folders that say what a file is for: below Maven's and Gradle's ``src/main/java`` they are packages."""
+    for at in range(len(folders) - 2):
+        if folders[at] == "src" and folders[at + 1] == "main" and folders[at + 2] in JVM:
+            return folders[:at]
+    return folders
+
+
+def _is_vendored(folders: Sequence[str]) -> bool:
+    if not VENDORED.isdisjoint(folders):
+        return True
+    return not VENDORED_AT_TOP.isdisjoint(folders[:2] if folders[:1] in (["src"], ["lib"]) else folders[:1])
+
+
+def _is_generated(folders: Sequence[str], name: str) -> bool:
+    if not GENERATED_FOLDERS.isdisjoint(folders) or GENERATED.search(name):
+        return True
+    return "dist" in folders and name.endswith((".js", ".mjs", ".cjs"))
+
+
+def _is_test(written: Sequence[str], folders: Sequence[str], file: str) -> bool:
+    if any(_TEST_FOLDER.fullmatch(folder) for folder in folders) or TEST_NAME.search(file):
+        return True
+    if any(_TEST_PROJECT.fullmatch(folder) for folder in written):
+        return True
+    if any(one == "src" and _SOURCE_SET.fullmatch(two) for one, two in pairwise(written)):
+        return True
+    return ("spec" in folders or "specs" in folders) and SPEC_IN.search(file) is not None
+
+
+def _is_documentation(folders: Sequence[str], file: str) -> bool:
+    """Pages, and code that builds them; a package of code may be called ``doc`` as well."""
+    name = file.lower()
+    if DOCS_NAME.search(name) or NOTICE.search(file):
+        return True
+    if not CODE.search(name):
+        return not DOCS_FOLDERS.isdisjoint(folders)
+    top = folders[2:3] if folders[:1] and folders[0] in ROOMS else folders[:1]
+    return not DOCS_FOLDERS.isdisjoint(top) or folders[1:2] == ["docs"]
