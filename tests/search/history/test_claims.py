@@ -51,6 +51,8 @@ VERSIONS = [
     ("```\nbroken since 2.3\n```", ""),
     ("see https://example.org/docs/2.3/since-2.4.html", ""),
     ("1.5 times slower", ""),
+    ("It fails in 2.2+", "bad 2.2"),
+    ("version: master (3.5.0.dev1362+g57489bf19b)", "affected 3.5.0.dev1362"),
     ("and feedbox 1.2.0 sorts them", "affected 1.2.0"),
 ]
 
