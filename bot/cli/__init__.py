@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from importlib.metadata import version
 from typing import Any
 
 import click
@@ -78,7 +77,7 @@ def _nearest(name: str) -> str | None:
 
 
 @click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("tracehound"), prog_name="triage")
+@click.version_option(package_name="tracehound", prog_name="triage")
 def cli() -> None:
     """Triage bugs: where a bug most likely lives, why, and what a program checked.
 

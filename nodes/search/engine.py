@@ -6,7 +6,6 @@ import hashlib
 import os
 import time
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
 from threading import Lock
@@ -17,8 +16,6 @@ import numpy as np
 from nodes.search.cache import Cache
 from nodes.search.features import measure
 from nodes.search.features.definitions import add_definitions
-from nodes.search.features.past import COMMITS as COMMITS_BACK
-from nodes.search.features.past import read_past
 from nodes.search.features.surroundings import FirstLook, look_around
 from nodes.search.features.table import Features
 from nodes.search.git import Repository, decode, split_lines
@@ -35,7 +32,6 @@ from nodes.search.types import FileHit, Location, Query, Ranking
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nodes.search.features.past import Past
     from nodes.search.history.types import History, Spot
 
 CONFIDENT = max(LEADS.values())
@@ -101,13 +97,9 @@ class Engine:
 
     def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
         """Return the features that ``find`` ranks a commit by, given its full SHA: what training learns from."""
-        # git walks the history in its own process while the index is read or built in this one
-        with ThreadPoolExecutor(1) as pool:
-            log = pool.submit(self.repository.log, sha, COMMITS_BACK)
-            index = self._index(sha)
-            past = read_past(log.result(), index.number_of)
+        index = self._index(sha)
         parsed = parse_query(query)
-        return index, parsed, self._measure(index, parsed, past)
+        return index, parsed, self._measure(index, parsed)
 
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
         """Say which changes may have broken some places, who knows them, and how the issue's crashes are named."""
@@ -143,13 +135,13 @@ class Engine:
             self._indexes.move_to_end(sha)
             return self._indexes[sha]
 
-    def _measure(self, index: Index, parsed: Parsed, past: Past) -> Features:
+    def _measure(self, index: Index, parsed: Parsed) -> Features:
         """Measure everything by itself, then what lies around the best of it."""
-        features = measure(index, parsed, past)
+        features = measure(index, parsed)
         first = load_weights().first
         files = weighted(features.files, first["files"], len(index.paths))
         chunks = weighted(features.chunks, first["chunks"], len(index.chunk_file))
-        look_around(features, index, FirstLook(files, chunks), past, lambda wanted: self._chunk_texts(index, wanted))
+        look_around(features, index, FirstLook(files, chunks), lambda wanted: self._chunk_texts(index, wanted))
         return features
 
     def _chunk_texts(self, index: Index, chunks: Sequence[int]) -> dict[int, str]:

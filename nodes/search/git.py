@@ -130,19 +130,24 @@ class Repository:
             return None
         return cut(split_lines(decode(content)), start, end)
 
-    def log(self, commit: str, count: int) -> bytes:
+    def log(self, commit: str, count: int) -> bytes | None:
         """Return the newest ``count`` commits from one back, merges and beginnings left out.
 
-        What a first commit holds, or the last one of a shallow clone, was not changed together. Nothing where history
-        is not there to be read, as in a clone without trees.
+        What a first commit holds, or the last one of a shallow clone, was not changed together.
 
         Returns:
-            For each commit ``\\x01 message \\x02 \\0 \\n path \\0 path …``.
+            For each commit ``\\x01 message \\x02 \\0 \\n path \\0 path …``; None where history is not there to be
+            read, as in a clone without trees.
         """
         which = (f"--max-count={count}", "--min-parents=1", "--max-parents=1")
         shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
         done = self._run("log", *which, *shape, "--end-of-options", commit, "--")
-        return done.stdout
+        return done.stdout if done.returncode == 0 else None
+
+    @property
+    def shallow(self) -> bool:
+        """Whether history ends where somebody stopped fetching it, and may reach further back tomorrow."""
+        return self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
     def output(self, *arguments: str | bytes, stdin: bytes = b"", limit: int = OUTPUT_LIMIT) -> bytes | None:
         """Return what a command that only reads prints; None where it fails, as in a clone that lacks objects.

@@ -36,12 +36,17 @@ class Matches(NamedTuple):
 
 
 class Index:
-    """All files of a commit. Columns of chunks, definitions and strings hold global numbers."""
+    """All files of a commit, and the commits behind it.
+
+    Columns of chunks, definitions and strings hold global numbers.
+    """
 
     def __init__(self, tree: Tree) -> None:
         self.paths, self.blobs = tree.paths, tree.blobs
         self.number_of = {path: number for number, path in enumerate(self.paths)}
         self.roles = _roles(tree)
+        self.path_file, self.path_hash = tree.path_terms[0].astype(np.int32), tree.path_terms[1]
+        self.changes = tree.changes
         columns, values = tree.columns, tree.columns.values
         self._first_meta, self._metas = columns.firsts("meta"), values["metas"]
         self._join_posts(columns)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.changes import COMMITS, read_changes
 from nodes.search.columns import Columns, gathered, is_sound, unpack
 from nodes.search.git import TEXT_LIMIT, Entry, Repository
 from nodes.search.index import Index
 from nodes.search.languages import language_of
 from nodes.search.parsing import Job, cut_batches
 from nodes.search.roles import role_of
-from nodes.search.trees import Tree, unpack_tree
+from nodes.search.trees import Tree, path_terms, unpack_tree
 from nodes.search.version import parser_version
 from nodes.search.workers import parse
 
@@ -43,30 +45,33 @@ class Loaded:
 
 def load_index(repository: Repository, commit: str, cache: Cache | None, progress: Progress) -> Loaded:
     """Read a commit, given by its full SHA, parsing only what no cache knows."""
-    version = parser_version()
-    kept = unpack_tree(cache.tree(f"{commit}:{version}")) if cache else None
+    name = f"{commit}:{parser_version()}"
+    kept = unpack_tree(cache.tree(name)) if cache else None
     if kept:
         return Loaded(Index(kept), kept.texts)
-    near = unpack_tree(cache.latest_tree(version)) if cache else None
-    entries = repository.tree(commit)
-    roles = path_roles(entries, near)
-    files = Assembly(entries, roles)
-    if near:
-        files.add([key_of(path, blob) for path, blob in zip(near.paths, near.blobs, strict=True)], near.columns)
-    if cache:
-        records = {key: record for key, record in cache.get(files.missing).items() if is_sound(record)}
-        files.add(list(records), unpack(list(records.values())))
-    missing = list(files.missing.values())
-    complete = _parse(repository, files, cache, lambda done: progress("parsing", done, len(missing)))
-    tree = Tree(tuple(e.path for e in entries), tuple(e.blob for e in entries), roles, files.columns())
-    if cache and complete and all(entry.size >= 0 for entry in entries):
-        cache.put_tree(f"{commit}:{version}", tree.pack())
-    return Loaded(Index(tree), tree.texts, len(missing))
+    # git walks the history in its own process while the files are parsed in this one
+    with ThreadPoolExecutor(1) as pool:
+        log = pool.submit(repository.log, commit, COMMITS)
+        entries = repository.tree(commit)
+        near = unpack_tree(cache.latest_tree(parser_version())) if cache else None
+        roles = path_roles(entries, near)
+        files = Assembly(entries, roles)
+        files.add_known(near, cache)
+        parsed = len(files.missing)
+        complete = _parse(repository, files, cache, progress)
+        paths = tuple(entry.path for entry in entries)
+        changes = read_changes(log.result() or b"", {path: number for number, path in enumerate(paths)})
+    tree = Tree(paths, tuple(e.blob for e in entries), roles, path_terms(paths), files.columns(), changes)
+    # What is not there today may be fetched tomorrow: objects of a partial clone, history of a shallow one.
+    complete &= log.result() is not None and all(entry.size >= 0 for entry in entries)
+    if cache and complete and not repository.shallow:
+        cache.put_tree(name, tree.pack())
+    return Loaded(Index(tree), tree.texts, parsed)
 
 
-def _parse(repository: Repository, files: Assembly, cache: Cache | None, progress: Callable[[int], None]) -> bool:
+def _parse(repository: Repository, files: Assembly, cache: Cache | None, progress: Progress) -> bool:
     """Parse what is missing; return whether all of it could be read."""
-    batches = cut_batches(list(files.missing.values()))
+    batches, total = cut_batches(list(files.missing.values())), len(files.missing)
     fresh: dict[str, bytes] = {}
     done, complete = 0, True
     for parsed in parse(repository, batches):
@@ -79,7 +84,7 @@ def _parse(repository: Repository, files: Assembly, cache: Cache | None, progres
                 cache.put(fresh, files.keys)
                 fresh = {}
         done += len(keys)
-        progress(done)
+        progress("parsing", done, total)
     if cache:
         cache.put(fresh, files.keys)
     return complete
@@ -108,6 +113,14 @@ class Assembly:
             if self.missing.pop(key, None):
                 self._picks[self._files[key]] = len(self._sources), row
         self._sources.append(columns)
+
+    def add_known(self, near: Tree | None, cache: Cache | None) -> None:
+        """Take what the last commit has, and what the cache knows of the rest."""
+        if near:
+            self.add([key_of(path, blob) for path, blob in zip(near.paths, near.blobs, strict=True)], near.columns)
+        if cache:
+            records = {key: record for key, record in cache.get(self.missing).items() if is_sound(record)}
+            self.add(list(records), unpack(list(records.values())))
 
     def columns(self) -> Columns:
         """Return the columns of all files; one that was never found has no rows."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodes.search.chunks import cut_chunks
-from nodes.search.columns import COLUMNS, GROUPS, MUCH, Columns, starts
+from nodes.search.columns import COLUMNS, GROUPS, MUCH, Columns, grouped, starts
 from nodes.search.git import decode, is_text
 from nodes.search.languages import outline
 from nodes.search.postings import WORD_BYTES, Vocabulary, count_postings
@@ -120,8 +120,10 @@ def _texts(cut: Chunks, texts: Sequence[bytes], lines: Sequence[int]) -> Iterato
 def _names(cut: Chunks, outlines: Sequence[Outline]) -> Iterator[tuple[int, str]]:
     """Yield (chunk, name) for each part of a definition's name, in the definition's first chunk."""
     owned = np.flatnonzero(cut.definition >= 0)
-    _, first = np.unique(cut.file[owned] << 32 | cut.definition[owned], return_index=True)
-    for chunk in owned[first].tolist():
+    keys, place = grouped(cut.file[owned] << 32 | cut.definition[owned])
+    first = np.zeros(len(keys), np.int64)
+    first[place[::-1]] = owned[::-1]
+    for chunk in first.tolist():
         name = outlines[cut.file[chunk]].definitions[cut.definition[chunk]].name
         yield from ((chunk, part) for part in name.split("."))
 

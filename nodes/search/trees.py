@@ -1,4 +1,4 @@
-"""All files of one commit with their columns joined: what a query reads, kept so that the next need not join again."""
+"""All that is known of one commit, joined: what a query reads, kept so that the next need not join it again."""
 
 from __future__ import annotations
 
@@ -9,26 +9,34 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from nodes.search.columns import is_sound, sealed, unpack
+from nodes.search.changes import Changes, unpack_changes
+from nodes.search.columns import Columns, is_sound, sealed, unpack
+from nodes.search.postings import WORD_BYTES, Vocabulary, count_postings
 from nodes.search.types import Role
 
 if TYPE_CHECKING:
-    from nodes.search.columns import Columns
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
 
 ROLES: tuple[Role, ...] = get_args(Role)
-_HEAD = struct.Struct("<IIIIII")  # checksum, number of files, and the length of each part
+TAIL = 3  # parts of a path whose words are looked at: further up everything is called alike
+_HEAD = struct.Struct("<II6I")  # checksum, number of files, and the length of each part
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files of a commit, in the order of their paths."""
+    """The files of a commit, in the order of their paths, and the commits behind it."""
 
     paths: tuple[str, ...]
     blobs: tuple[str, ...]
     """Object ids in hexadecimal."""
     roles: tuple[Role, ...]
     """What the path alone says."""
+    path_terms: npt.NDArray[np.uint32]
+    """Two lines: a file's number, and the hash of a term of its path; by file, then hash."""
     columns: Columns
+    changes: Changes
 
     @property
     def texts(self) -> int:
@@ -42,9 +50,11 @@ class Tree:
             "\0".join(self.paths).encode("utf-8", "surrogateescape"),
             bytes.fromhex("".join(self.blobs)),
             bytes(number[role] for role in self.roles),
+            np.asarray(self.path_terms, "<u4").tobytes(),
+            self.changes.pack(),
             self.columns.pack(),
         ]
-        return sealed(len(self.paths), [struct.pack("<IIII", *map(len, parts)), *parts])
+        return sealed(len(self.paths), [struct.pack("<6I", *map(len, parts)), *parts])
 
 
 def unpack_tree(packed: bytes | None) -> Tree | None:
@@ -53,12 +63,20 @@ def unpack_tree(packed: bytes | None) -> Tree | None:
         return None
     _, files, *lengths = _HEAD.unpack_from(packed)
     view = memoryview(packed)
-    names, blobs, roles, columns = (view[a:b] for a, b in pairwise(accumulate(lengths, initial=_HEAD.size)))
-    paths = bytes(names).decode("utf-8", "surrogateescape").split("\0") if files else []
-    every, width = blobs.hex(), 2 * len(blobs) // max(1, files)
+    parts = [view[a:b] for a, b in pairwise(accumulate(lengths, initial=_HEAD.size))]
+    blobs, width = parts[1].hex(), 2 * lengths[1] // max(1, files)
     return Tree(
-        paths=tuple(paths),
-        blobs=tuple(every[at : at + width] for at in range(0, len(every), max(1, width))),
-        roles=tuple(map(ROLES.__getitem__, roles)),
-        columns=unpack([columns]),
+        paths=tuple(bytes(parts[0]).decode("utf-8", "surrogateescape").split("\0")) if files else (),
+        blobs=tuple(blobs[at : at + width] for at in range(0, len(blobs), max(1, width))),
+        roles=tuple(map(ROLES.__getitem__, parts[2])),
+        path_terms=np.frombuffer(parts[3], "<u4").reshape(2, -1),
+        changes=unpack_changes(parts[4]),
+        columns=unpack([parts[5]]),
     )
+
+
+def path_terms(paths: Sequence[str]) -> npt.NDArray[np.uint32]:
+    """Find the distinct terms of the last parts of each path."""
+    tails = ["/".join(path.split("/")[-TAIL:]).encode("utf-8", "replace").translate(WORD_BYTES) for path in paths]
+    found = count_postings(Vocabulary(), tails, (), 0)
+    return np.stack([np.repeat(np.arange(len(paths), dtype=np.uint32), found.distinct), found.hashes])

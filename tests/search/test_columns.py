@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nodes.search.changes import read_changes
 from nodes.search.columns import COLUMNS, empty, gathered, is_sound, joined, unpack
 from nodes.search.postings import Vocabulary
 from nodes.search.records import build_columns
-from nodes.search.trees import Tree, unpack_tree
+from nodes.search.trees import Tree, path_terms, unpack_tree
 
 SOURCES = [
     ("a.py", b"import os\n\n\nclass A:\n    def f(self):\n        raise ValueError('there is no such thing')\n"),
@@ -67,9 +68,12 @@ def test_every_flipped_bit_and_every_lost_end_is_noticed():
 
 def test_a_tree_is_packed_and_read_again():
     paths = ("a.py", "odd\nname \udcff.py")
-    tree = Tree(paths, ("ab" * 20, "01" * 20), ("source", "test"), built(0, 4))
+    changes = read_changes(b"\x01Fix the ring\x02\0\na.py\0", {"a.py": 0})
+    tree = Tree(paths, ("ab" * 20, "01" * 20), ("source", "test"), path_terms(paths), built(0, 4), changes)
     found = unpack_tree(tree.pack())
     assert (found.paths, found.blobs, found.roles) == (tree.paths, tree.blobs, tree.roles)
     assert same(found.columns, tree.columns)
-    assert unpack_tree(Tree((), (), (), empty()).pack()).paths == ()
+    assert found.path_terms.tolist() == tree.path_terms.tolist()
+    assert repr(found.changes) == repr(changes)
+    assert unpack_tree(Tree((), (), (), path_terms(()), empty(), read_changes(b"", {})).pack()).paths == ()
     assert unpack_tree(tree.pack()[:-1]) is None

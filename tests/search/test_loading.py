@@ -46,7 +46,16 @@ def state(index):
     )
     more = ("def_start", "def_end", "string_file", "string_hash", "string_line", "_post_hash", "_post_count")
     metas = [index.meta(number) for number in range(len(index.paths))]
-    return index.paths, index.blobs, index.roles, metas, [getattr(index, name).tobytes() for name in columns + more]
+    paths = index.path_file.tolist(), index.path_hash.tolist()
+    return (
+        index.paths,
+        index.blobs,
+        index.roles,
+        metas,
+        paths,
+        repr(index.changes),
+        [getattr(index, name).tobytes() for name in columns + more],
+    )
 
 
 @pytest.fixture

@@ -18,12 +18,11 @@ from nodes.search.features.symbols import add_symbols, add_title_symbols
 from nodes.search.features.table import Features
 
 if TYPE_CHECKING:
-    from nodes.search.features.past import Past
     from nodes.search.index import Index
     from nodes.search.query import Parsed
 
 
-def measure(index: Index, parsed: Parsed, past: Past) -> Features:
+def measure(index: Index, parsed: Parsed) -> Features:
     """Measure every file and chunk of a commit, each by itself, against a query."""
     ranked = in_question(index, parsed)
     features = Features()
@@ -33,12 +32,13 @@ def measure(index: Index, parsed: Parsed, past: Past) -> Features:
     add_names(features, index.names, parsed, ranked)
     add_trace(features, index, index.names, parsed)
     add_phrases(features, index, parsed, ranked)
-    add_past(features, parsed, past, len(index.paths))
+    add_past(features, index, parsed)
     add_priors(features, index, ranked)
     return features
 
 
-def add_past(features: Features, parsed: Parsed, past: Past, size: int) -> None:
+def add_past(features: Features, index: Index, parsed: Parsed) -> None:
     """Files that earlier commits changed, for similar reasons or often."""
+    past, size = index.changes, len(index.paths)
     features.files["similar_change"], features.files["similar_changes"] = similar_changes(past, parsed, size)
     features.files["recent"], features.files["often"] = activity(past, size)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.columns import grouped
+from nodes.search.index import lookup
 from nodes.search.query import FIELDS
-from nodes.search.tokens import WORD, hashes_of, term_hash
+from nodes.search.tokens import term_hash
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -50,7 +52,8 @@ def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> 
     idf = rarity(np.bincount(numbers[ranked[file]], minlength=len(hashes)), int(ranked.sum()))
     in_files = idf[numbers] * saturate(count, relative(index.file_length)[file], B_FILE)
     in_chunks = idf[matches.term] * saturate(matches.counts, relative(index.chunk_length)[matches.chunk], B_CHUNK)
-    on_path, path_term = path_matches(index, place)
+    path_term, said = lookup(np.array(hashes, np.uint32), index.path_hash)
+    on_path, path_term = index.path_file[said], path_term[said]
     in_paths = idf[path_term]
     size, chunks = len(index.paths), len(index.chunk_file)
     return Words(
@@ -63,7 +66,7 @@ def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> 
 def by_file(index: Index, matches: Matches, terms: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
     """Add up the matches of each file and term."""
     keys = index.chunk_file[matches.chunk].astype(np.int64) * max(1, terms) + matches.term
-    distinct, inverse = np.unique(keys, return_inverse=True)
+    distinct, inverse = grouped(keys)
     return distinct // max(1, terms), distinct % max(1, terms), added(inverse, matches.counts, len(distinct))
 
 
@@ -86,18 +89,6 @@ def relative(lengths: npt.NDArray[np.int32]) -> Floats:
 def saturate(count: npt.NDArray[np.int32] | Floats, length: Floats, b: float) -> Floats:
     """Let a term count less the more often it was there, and the longer the text."""
     return np.asarray(count * (K1 + 1) / (count + K1 * (1 - b + b * length)))
-
-
-def path_matches(index: Index, place: dict[int, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Find the query's terms in the last three parts of each path."""
-    files: list[int] = []
-    terms: list[int] = []
-    for number, path in enumerate(index.paths):
-        tail = "/".join(path.split("/")[-3:])
-        found = {place[value] for word in WORD.findall(tail) for value in hashes_of(word) if value in place}
-        files.extend([number] * len(found))
-        terms.extend(sorted(found))
-    return np.asarray(files, np.int64), np.asarray(terms, np.int64)
 
 
 def best_chunk(index: Index, scores: Floats) -> Floats:

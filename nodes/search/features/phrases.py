@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.columns import grouped
 from nodes.search.features.table import zeros_of
 from nodes.search.index import lookup
 
@@ -27,7 +28,7 @@ def add_phrases(features: Features, index: Index, parsed: Parsed, ranked: Flags)
     wanted = np.asarray(sorted(parsed.shingles), np.uint32)
     place, exact = lookup(wanted, index.string_hash)
     rows = np.flatnonzero(exact & ranked[index.string_file])
-    keys = np.unique(index.string_file[rows].astype(np.int64) << 32 | place[rows])
+    keys, _ = grouped(index.string_file[rows].astype(np.int64) << 32 | place[rows])
     files_with = np.bincount(keys & 0xFFFFFFFF, minlength=len(wanted))
     total = np.bincount(keys >> 32, 1 / np.maximum(1, files_with[keys & 0xFFFFFFFF]), len(index.paths))
     features.files["phrase"] = np.minimum(1.0, total / ENOUGH_SHINGLES)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from nodes.search.features.past import Past
     from nodes.search.features.table import Features
     from nodes.search.index import Index
 
@@ -37,19 +36,18 @@ class FirstLook:
     """The first score of every chunk."""
 
 
-def look_around(features: Features, index: Index, first: FirstLook, past: Past, read_chunks: ReadChunks) -> None:
+def look_around(features: Features, index: Index, first: FirstLook, read_chunks: ReadChunks) -> None:
     """Add the features that follow from a first ranking.
 
     Args:
         features: what was measured of each file and chunk by itself; is added to.
         index: the commit's files.
         first: the first ranking.
-        past: the commits before.
         read_chunks: gives the text of chunks.
     """
     likely = likely_files(first.files)
     features.files["neighbour"] = neighbour_scores(index, index.names, likely)
-    features.files["cochange"] = to_the_best(change_together(past, likely, len(index.paths)))
+    features.files["cochange"] = to_the_best(change_together(index.changes, likely, len(index.paths)))
     ranked = np.array([role == "source" for role in index.roles], bool)
     bridges = bridge_chunks(index, features.similarity)
     best = likely_chunks(np.where(ranked[index.chunk_file], first.chunks + first.files[index.chunk_file], -np.inf))

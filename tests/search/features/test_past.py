@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.search.changes import read_changes, unpack_changes
 from nodes.search.engine import Engine
-from nodes.search.features.past import Past, activity, change_together, read_past, similar_changes
+from nodes.search.features.past import activity, change_together, similar_changes
 from nodes.search.query import parse_query
+from nodes.search.tokens import term_hash
 from nodes.search.types import Query
 from tests.repositories import git, make_repository
 
@@ -21,11 +23,12 @@ def log_of(*changes: tuple[str, list[str]]) -> bytes:
 
 
 def test_a_log_is_read_newest_first_and_vanished_files_are_left_out():
-    past = read_past(log_of(("second", ["b.py", "gone.py"]), ("first\n\nbody", ["a.py"])), NUMBERS)
-    assert [(change.message, change.files, change.width) for change in past.changes] == [
-        ("second", (1,), 2),
-        ("first\n\nbody", (0,), 1),
-    ]
+    past = read_changes(log_of(("second", ["b.py", "gone.py"]), ("first\n\nbody", ["a.py"])), NUMBERS)
+    assert list(zip(past.file_commit.tolist(), past.file.tolist(), strict=True)) == [(0, 1), (1, 0)]
+    assert (past.words.tolist(), past.width.tolist()) == ([1, 2], [2, 1])
+    body = past.term_hash == term_hash("bodi")
+    assert (past.term_commit[body].tolist(), past.term_count[body].tolist()) == ([1], [1])
+    assert repr(unpack_changes(past.pack())) == repr(past)
 
 
 @pytest.mark.parametrize(
@@ -38,11 +41,11 @@ def test_a_log_is_read_newest_first_and_vanished_files_are_left_out():
     ],
 )
 def test_a_strange_log_is_read_as_far_as_it_goes(log):
-    assert all(change.files == () for change in read_past(log, NUMBERS).changes)
+    assert not len(read_changes(log, NUMBERS).file)
 
 
 def test_a_file_changed_for_similar_words_is_preferred():
-    past = read_past(log_of(("Fix overflow of the ring buffer", ["b.py"]), ("Add a logo", ["a.py"])), NUMBERS)
+    past = read_changes(log_of(("Fix overflow of the ring buffer", ["b.py"]), ("Add a logo", ["a.py"])), NUMBERS)
     best, total = similar_changes(past, parse_query(Query("Ring buffer overflows")), 3)
     assert best.argmax() == total.argmax() == 1
     assert best[0] == 0
@@ -50,26 +53,26 @@ def test_a_file_changed_for_similar_words_is_preferred():
 
 def test_a_sweep_over_everything_says_nothing():
     sweep = ("Fix overflow of the ring buffer", ["a.py", *(f"{n}.py" for n in range(40))])
-    best, _ = similar_changes(read_past(log_of(sweep), NUMBERS), parse_query(Query("Ring buffer overflow")), 3)
+    best, _ = similar_changes(read_changes(log_of(sweep), NUMBERS), parse_query(Query("Ring buffer overflow")), 3)
     assert best.max() == 0
 
 
 def test_recent_changes_count_more_than_old_ones():
     log = log_of(("x", ["a.py"]), *[("y", ["c.py"])] * 400, ("z", ["b.py"]))
-    recent, often = activity(read_past(log, NUMBERS), 3)
+    recent, often = activity(read_changes(log, NUMBERS), 3)
     assert recent[0] > recent[1] > 0
     assert often[2] == 1 > often[0] == often[1]
 
 
 def test_what_changed_together_with_a_likely_file_is_a_little_likely():
     log = log_of(*[("x", ["a.py", "b.py"])] * 5, ("y", ["c.py"]))
-    scores = change_together(read_past(log, NUMBERS), {0: 1.0}, 3)
+    scores = change_together(read_changes(log, NUMBERS), {0: 1.0}, 3)
     assert scores[1] > 0.5
     assert scores[0] == scores[2] == 0
 
 
 def test_without_history_nothing_is_said():
-    best, total = similar_changes(Past(), parse_query(Query("x")), 3)
+    best, total = similar_changes(read_changes(b"", {}), parse_query(Query("x")), 3)
     assert not best.any()
     assert not total.any()
 
