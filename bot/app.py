@@ -43,10 +43,10 @@ def build_app(settings: ServerSettings, store: SqliteStore, worker: Work) -> Sta
     """Build the application; the worker runs while it does."""
     webhook = Webhook(
         settings.secrets,
-        Handlers(Policy(app_id=settings.app_id, bots=settings.bots)),
+        Handlers(Policy(app_id=settings.app_id, bots=settings.settings.bots)),
         store.inbox.accept,
         worker.wake,
-        server=settings.server,
+        server=settings.settings.server,
     )
 
     async def healthz(_request: Request) -> Response:

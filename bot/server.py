@@ -29,7 +29,7 @@ def serve(settings: ServerSettings, *, host: str, port: int) -> None:
         UserError: another server works in the data directory, or it was written by a newer release.
     """
     lock = DirectoryLock(settings.data_dir)
-    store = SqliteStore(settings.data_dir / "store.db")
+    store = SqliteStore(settings.data_dir / "store.db", tidy=False)  # the worker does
     app = build_app(settings, store, WorkerProcess(store.jobs, lock.descriptor))
     config = uvicorn.Config(
         app,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from bot.settings import Settings, SettingsError, load_settings
 
@@ -23,17 +22,6 @@ class ServerSettings:
     def data_dir(self) -> Path:
         """Where everything is kept."""
         return self.settings.triage_data_dir
-
-    @property
-    def server(self) -> str:
-        """Where pages are, should a payload not say."""
-        return urlsplit(self.settings.github_server_url).netloc
-
-    @property
-    def bots(self) -> frozenset[str]:
-        """Logins of bots that count as people, in lower case."""
-        named = self.settings.triage_allowed_bots.split(",")
-        return frozenset(name.strip().lower() for name in named if name.strip())
 
 
 def load_server_settings() -> ServerSettings:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -74,6 +75,17 @@ class Settings(BaseSettings):
     def _home(cls, value: Path | None) -> Path | None:
         """No shell has seen what stands in a ``.env``."""
         return value.expanduser() if value is not None else None
+
+    @property
+    def server(self) -> str:
+        """Where pages are, should a delivery not say."""
+        return urlsplit(self.github_server_url).netloc
+
+    @property
+    def bots(self) -> frozenset[str]:
+        """Logins of bots that count as people, in lower case."""
+        named = self.triage_allowed_bots.split(",")
+        return frozenset(name.strip().lower() for name in named if name.strip())
 
     @property
     def brain(self) -> Literal["llm", "rules"]:

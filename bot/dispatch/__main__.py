@@ -14,7 +14,7 @@ from bot.logs import log_to_stderr
 from bot.server_settings import ServerSettings, load_server_settings
 from bot.worker import open_worker
 
-NICE = 5
+NICE = 10
 """The one that answers GitHub goes first."""
 
 
@@ -34,10 +34,12 @@ async def _work(settings: ServerSettings) -> None:
         loop.add_signal_handler(signal.SIGTERM, stop.set)
         threading.Thread(target=_listen, args=(loop, dispatcher), daemon=True).start()
         running = asyncio.create_task(dispatcher.run())
+        upkeep = asyncio.create_task(worker.keep_up())
         sys.stdout.buffer.write(READY)
         sys.stdout.buffer.flush()
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait({stopped, running}, return_when=asyncio.FIRST_COMPLETED)
+        upkeep.cancel()
         await dispatcher.drain(DRAIN)
         stopped.cancel()
         await running

@@ -20,6 +20,8 @@ CONTROL_SLOTS = 2
 FIRST_WAIT, LIMITED_WAIT, LONGEST_WAIT = 2.0, 60.0, 3_600.0
 """Seconds before a job is tried again, doubled each time; the second where GitHub said that we ask too much."""
 STORE_WAIT = 1.0
+LOOK = 5.0
+"""Seconds between two looks where nobody wakes us: the command line stores jobs too."""
 TRIES_OF_A_FAULT = 4
 """Attempts of a job that fails in a way nobody foresaw; it will hardly get better."""
 
@@ -83,8 +85,9 @@ class Dispatcher:
                 task.add_done_callback(lambda _task: self._wake.set())
 
     async def _sleep(self) -> None:
+        due = await self._jobs.idle()
         try:
-            await asyncio.wait_for(self._wake.wait(), await self._jobs.idle())
+            await asyncio.wait_for(self._wake.wait(), LOOK if due is None else min(due, LOOK))
         except TimeoutError:
             return
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,10 @@ from typing import TypeVar
 
 from bot.errors import RetryableError, UserError
 from bot.store.schema import STEPS
+
+PATIENCE, NAP = 30.0, 0.001
+"""Seconds to wait for another process to finish writing, and between two looks."""
+_PAGES, _PAGES_OVERDUE = 1_000, 20_000
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -23,10 +28,20 @@ class StoreError(RetryableError):
 class Database:
     """One connection in one thread: SQLite wants no more, and what is awaited happens in order."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, tidy: bool = True) -> None:
+        """Open a file, and bring an older one up to date.
+
+        Args:
+            path: of the file.
+            tidy: move what was committed into the file now and then; False leaves that to another process, so that
+                no commit has to wait for it, unless it is long overdue.
+
+        Raises:
+            UserError: a newer release wrote it.
+        """
         path.parent.mkdir(parents=True, exist_ok=True)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
-        self._connection = self._thread.submit(_connect, path).result()
+        self._connection = self._thread.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
 
     async def do(self, work: Work[T]) -> T:
         """Commit what was done, or nothing.
@@ -39,7 +54,7 @@ class Database:
 
     async def read(self, work: Work[T]) -> T:
         """Look something up without keeping writers out."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _patiently, self._connection, work)
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -47,11 +62,13 @@ class Database:
         self._thread.shutdown()
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, pages: int) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA busy_timeout = 30000")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+    connection.execute("PRAGMA busy_timeout = 0")
     _in_transaction(connection, _bring_up_to_date)
     return connection
 
@@ -70,7 +87,7 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
 
 def _in_transaction(connection: sqlite3.Connection, work: Work[T]) -> T:
     try:
-        connection.execute("BEGIN IMMEDIATE")
+        _patiently(connection, lambda db: db.execute("BEGIN IMMEDIATE"))
         result = work(connection)
         connection.execute("COMMIT")
     except sqlite3.OperationalError as error:
@@ -80,6 +97,18 @@ def _in_transaction(connection: sqlite3.Connection, work: Work[T]) -> T:
         _roll_back(connection)
         raise
     return result
+
+
+def _patiently(connection: sqlite3.Connection, work: Work[T]) -> T:
+    """Wait for another process's commit; SQLite's own waiting sleeps up to a tenth of a second at a time."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work(connection)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise StoreError(str(error)) from error
+            time.sleep(NAP)
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -46,6 +47,11 @@ class Inbox:
             self._committing = asyncio.create_task(self._commit())
         return await future
 
+    async def knows(self, guid: str) -> bool:
+        """Whether a delivery was stored."""
+        statement = "SELECT 1 FROM deliveries WHERE guid = ?"
+        return await self._database.read(lambda db: db.execute(statement, (guid,)).fetchone()) is not None
+
     async def forget_old(self) -> int:
         """Drop deliveries that nothing can repeat any more; say how many."""
         before = self._clock() - KEPT
@@ -78,7 +84,7 @@ def _store(db: sqlite3.Connection, arrivals: Sequence[Arrival], now: float) -> l
 
 def _store_one(db: sqlite3.Connection, arrival: Arrival, now: float) -> bool:
     statement = "INSERT OR IGNORE INTO deliveries (guid, event, body, received_at) VALUES (?, ?, ?, ?)"
-    if not db.execute(statement, (arrival.guid, arrival.event, arrival.body, now)).rowcount:
+    if not db.execute(statement, (arrival.guid, arrival.event, zlib.compress(arrival.body, 1), now)).rowcount:
         return False
     for ordinal, work in enumerate(arrival.work):
         insert_job(db, arrival.guid, ordinal, work, now)

@@ -66,6 +66,18 @@ class Installations:
         given = (host, installation_id)
         return [key for (key,) in await self._database.read(lambda db: db.execute(statement, given).fetchall())]
 
+    async def named(self, full_name: str) -> RepositoryRef | None:
+        """A repository by the name it has today, whatever its case; None if no delivery named it."""
+        statement = """
+            SELECT host, installation_id, repository_key, owner, name FROM repositories
+            WHERE lower(owner || '/' || name) = lower(?) AND NOT gone AND installation_id <> 0
+        """
+        row = await self._database.read(lambda db: db.execute(statement, (full_name,)).fetchone())
+        if row is None:
+            return None
+        host, installation_id, key, owner, name = row
+        return RepositoryRef(host, installation_id, int(key.rpartition("/")[2]), owner, name)
+
     async def repository(self, key: str) -> RepositoryState | None:
         """What is known of a repository; None if no delivery named it yet."""
         return await self._database.read(lambda db: _repository(db, key))

@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS evidence (
 ) STRICT, WITHOUT ROWID
 """
 
+# A delivery's body is kept as it came, compressed by zlib: what is written decides how fast it is acknowledged.
 _SERVER = """
 CREATE TABLE deliveries (
     guid TEXT PRIMARY KEY,

@@ -25,8 +25,8 @@ from bot.store.usage import Usage
 class SqliteStore:
     """Every table, by what is asked of it."""
 
-    def __init__(self, path: Path) -> None:
-        self._database = Database(path)
+    def __init__(self, path: Path, *, tidy: bool = True) -> None:
+        self._database = Database(path, tidy=tidy)
         self.inbox = Inbox(self._database)
         self.jobs = Jobs(self._database)
         self.installations = Installations(self._database)

@@ -60,7 +60,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             checkpoints=checkpoints,
             brain=await stack.enter_async_context(_brain(settings, rules)),
             rules=rules,
-            bots=settings.bots,
+            bots=settings.settings.bots,
         )
 
 

@@ -17,6 +17,7 @@ from bot.store.jobs import Jobs
 from bot.worker import control, runs
 from bot.worker.tools import Tools, open_tools
 from bot.worker.turn import Turn
+from bot.worker.upkeep import keep_up
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,10 @@ class Worker:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+
+    async def keep_up(self) -> None:
+        """Do what is done now and then, until cancelled."""
+        await keep_up(self._tools.store, self._tools.github)
 
     @property
     def jobs(self) -> Jobs:

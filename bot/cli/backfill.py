@@ -1,0 +1,87 @@
+"""``triage backfill``: old issues, a bounded number of them, when somebody asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from bot.ports import Issue, RepositoryRef
+    from bot.store.sqlite import SqliteStore
+
+MOST = 500
+
+
+@click.command("backfill")
+@click.argument("repository", metavar="OWNER/REPO")
+@click.option("--limit", type=click.IntRange(1, MOST), default=20, show_default=True, help="Issues at the most.")
+@click.option("--since", metavar="DATE", help="Only issues that changed since, such as 2026-01-31.")
+@click.option("--write", is_flag=True, help="Queue them for the server; without it they are only listed.")
+def command(*, repository: str, limit: int, since: str | None, write: bool) -> None:
+    """Triage open issues that were there before the App, newest first; those triaged before are left out.
+
+    Lists them and stops unless --write is given: then the running server triages them one after the other, within the
+    limits of the repository's configuration. Only repositories that a delivery has named are known.
+    """
+    asyncio.run(_backfill(repository, limit, since, write=write))
+
+
+async def _backfill(name: str, limit: int, since: str | None, *, write: bool) -> None:
+    from bot.github import GitHub  # noqa: PLC0415  --help needs no client
+    from bot.server_settings import load_server_settings  # noqa: PLC0415
+    from bot.store.sqlite import SqliteStore  # noqa: PLC0415
+
+    settings = load_server_settings()
+    store = SqliteStore(settings.data_dir / "store.db")
+    github = GitHub(
+        app_id=str(settings.app_id),
+        private_key=settings.private_key,
+        api_url=settings.settings.github_api_url,
+        server_url=settings.settings.github_server_url,
+    )
+    try:
+        ref = await _named(store, name)
+        issues = await github.for_repository(ref).issues(since=_stamp(since), limit=limit)
+        fresh = [issue for issue in issues if await store.for_issue(issue.ref).runs.last() is None]
+        for issue in fresh:
+            click.echo(f"#{issue.ref.number}  {issue.title}")
+        if write:
+            await _queue(store, fresh)
+        click.echo(f"{len(fresh)} issues {'queued' if write else 'would be triaged; --write queues them'}", err=True)
+    finally:
+        await github.aclose()
+        await store.aclose()
+
+
+async def _named(store: SqliteStore, name: str) -> RepositoryRef:
+    from bot.errors import UserError  # noqa: PLC0415  as above
+
+    found = await store.installations.named(name)
+    if found is None:
+        raise UserError(f"no installation names {name}: install the App there, or check the name")
+    return found
+
+
+async def _queue(store: SqliteStore, issues: list[Issue]) -> None:
+    from bot.jobs import Triage  # noqa: PLC0415  as above
+    from bot.store.deliveries import Arrival  # noqa: PLC0415
+
+    for issue in issues:
+        work = Triage(ref=issue.ref, why="backfill")
+        await store.inbox.accept(Arrival(f"backfill:{issue.ref.key}", "backfill", b"", (work,)))
+
+
+def _stamp(since: str | None) -> str | None:
+    from datetime import UTC, datetime  # noqa: PLC0415  as above
+
+    from bot.errors import UserError  # noqa: PLC0415
+
+    if since is None:
+        return None
+    try:
+        when = datetime.fromisoformat(since)
+    except ValueError as error:
+        raise UserError(f"--since {since}: write a date, such as 2026-01-31") from error
+    return when.replace(tzinfo=when.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,48 @@
+"""``triage jobs``: what was given up, and how to try it again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from bot.store.sqlite import SqliteStore
+
+
+@click.command("jobs")
+@click.option("--replay", "number", type=int, metavar="JOB", help="Begin a dead job again, with all its attempts.")
+@click.option("--parked", is_flag=True, help="List what waits for a suspended installation instead.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def command(*, number: int | None, parked: bool, as_json: bool) -> None:
+    """List the jobs that were given up, with the reason; `--replay` tries one again.
+
+    Works beside a running server, which takes a replayed job up within seconds.
+    """
+    from bot.errors import UserError  # noqa: PLC0415  --help needs no store
+    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.store.sqlite import SqliteStore  # noqa: PLC0415
+
+    path = load_settings().triage_data_dir / "store.db"
+    if not path.exists():
+        raise UserError(f"there is no {path}: set TRIAGE_DATA_DIR to the server's")
+    asyncio.run(_jobs(SqliteStore(path), number, "parked" if parked else "dead", as_json=as_json))
+
+
+async def _jobs(store: SqliteStore, number: int | None, state: str, *, as_json: bool) -> None:
+    from bot.errors import UserError  # noqa: PLC0415  as above
+
+    try:
+        if number is not None:
+            if not await store.jobs.replay(number):
+                raise UserError(f"no dead job has the number {number}; `triage jobs` lists them")
+            click.echo(f"job {number} begins again")
+            return
+        for job in await store.jobs.shelved(state):
+            said = {"job": job.id, "kind": job.kind, "issue": job.issue_key, "attempts": job.attempts, "said": job.said}
+            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.said}"
+            click.echo(json.dumps(said) if as_json else line)
+    finally:
+        await store.aclose()

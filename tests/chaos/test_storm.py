@@ -1,0 +1,14 @@
+"""A small storm in every run of the tests; ``python -m tests.chaos.storm`` is the whole of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.chaos.storm import storm
+
+
+def test_killed_and_failed_upon_every_issue_gets_its_one_report(tmp_path: Path) -> None:
+    outcome = storm(8, 2, folder=tmp_path, rate=0.15)
+    assert outcome.reports == {1: 8}
+    assert outcome.blind == 0
+    assert outcome.states == {}

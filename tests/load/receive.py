@@ -1,0 +1,95 @@
+"""How fast deliveries are acknowledged while triages run behind them.
+
+python -m tests.load.receive                  ours
+python -m tests.load.receive --rival PYTHON   beside gidgethub on aiohttp, run by a Python that has both
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.deliveries import SECRET, headers, issue_event
+from tests.github_server import serve_github
+from tests.repositories import make_repository
+from tests.serve.app import running, wait_for
+from tests.serve.conftest import BODY, FILES, TITLE
+
+CONNECTIONS = 8
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seconds", type=float, default=8.0)
+    options.add_argument("--rival", metavar="PYTHON")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder, serve_github() as github:
+        origin = Path(folder) / "origin"
+        repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
+        number = github.world.open_issue(repo, TITLE, BODY)["number"]
+        opened = issue_event(github.world, repo, number, "opened")
+        star = issue_event(github.world, repo, number, "created")
+        with running(github, Path(folder) / "data") as app:
+            url = f"{app.url}/webhooks/github"
+            app.deliver("issues", opened)
+            _say("ignored events", _load(url, "star", star, given.seconds))
+            _say("issues.opened, stored", _load(url, "issues", opened, given.seconds))
+            _say("ignored events meanwhile", _load(url, "star", star, given.seconds))
+        print(f"{'fsync of 16 kB alone':<28} p99 {_fsync(Path(folder)):6.1f} ms")
+        if given.rival:
+            _say("gidgethub + aiohttp, ignored", _rival(given.rival, star, given.seconds))
+
+
+def _load(url: str, event: str, body: bytes, seconds: float) -> Mapping[str, float]:
+    sent = headers(event, body)
+    del sent["X-GitHub-Delivery"]
+    order = {"url": url, "headers": sent, "body": body.decode(), "connections": CONNECTIONS, "seconds": seconds}
+    command = [sys.executable, str(Path(__file__).with_name("client.py"))]
+    done = subprocess.run(command, input=json.dumps(order).encode(), capture_output=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr.decode())
+    found: Mapping[str, float] = json.loads(done.stdout)
+    return found
+
+
+def _rival(python: str, body: bytes, seconds: float) -> Mapping[str, float]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    rival = subprocess.Popen([python, str(Path(__file__).with_name("rival.py")), str(port), SECRET])
+    try:
+        wait_for(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, 10.0)
+        return _load(f"http://127.0.0.1:{port}/webhooks/github", "star", body, seconds)
+    finally:
+        rival.terminate()
+        rival.wait()
+
+
+def _fsync(folder: Path) -> float:
+    """Milliseconds at the 99th percentile, of 300."""
+    taken = []
+    with (folder / "probe").open("wb", buffering=0) as file:
+        for _ in range(300):
+            began = time.perf_counter()
+            file.write(b"x" * 16_384)
+            os.fsync(file.fileno())
+            taken.append(time.perf_counter() - began)
+    return 1000 * sorted(taken)[int(len(taken) * 0.99)]
+
+
+def _say(what: str, found: Mapping[str, float]) -> None:
+    figures = "  ".join(f"{name} {found[name]:6.1f} ms" for name in ("p50", "p99", "worst"))
+    print(f"{what:<28} {found['rate']:7.0f}/s  {figures}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

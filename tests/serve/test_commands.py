@@ -1,0 +1,128 @@
+"""What an operator does beside the server: old issues, saved deliveries, jobs that were given up."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.jobs import Triage
+from bot.ports import IssueRef
+from bot.store.deliveries import Arrival
+from bot.store.sqlite import SqliteStore
+from bot.worker.upkeep import catch_up
+from tests.cli.process import triage
+from tests.deliveries import SECRET, issue_event
+from tests.github_server import GitHubServer, private_key
+from tests.github_world import APP_ID, Repo
+from tests.serve.app import App, wait_for
+from tests.serve.conftest import BODY, TITLE
+
+
+@pytest.fixture
+def settings(app: App) -> dict[str, str]:
+    """The server's own settings, for a command beside it."""
+    return {
+        "GITHUB_APP_ID": str(APP_ID),
+        "GITHUB_PRIVATE_KEY": private_key(),
+        "GITHUB_WEBHOOK_SECRET": SECRET,
+        "GITHUB_API_URL": app.github.url,
+        "GITHUB_SERVER_URL": app.github.url,
+        "TRIAGE_DATA_DIR": str(app.data),
+    }
+
+
+def test_old_issues_are_listed_first_and_triaged_on_request(
+    app: App, github: GitHubServer, repo: Repo, settings: dict[str, str], tmp_path: Path
+) -> None:
+    old = [github.world.open_issue(repo, f"{TITLE} {n}", BODY)["number"] for n in range(3)]
+    new = app.open_issue(repo, TITLE, BODY)  # names the repository to the server
+    wait_for(lambda: len(github.world.reports(repo, new)) == 1, 15.0, lambda: app.log[-5:])
+    dry = triage(tmp_path, "backfill", "OCTO/feedbox", "--limit", "3", **settings)
+    assert [line.split()[0] for line in dry.stdout.splitlines()] == [f"#{n}" for n in (old[2], old[1])]
+    app.settled()
+    assert not any(github.world.ours(repo, n) for n in old)
+    done = triage(tmp_path, "backfill", "octo/feedbox", "--limit", "3", "--write", **settings)
+    assert done.returncode == 0, done.stderr
+    wait_for(lambda: all(github.world.reports(repo, n) for n in old[1:]), 25.0, lambda: app.log[-5:])
+    app.settled()
+    assert github.world.ours(repo, old[0]) == []
+
+
+def test_backfill_names_what_is_wrong(app: App, settings: dict[str, str], tmp_path: Path) -> None:
+    unknown = triage(tmp_path, "backfill", "octo/unknown", **settings)
+    assert (unknown.returncode, "no installation names octo/unknown" in unknown.stderr) == (2, True)
+    when = triage(tmp_path, "backfill", "octo/feedbox", "--since", "yesterday", **settings)
+    assert when.returncode == 2
+
+
+def test_a_saved_delivery_says_what_it_leads_to_and_changes_nothing(
+    app: App, github: GitHubServer, repo: Repo, settings: dict[str, str], tmp_path: Path
+) -> None:
+    number = github.world.open_issue(repo, TITLE, BODY)["number"]
+    saved = tmp_path / "issues.opened.json"
+    saved.write_bytes(issue_event(github.world, repo, number, "opened"))
+    done = triage(tmp_path, "replay", str(saved), **settings)
+    assert json.loads(done.stdout)["kind"] == "triage"
+    app.settled()
+    assert github.world.ours(repo, number) == []
+    assert triage(tmp_path, "replay", str(saved), "--store", **settings).returncode == 0
+    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 20.0, lambda: app.log[-5:])
+
+
+def test_replay_refuses_what_is_no_delivery(tmp_path: Path) -> None:
+    (tmp_path / "issues.json").write_text("{")
+    done = triage(tmp_path, "replay", "issues.json")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    (tmp_path / "star.json").write_text("{}")
+    done = triage(tmp_path, "replay", "star.json")
+    assert (done.returncode, done.stderr.strip()) == (0, "nothing to do")
+
+
+def test_a_dead_job_is_listed_and_begun_again(tmp_path: Path) -> None:
+    async def bury() -> None:
+        store = SqliteStore(tmp_path / "data" / "store.db")
+        work = Triage(ref=IssueRef("github.com", 7, 9, "octo", "parser", 4), why="opened")
+        await store.inbox.accept(Arrival("g", "issues", b"{}", (work,)))
+        job = await store.jobs.claim("run", "me")
+        assert job is not None
+        await store.jobs.bury(job, "KeyError: 'a bug'")
+        await store.aclose()
+
+    data = {"TRIAGE_DATA_DIR": str(tmp_path / "data")}
+    assert "there is no" in triage(tmp_path, "jobs", **data).stderr
+    asyncio.run(bury())
+    said = json.loads(triage(tmp_path, "jobs", "--json", **data).stdout)
+    assert (said["issue"], said["said"]) == ("github.com/9#4", "KeyError: 'a bug'")
+    assert triage(tmp_path, "jobs", "--replay", str(said["job"]), **data).returncode == 0
+    assert triage(tmp_path, "jobs", **data).stdout == ""
+    assert triage(tmp_path, "jobs", "--replay", str(said["job"]), **data).returncode == 2
+
+
+async def test_deliveries_that_were_missed_are_asked_for_again(github: GitHubServer, tmp_path: Path) -> None:
+    from bot.github import GitHub
+
+    store = SqliteStore(tmp_path / "store.db")
+    client = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=github.url)
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    github.world.deliveries[:] = [
+        {"id": number, "guid": guid, "event": event, "delivered_at": at, "status_code": status}
+        for number, guid, event, status in [
+            (1, "a", "issues", 502),
+            (2, "b", "issues", 202),
+            (3, "c", "star", 502),
+            (4, "d", "issues", 0),
+        ]
+    ]
+    try:
+        work = Triage(ref=IssueRef("github.com", 7, 9, "octo", "parser", 4), why="opened")
+        await store.inbox.accept(Arrival("d", "issues", b"{}", (work,)))
+        assert await catch_up(store, client) == 1
+        assert github.world.redelivered == [1]
+    finally:
+        github.world.deliveries.clear()
+        await client.aclose()
+        await store.aclose()
