@@ -28,7 +28,7 @@ SWEEP, MASS = -0.6, 50
 NO_BEHAVIOUR = -0.6
 _NO_BEHAVIOUR = re.compile(
     r"^\W{0,3}(?:docs?|style|chore|typos?|lint|format|black|isort|ruff|prettier|whitespace|cosmetic|flake8|pep ?8|"
-    r"pyupgrade|bump|release|changelog|copyright|licen[cs]e|spelling|comments?)\b|"
+    r"pyupgrade|bump|release|changelog|copyright|licen[cs]e|spelling|comments?)\b|\bwarnings?\W*$|"
     r"\b(?:docs|documentation|reformat\w{0,4}|whitespace|typos?|docstrings?|spelling|line endings|code style|"
     r"type (?:hints|annotations)|(?:run|apply|use) (?:black|isort|ruff|prettier|clang-format|gofmt|rustfmt))\b",
     re.IGNORECASE,
