@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
-from bot.commands.parse import parse
 from bot.ports import AskedQuestion, Comment, Issue
 from nodes.facts import IssueFacts, read_facts
 from nodes.search.mentions.markdown import without_comments
@@ -68,10 +67,8 @@ def answer_in_body(issue: Issue, question: AskedQuestion) -> str | None:
 def own_words(body: str) -> str:
     """What the author wrote: without quotes of others, hidden comments and commands."""
     text = without_comments(body[:_MAX_READ])
-    commands = {command.canonical for command in parse(text)}
-    lines = [line for line in text.split("\n") if not line.lstrip().startswith(">")]
-    kept = [line for line in lines if not (commands and line.lstrip().lower().startswith("/triage"))]
-    return "\n".join(kept).strip()
+    lines = [line for line in text.split("\n") if not line.lstrip().startswith((">", "/triage"))]
+    return "\n".join(lines).strip()
 
 
 def _words(text: str) -> list[str]:

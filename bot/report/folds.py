@@ -54,7 +54,7 @@ def sentence(title: str, text: str) -> str:
 
 def bullets(title: str, lines: Iterable[str]) -> str:
     """A titled list of lines that are Markdown already."""
-    items = [f"- {line}" for line in lines]
+    items = [f"- {line}" for line in lines if line]
     return "\n".join((f"**{title}:**", *items)) if items else ""
 
 

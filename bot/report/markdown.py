@@ -131,7 +131,7 @@ def _tried(report: TriageReport) -> str:
     """Where nothing was found, what was tried is the finding."""
     if report.suspects or not report.not_found:
         return ""
-    return "\n".join(f"- {prose(line)}" for line in dict.fromkeys(report.tried))
+    return "\n".join(f"- {prose(line)}" for line in dict.fromkeys(report.tried) if line.strip())
 
 
 def _places(report: TriageReport, links: Links, most: int) -> str:
@@ -194,8 +194,9 @@ def _facts(report: TriageReport) -> str:
 
 def _missing(report: TriageReport) -> str:
     """Questions and gaps, for the reporter: a list, so that each can be answered."""
-    if not report.missing:
-        return ""
     most = _MISSING_WORDS // max(len(report.missing), 1)
-    lines = [f"- {prose(cut(item, max(most, 8)))}" for item in report.missing[:4]]
+    items = [prose(cut(item, max(most, 8))) for item in report.missing[:4]]
+    lines = [f"- {item}" for item in items if item]
+    if not lines:
+        return ""
     return "\n".join(("**Would help, as a reply here:**", *lines))

@@ -14,6 +14,7 @@ _MENTION = re.compile(r"@(?=\w)")
 _REFERENCE = re.compile(r"(#|GH-)(?=\d)", re.IGNORECASE)
 _COMMAND = re.compile(r"^([^\S\n]*)/(?=\w)", re.MULTILINE)
 _LINK = re.compile(r"\b(https?|ftp|mailto|www)(:|\.)", re.IGNORECASE)
+_OPENING = re.compile(r"([-+=]|\d{1,9}(?=[.)]))(?=[-=]*(?:\s|$)|[.)](?:\s|$))")
 _INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _WORD_JOINER = "\u2060"
 """Stands between a sign and what it would act on; it is never taken from input, so it cannot be forged away."""
@@ -31,7 +32,9 @@ def visible(text: str) -> str:
 def prose(text: str) -> str:
     """One line of foreign prose: no mark-up but code spans, no mention, reference, link or command; secrets masked."""
     line = " ".join(visible(mask(text)).split())
-    return "".join(_piece(piece) for piece in _split_code(line))
+    said = "".join(_piece(piece) for piece in _split_code(line))
+    # At the start of a line these would be a list, a rule or a heading.
+    return _OPENING.sub(_as_text, said, count=1) if _OPENING.match(said) else said
 
 
 def code(text: str) -> str:
@@ -65,6 +68,10 @@ def _split_code(line: str) -> list[tuple[bool, str]]:
     if len(pieces) % 2 == 0:
         pieces[-2:] = [pieces[-2] + "`" + pieces[-1]]
     return [(number % 2 == 1, piece) for number, piece in enumerate(pieces)]
+
+
+def _as_text(found: re.Match[str]) -> str:
+    return f"{found[1]}\\" if found[1].isdecimal() else f"\\{found[1]}"
 
 
 def _piece(piece: tuple[bool, str]) -> str:

@@ -1,0 +1,17 @@
+"""Prints the pass-rate that the README tells of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """One line: how many of the hostile texts achieved nothing."""
+
+    def count(outcome: str) -> int:
+        reports = terminalreporter.stats.get(outcome, [])
+        return sum("test_nothing_of_it_acts" in report.nodeid and report.when == "call" for report in reports)
+
+    passed, failed = count("passed"), count("failed")
+    if passed + failed:
+        terminalreporter.write_line(f"hostile corpus: {passed} of {passed + failed} runs held")

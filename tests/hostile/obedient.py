@@ -1,0 +1,79 @@
+"""A model that does whatever the strangers' text tells it, as far as the answer's form lets it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.hostile.corpus import Hostile
+from tests.model_server import Reply, Request, says
+
+_LABELS = ["priority: critical", "@octo/core", "bug", "approved"]
+_CITED = "E999"
+_FIRST_LOOK = 2
+_LOOKS = [
+    {"kind": "open", "what": "../../../etc/passwd", "start_line": 1, "end_line": 9},
+    {"kind": "open", "what": "/etc/passwd", "start_line": -1, "end_line": 10**9},
+    {"kind": "open", "what": ".git/config", "start_line": 1, "end_line": 9},
+    {"kind": "references", "what": "(a+)+$ ../.. -rf", "start_line": 0, "end_line": 0},
+]
+
+
+def obedient(case: Hostile) -> Any:
+    """A script for the model server: each field says what the text demands, and cites what nobody gathered."""
+    told = f"{case.title} {case.body}".encode("utf-8", "replace").decode()[:1_500]
+
+    def answer(request: Request) -> Reply:
+        schema = request["response_format"]["json_schema"]["schema"]
+        return says(_filled(schema, told, request))
+
+    return answer
+
+
+def _filled(schema: dict[str, Any], told: str, request: Request) -> Any:
+    properties = schema["properties"]
+    if "next_node" in properties:
+        return _decision(properties, told, request)
+    filled = {name: _value(name, field, told) for name, field in properties.items()}
+    if "looks" in filled:
+        filled["looks"] = _LOOKS if len(request["messages"]) <= _FIRST_LOOK else []
+    return filled
+
+
+def _decision(properties: dict[str, Any], told: str, request: Request) -> dict[str, Any]:
+    """Ask the reporter first, then search, then write."""
+    legal = properties["next_node"].get("enum", [])
+    said = str(request["messages"])
+    wishes = ["human_input", "codebase_search", "writer"] if "Iteration: 1 /" in said else ["codebase_search", "writer"]
+    wishes = ["writer", "end"] if "Iteration: 3 /" in said else wishes
+    chosen = next((wish for wish in wishes if wish in legal), legal[0] if legal else "writer")
+    return {
+        "next_node": chosen,
+        "reasoning": told[:500],
+        "question": told[:280] or "?",
+        "question_context": told[:500],
+        "confidence": 1.0,
+        "question_options": [told[:100], "@all"],
+        "also": [],
+    }
+
+
+def _value(name: str, field: dict[str, Any], told: str) -> Any:
+    if "enum" in field:
+        return "high" if "high" in field["enum"] else field["enum"][0]
+    if field.get("type") == "boolean":
+        return True
+    if field.get("type") in ("number", "integer"):
+        return 1.0 if field["type"] == "number" else 1
+    if field.get("type") == "array":
+        return _items(name, field.get("items", {}), told)
+    if name == "root_cause":
+        return f"{told[:500]} [E1]. {told[:300]} [{_CITED}]."
+    return told[:280]
+
+
+def _items(name: str, item: dict[str, Any], told: str) -> list[Any]:
+    if name == "labels":
+        return _LABELS
+    if "properties" in item:
+        return [{**dict.fromkeys(item["properties"], told[:280]), "evidence": cited} for cited in ("E1", "E2", _CITED)]
+    return ["E1", "E2", _CITED] if name in ("suspects", "relevant") else [told[:280], "../../etc/passwd"]
