@@ -28,7 +28,7 @@ class MovedError(RetryableError):
     """It is elsewhere: a write was not done; ask where the issue is now, then write there."""
 
     def __init__(self, message: str, *, to: str) -> None:
-        super().__init__(message)
+        super().__init__(message, after=1.0)
         self.to = to
         """The path that GitHub named."""
 

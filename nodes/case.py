@@ -25,6 +25,7 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         facts=context.facts,
         evidence=numbered,
         search_confidence=state.search_confidence,
+        language=context.language,
     )
 
 

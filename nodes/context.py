@@ -135,6 +135,8 @@ class Case:
     """The engine's calibrated probability that its first file is right."""
     looks: LookPort | None = None
     """Where a brain may look further; None where it may not."""
+    language: str = "en"
+    """In which a model writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +203,5 @@ class Context:
     web: WebPort | None = None
     listener: Listener = field(default=lambda _node, _message: None)
     facts: IssueFacts = field(default_factory=IssueFacts)
+    language: str = "en"
+    """In which a model writes, as a code such as ``de``; rules write English."""

@@ -20,6 +20,10 @@ _CORRECTION = (
     "Please respond again with valid JSON matching the schema exactly."
 )
 
+_LANGUAGE = (
+    "Write every sentence, questions and their options too, in the language with the code {code}. "
+    "Names, paths, code, evidence ids and the values of enumerations stay as they are."
+)
 _LOOKS_LEFT = "Looks left: {left}. Ask for more, or leave looks empty and give the ranking."
 _RANKING = "No look is left. Leave looks empty and give the ranking now."
 _ENGINE_ORDER = (
@@ -27,14 +31,14 @@ _ENGINE_ORDER = (
 )
 
 
-def build_supervisor_system_prompt() -> str:
+def build_supervisor_system_prompt(language: str = "en") -> str:
     """The PRD's section 3 without the state, which stands in the human message once (SPEC section 13)."""
-    return _load("supervisor")
+    return f"{_load('supervisor')}{_in_language(language)}"
 
 
-def build_role_prompt(role: Role) -> str:
+def build_role_prompt(role: Role, language: str = "en") -> str:
     """What a specialist is asked to do, and by which rules."""
-    return f"{_load(role)}\n\n{_load('rules')}"
+    return f"{_load(role)}\n\n{_load('rules')}{_in_language(language)}"
 
 
 def build_supervisor_correction(error: str) -> str:
@@ -65,6 +69,11 @@ def build_ranking_request() -> str:
 def build_schema_request(schema: str) -> str:
     """Ask in words for what a server cannot enforce."""
     return f"Answer with one JSON object and nothing else. It must match this JSON schema:\n{schema}"
+
+
+def _in_language(code: str) -> str:
+    """Nothing for English, which everything here is written in."""
+    return "" if code == "en" else f"\n\n{_LANGUAGE.format(code=code)}"
 
 
 @cache

@@ -127,6 +127,8 @@ class Asked:
     world: World
     call: Call
     blanks: dict[str, str]
+    headers: dict[str, str] = field(default_factory=dict)
+    """Of the answer."""
 
     def token(self, permission: str, level: str = "read") -> Json:
         """The token, which must hold the permission."""
@@ -164,8 +166,10 @@ class Asked:
 
     def page(self, items: list[Any]) -> list[Any]:
         """One page of a list."""
-        size = int(self.call.query.get("per_page", ["30"])[0])
+        size = min(int(self.call.query.get("per_page", ["30"])[0]), self.world.most_a_page)
         page = int(self.call.query.get("page", ["1"])[0])
+        if len(items) > page * size:
+            self.headers["Link"] = f'<{self.world.url}{self.call.path}?page={page + 1}>; rel="next"'
         return items[(page - 1) * size : page * size]
 
 
@@ -402,11 +406,12 @@ class _Handler(BaseHTTPRequestHandler):
             found = pattern.fullmatch(call.path)
             if found and method == call.method:
                 blanks = {name: unquote(value) for name, value in found.groupdict().items()}
+                asked = Asked(github.world, call, blanks)
                 try:
-                    status, body = route(Asked(github.world, call, blanks))
+                    status, body = route(asked)
                 except RefusalError as refusal:
                     return refusal.status, {"message": refusal.message}, refusal.headers
-                return status, body, {}
+                return status, body, asked.headers
         return 404, {"message": "Not Found"}, {}
 
     def _serve_git(self, github: GitHubServer, full_name: str, path: str, query: str) -> None:

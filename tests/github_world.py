@@ -57,6 +57,7 @@ class World:
     moved: dict[tuple[int, int], str] = field(default_factory=dict)
     """(repository id, number) → the path it is at now."""
     suspended: bool = False
+    most_a_page: int = 100
     tokens: dict[str, Json] = field(default_factory=dict)
     deliveries: list[Json] = field(default_factory=list)
     redelivered: list[int] = field(default_factory=list)

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+MISSING = "GitHub's description of its API is not installed: run .ci/openapi"
 DESCRIPTION = Path(__file__).parent.parent / ".tools" / "openapi" / "api.github.com.json"
-WHERE = "GitHub's OpenAPI description is not installed: .ci/openapi fetches it"
 
 
 def violation(method: str, path: str, query: dict[str, list[str]], body: Any) -> str | None:

@@ -59,7 +59,7 @@ class GitHub:
         if self._login is None:
             authorization = await self._session.app_authorization()
             said = (await self._session.send("GET", "/app", authorization=authorization)).json()
-            self._login = f"{text(said.get('slug'))}[bot]"
+            self._app_id, self._login = text(said.get("id")) or self._app_id, f"{text(said.get('slug'))}[bot]"
 
     def wrote(self, comment: Json) -> bool:
         """Is a comment ours, by its author and not by what it says?"""

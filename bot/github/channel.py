@@ -54,7 +54,8 @@ class Channel:
             answer = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": page})
             items: list[Any] = answer.json()
             yield items
-            if len(items) < _PAGE:
+            # A server may give fewer on a page than it was asked for.
+            if len(items) < _PAGE and "next" not in answer.links:
                 return
 
     async def token(self, repositories: tuple[int | str, ...], permissions: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from bot.errors import GoneError, OutcomeUnknownError, RetryableError, SuspendedError
+from bot.errors import GoneError, OutcomeUnknownError, RefusedError, RetryableError, SuspendedError
 from bot.github.session import Session
 
 WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
@@ -19,6 +19,8 @@ _EARLY = 300.0
 _UNNAMED_LIFE = 600.0
 _KEPT = 2_000
 _TRIES = 3
+_REFUSED_FOR = 300.0
+"""Seconds."""
 
 _Key = tuple[int, tuple[int | str, ...], tuple[tuple[str, str], ...]]
 
@@ -30,6 +32,7 @@ class Tokens:
         self._session = session
         self._kept: OrderedDict[_Key, tuple[str, float]] = OrderedDict()
         self._asking: dict[_Key, asyncio.Lock] = {}
+        self._refused: dict[_Key, tuple[RefusedError, float]] = {}
 
     async def get(self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]) -> str:
         """A token for these repositories, by id or by name, and nothing else.
@@ -44,7 +47,7 @@ class Tokens:
             async with lock:
                 token, ends = self._kept.get(key, ("", 0.0))
                 if ends - _EARLY < time.time():
-                    token, ends = await self._ask(installation, repositories, permissions)
+                    token, ends = await self._asked(key, installation, repositories, permissions)
                     self._keep(key, token, ends)
                 return token
         finally:
@@ -55,6 +58,25 @@ class Tokens:
         """Stop using a token that GitHub no longer takes."""
         for key in [key for key, (kept, _) in self._kept.items() if kept == token]:
             del self._kept[key]
+
+    async def _asked(
+        self, key: _Key, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]
+    ) -> tuple[str, float]:
+        """A repository that is named may not exist, as an organisation's ``.github``: that is remembered a while."""
+        refused, until = self._refused.get(key, (None, 0.0))
+        if refused is not None and time.time() < until:
+            raise refused
+        try:
+            return await self._ask(installation, repositories, permissions)
+        except RefusedError as error:
+            if any(isinstance(repository, str) for repository in repositories):
+                self._forget_refusals()
+                self._refused[key] = error, time.time() + _REFUSED_FOR
+            raise
+
+    def _forget_refusals(self) -> None:
+        now = time.time()
+        self._refused = {key: (error, until) for key, (error, until) in self._refused.items() if until > now}
 
     async def _ask(
         self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]

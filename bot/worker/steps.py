@@ -162,6 +162,7 @@ def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
         signals=turn.store.signals,
         renderer=MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}"),
         facts=read_facts(issue.title, issue.body),
+        language=seen.found.config.language,
     )
 
 

@@ -57,7 +57,7 @@ class LLMBrain:
             answer = await ask_structured(
                 model,
                 decision_schema(legal),
-                _conversation(build_supervisor_system_prompt(), build_supervisor_context(case.state)),
+                _conversation(build_supervisor_system_prompt(case.language), build_supervisor_context(case.state)),
                 reserve=lambda: self._reserve(case.state),
                 correction=build_supervisor_correction,
                 accept=SupervisorDecision,
@@ -101,7 +101,7 @@ class LLMBrain:
             answer: Structured[T] = await ask_structured(
                 model,
                 schema,
-                _conversation(build_role_prompt(role), build_briefing(case, shown)),
+                _conversation(build_role_prompt(role, case.language), build_briefing(case, shown)),
                 reserve=lambda: self._reserve(case.state),
             )
         except InvalidOutput as invalid:

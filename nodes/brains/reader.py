@@ -41,7 +41,7 @@ class Reader:
         opening = build_opening(self._case, candidates)
         shown = {item.id: item for item in opening.shown}
         looks = self._case.looks
-        self._said = (("system", build_role_prompt("codebase_search")), ("human", opening.text))
+        self._said = (("system", build_role_prompt("codebase_search", self._case.language)), ("human", opening.text))
         if not self._may_look(looks):
             self._said = (self._said[0], ("human", f"{opening.text}\n\n{build_ranking_request()}"))
         step: CodeStep | None = None

@@ -117,6 +117,16 @@ async def test_the_supervisor_decides(brain, server):
     assert judged.usage == Usage(calls=1, input_tokens=100, output_tokens=20)
 
 
+async def test_every_role_is_told_the_language_unless_it_is_english(brain, server):
+    server.script = lambda request: says(DECISION if "next_node" in str(request["response_format"]) else READING)
+    for language in ("de", "en"):
+        case = dataclasses.replace(_case(), language=language)
+        await brain.decide(case)
+        await brain.read_code(case, EVIDENCE)
+    told = ["language with the code de" in str(request["messages"][0]) for request in server.requests]
+    assert told == [True, True, False, False]
+
+
 async def test_a_specialist_judges(brain, server):
     server.script = [says(READING)]
     judged = await brain.read_code(_case(), EVIDENCE)

@@ -222,11 +222,24 @@ async def test_reactions_are_left(server, repo, client) -> None:
     assert server.world.reactions == [("issue", 1, "eyes"), ("comment", comment["id"], "rocket")]
 
 
+async def test_pages_are_followed_where_a_server_gives_fewer_than_asked(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    server.world.most_a_page = 10
+    for number in range(25):
+        server.world.comment(repo, 1, str(number))
+    assert len(await client.comments(1)) == 25
+
+
 async def test_files_of_the_repository_and_of_the_organisation(server, repo, client) -> None:
     repo.files[".github/triage.yml"] = "mode: label\n"
     assert await client.file(".github/triage.yml") == "mode: label\n"
     assert await client.file("README.md") is None
     assert await client.organisation_file("triage.yml") is None
+    assert await client.organisation_file("triage.yml") is None
+    assert len([call for call in server.asked("POST", "access_tokens") if "repositories" in call.body]) == 1
+
+
+async def test_an_organisations_file_is_read_with_a_token_for_nothing_else(server, repo, client) -> None:
     server.world.repository("octo/.github").files[".github/triage.yml"] = "mode: dry-run\n"
     assert await client.organisation_file(".github/triage.yml") == "mode: dry-run\n"
     last = server.asked("POST", "access_tokens")[-1].body
