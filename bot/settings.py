@@ -32,6 +32,9 @@ class Settings(BaseSettings):
     triage_data_dir: Path = Field(
         default_factory=_data_dir, description="Where checkpoints, evidence and parsed files are kept."
     )
+    triage_cache_mb: int = Field(
+        512, ge=1, description="Megabytes of parsed files kept for each repository; the least recently used go first."
+    )
     openai_api_key: SecretStr | None = Field(None, description="Key of the model endpoint.")
     openai_base_url: str | None = Field(
         None,

@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
+import json
 import time
+from typing import TYPE_CHECKING
 
 import click
 
 from bot.cli.progress import Progress
-from bot.cli.repository import data_dir, open_engine
+from bot.cli.repository import open_engine, storage
+from bot.errors import UserError
+
+if TYPE_CHECKING:
+    from nodes.search.cache import Cache
 
 
 @click.command("index")
 @click.option("--repo", required=True, help="A git repository, bare or not; it is only read.")
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
-def command(*, repo: str, rev: str) -> None:
-    """Parse every file of a commit that is not in the cache yet, so that the next question is quick."""
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, files, texts, parsed, seconds, cache.")
+def command(*, repo: str, rev: str, as_json: bool) -> None:
+    """Parse every file of a commit that is not in the cache yet, so that the next question is quick.
+
+    What was parsed is kept by content: a new commit costs what changed in it. TRIAGE_CACHE_MB bounds what is kept.
+    """
     progress = Progress()
     began = time.perf_counter()
-    engine, sha = open_engine(repo, rev, data_dir(repo), progress.phase)
-    engine.warm(sha)
+    engine, sha = open_engine(repo, rev, storage(repo), progress.phase)
+    loaded = engine.warm(sha)
     progress.clear()
-    click.echo(f"{sha[:12]} is indexed ({time.perf_counter() - began:.1f} s)")
+    assert engine.cache is not None  # noqa: S101 - open_engine names one
+    size = kept_bytes(engine.cache)
+    counts = {"files": len(loaded.index.paths), "texts": loaded.texts, "parsed": loaded.parsed}
+    seconds = round(time.perf_counter() - began, 3)
+    if as_json:
+        cache = {"path": str(engine.cache.path), "bytes": size, "limit": engine.cache.largest}
+        click.echo(json.dumps({"commit": sha, **counts, "seconds": seconds, "cache": cache}))
+    else:
+        files = "{files} files, {texts} of them text; {parsed} parsed".format(**counts)
+        click.echo(f"{sha[:12]} is indexed: {files} ({seconds:.1f} s); {size / 1e6:.1f} MB kept")
+
+
+def kept_bytes(cache: Cache) -> int:
+    """Count what the cache holds.
+
+    Raises:
+        UserError: nothing; why was said while it was tried.
+    """
+    size = cache.size()
+    if not size:
+        raise UserError(f"nothing could be kept in {cache.path}; set TRIAGE_DATA_DIR")
+    return size

@@ -10,7 +10,7 @@ import click
 from bot.cli.changes import history_document, history_text, printable, reason_document
 from bot.cli.issue_text import read_issue
 from bot.cli.progress import Progress
-from bot.cli.repository import data_dir, open_engine
+from bot.cli.repository import open_engine, storage
 
 if TYPE_CHECKING:
     from nodes.search.engine import Engine
@@ -48,7 +48,7 @@ def command(
 
     given = read_issue(issue, text, title)
     progress = Progress()
-    engine, sha = open_engine(repo, rev, data_dir(repo), progress.phase)
+    engine, sha = open_engine(repo, rev, storage(repo), progress.phase)
     query = Query(given.title, given.body, limit=top)
     ranking = engine.find(query, sha)
     past = _history(engine, query, ranking) if history else None

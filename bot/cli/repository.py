@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bot.dotenv import find_env_file
 from bot.errors import UserError
@@ -14,8 +14,15 @@ if TYPE_CHECKING:
     from nodes.search.engine import Engine
 
 
+class Storage(NamedTuple):
+    """Where things are kept, and how much of what was parsed."""
+
+    data_dir: Path
+    cache_mb: int = 512
+
+
 def open_engine(
-    path: str, rev: str, data_dir: Path, progress: Callable[[str, int, int], None] | None = None
+    path: str, rev: str, storage: Storage, progress: Callable[[str, int, int], None] | None = None
 ) -> tuple[Engine, str]:
     """Open a repository at a revision.
 
@@ -26,21 +33,22 @@ def open_engine(
     from nodes.search.errors import SearchError  # noqa: PLC0415
 
     try:
-        engine = Engine(path, data_dir / "repos", progress)
+        engine = Engine(path, storage.data_dir / "repos", progress, cache_bytes=storage.cache_mb * 1_000_000)
         return engine, engine.commit(rev)
     except SearchError as error:
         raise UserError(str(error)) from error
     except OSError as error:
-        raise UserError(f"cannot write to {data_dir}: {error.strerror}; set TRIAGE_DATA_DIR") from error
+        raise UserError(f"cannot write to {storage.data_dir}: {error.strerror}; set TRIAGE_DATA_DIR") from error
 
 
-def data_dir(repository: str) -> Path:
+def storage(repository: str) -> Storage:
     """Where things are kept, by the same rules as the settings but without a tenth of a second for loading them."""
+    if os.environ.get("TRIAGE_CACHE_MB") or find_env_file(repository) is not None:
+        from bot.settings import load_settings  # noqa: PLC0415  only where something must be parsed
+
+        settings = load_settings(repository)
+        return Storage(settings.triage_data_dir, settings.triage_cache_mb)
     given = os.environ.get("TRIAGE_DATA_DIR")
     if given:
-        return Path(given).expanduser()
-    if find_env_file(repository) is not None:
-        from bot.settings import load_settings  # noqa: PLC0415  only where a file must be parsed
-
-        return load_settings(repository).triage_data_dir
-    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "tracehound"
+        return Storage(Path(given).expanduser())
+    return Storage(Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "tracehound")

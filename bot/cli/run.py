@@ -11,7 +11,7 @@ import click
 
 from bot.cli.issue_text import IssueText, read_issue
 from bot.cli.progress import Progress
-from bot.cli.repository import open_engine
+from bot.cli.repository import Storage, open_engine
 from bot.dotenv import ignored_settings
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _triage(
     from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
     from bot.local import triage  # noqa: PLC0415
 
-    engine, sha = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
+    engine, sha = open_engine(repo, rev, Storage(settings.triage_data_dir, settings.triage_cache_mb), progress.phase)
     questions: Questions = Questions(progress, interactive=interactive)
     return asyncio.run(
         triage(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
-LARGEST = 512 * 1024 * 1024
+LARGEST = 512_000_000
 """Bytes kept unless told otherwise."""
 TREES = 3
 """Commits kept joined: the one at hand, the one before, and that of another branch."""
@@ -39,6 +39,7 @@ class Cache:
         Raises:
             OSError: there can be no such folder; one that cannot be written only means that nothing is kept.
         """
+        self.path = path
         self._file = CacheFile(path)
         self.largest = largest
         try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.cache import Cache
+from nodes.search.cache import LARGEST, Cache
 from nodes.search.features import measure
 from nodes.search.features.definitions import add_definitions
 from nodes.search.features.surroundings import FirstLook, look_around
@@ -22,7 +22,7 @@ from nodes.search.git import Repository, decode, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
-from nodes.search.loading import load_index
+from nodes.search.loading import Loaded, load_index
 from nodes.search.lookups import Lookups
 from nodes.search.query import Parsed, parse_query
 from nodes.search.rank import LEADS, Place, best_files, confidence, explain, load_weights, rank_places, weighted
@@ -47,6 +47,8 @@ class Engine:
         repository: Path | str,
         cache_dir: Path | None = None,
         progress: Callable[[str, int, int], None] | None = None,
+        *,
+        cache_bytes: int = LARGEST,
     ) -> None:
         """Open a repository.
 
@@ -54,14 +56,18 @@ class Engine:
             repository: a clone, bare or not; it is only read.
             cache_dir: where parsed files are kept between runs; None keeps nothing.
             progress: told (phase, done, of how many) now and then.
+            cache_bytes: how much of what was parsed is kept at the most.
 
         Raises:
             NotARepository: there is none at that path.
         """
         self.repository = Repository.open(repository)
-        self._cache = Cache(cache_file(cache_dir, self.repository.directory)) if cache_dir else None
+        self.cache: Cache | None = None
+        """What was parsed in earlier runs."""
+        if cache_dir:
+            self.cache = Cache(cache_file(cache_dir, self.repository.directory), largest=cache_bytes)
         self._progress = progress or (lambda _phase, _done, _total: None)
-        self._indexes: OrderedDict[str, Index] = OrderedDict()
+        self._indexes: OrderedDict[str, Loaded] = OrderedDict()
         self._lock = Lock()
 
     def commit(self, rev: str = "HEAD") -> str:
@@ -73,9 +79,9 @@ class Engine:
         """
         return self.repository.resolve(rev)
 
-    def warm(self, commit: str) -> None:
-        """Parse what is not in the cache yet."""
-        self._index(self.commit(commit))
+    def warm(self, commit: str) -> Loaded:
+        """Parse what is not in the cache yet, and say what that took."""
+        return self._loaded(self.commit(commit))
 
     def find(self, query: Query, commit: str) -> Ranking:
         """Rank the files and places of a commit by how likely the issue is about them."""
@@ -127,9 +133,12 @@ class Engine:
         return Lookups(self.repository, sha, index, [n for n, path in enumerate(index.paths) if matches(path, ignore)])
 
     def _index(self, sha: str) -> Index:
+        return self._loaded(sha).index
+
+    def _loaded(self, sha: str) -> Loaded:
         with self._lock:
             if sha not in self._indexes:
-                self._indexes[sha] = load_index(self.repository, sha, self._cache, self._progress).index
+                self._indexes[sha] = load_index(self.repository, sha, self.cache, self._progress)
                 while len(self._indexes) > COMMITS:
                     self._indexes.popitem(last=False)
             self._indexes.move_to_end(sha)

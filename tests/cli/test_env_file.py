@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli.doctor import command as doctor
-from bot.cli.repository import data_dir
+from bot.cli.repository import storage
 from bot.dotenv import find_env_file
 from bot.settings import SettingsError, load_settings
 from tests.cli.process import triage
@@ -118,11 +118,14 @@ def test_another_programs_env_file_is_not_spoken_of(app: Path) -> None:
 
 def test_every_command_keeps_its_data_where_the_settings_say(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(app.parent / "operator")
-    assert data_dir("../app") == load_settings("../app").triage_data_dir == app.parent / "data"
+    assert storage("../app").data_dir == load_settings("../app").triage_data_dir == app.parent / "data"
     monkeypatch.delenv("TRIAGE_DATA_DIR")
-    assert data_dir("../app") == load_settings("../app").triage_data_dir == app.parent / ".local/share/tracehound"
-    Path(".env").write_text("TRIAGE_DATA_DIR=~/kept\n")
-    assert data_dir("../app") == load_settings("../app").triage_data_dir == app.parent / "kept"
+    assert (
+        storage("../app").data_dir == load_settings("../app").triage_data_dir == app.parent / ".local/share/tracehound"
+    )
+    assert storage("../app").cache_mb == load_settings("../app").triage_cache_mb == 512
+    Path(".env").write_text("TRIAGE_DATA_DIR=~/kept\nTRIAGE_CACHE_MB=7\n")
+    assert storage("../app") == (load_settings("../app").triage_data_dir, 7) == (app.parent / "kept", 7)
 
 
 def test_faults_never_show_the_value_and_leave_the_rest_usable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from nodes.search.cache import Cache
 from nodes.search.git import Repository
 from nodes.search.loading import load_index
 from tests.repositories import git, make_repository
+from tests.search.states import state
 
 FILES = {
     "pkg/__init__.py": "",
@@ -30,32 +31,6 @@ FILES = {
 
 def ignored(_phase, _done, _total):
     """Nobody watches."""
-
-
-def state(index):
-    """All that a query can see."""
-    columns = (
-        "chunk_file",
-        "chunk_start",
-        "chunk_end",
-        "chunk_def",
-        "chunk_length",
-        "def_file",
-        "def_last",
-        "def_dotted",
-    )
-    more = ("def_start", "def_end", "string_file", "string_hash", "string_line", "_post_hash", "_post_count")
-    metas = [index.meta(number) for number in range(len(index.paths))]
-    paths = index.path_file.tolist(), index.path_hash.tolist()
-    return (
-        index.paths,
-        index.blobs,
-        index.roles,
-        metas,
-        paths,
-        repr(index.changes),
-        [getattr(index, name).tobytes() for name in columns + more],
-    )
 
 
 @pytest.fixture

@@ -1,0 +1,102 @@
+"""``triage index`` says what it did, shares its cache, and may be killed at any instant."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nodes.search.cache import Cache
+from nodes.search.engine import cache_file
+from nodes.search.git import Repository
+from nodes.search.loading import load_index
+from tests.cli.process import command, environment, triage
+from tests.repositories import make_repository
+from tests.search.states import state
+
+FILES = {
+    f"pkg/m{number}.py": "".join(f"def f{number}_{n}(a, b):\n    return 'no {n} in {number}'\n\n\n" for n in range(60))
+    for number in range(40)
+}
+IN_SMALL_STEPS = """
+import sys
+from nodes.search import loading, parsing, workers
+parsing.BATCH_BYTES, loading.PER_WRITE, workers.WORTH_A_PROCESS = 5_000, 1, 40_000
+from bot.cli import cli
+cli(sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    make_repository(tmp_path / "app", FILES)
+    return tmp_path
+
+
+def test_it_says_what_it_did(place: Path) -> None:
+    first, second = (json.loads(triage(place, "index", "--repo", "app", "--json").stdout) for _ in range(2))
+    assert (first["files"], first["texts"], first["parsed"], second["parsed"]) == (40, 40, 40, 0)
+    assert first["cache"]["bytes"] == second["cache"]["bytes"] > 0
+    assert Path(first["cache"]["path"]).exists()
+    assert "40 files, 40 of them text; 0 parsed" in triage(place, "index", "--repo", "app").stdout
+
+
+def test_the_cache_keeps_to_the_bound_that_is_set(place: Path) -> None:
+    large = json.loads(triage(place, "index", "--repo", "app", "--json").stdout)
+    assert large["cache"]["limit"] == 512_000_000
+    small = json.loads(triage(place, "index", "--repo", "app", "--json", TRIAGE_CACHE_MB="1").stdout)
+    assert small["cache"]["limit"] == 1_000_000
+
+
+def test_where_nothing_can_be_kept_an_answer_still_comes_and_warming_does_not_pretend(place: Path) -> None:
+    done = triage(place, "index", "--repo", "app", "--json")
+    path = Path(json.loads(done.stdout)["cache"]["path"])
+    for file in path.parent.iterdir():
+        file.unlink()
+    path.mkdir()
+    refused = triage(place, "index", "--repo", "app")
+    assert refused.returncode == 2
+    assert "nothing could be kept" in refused.stderr.splitlines()[-1]
+    answered = triage(place, "locate", "--repo", "app", "--text", "f7_3 fails")
+    assert answered.returncode == 0
+    assert answered.stderr.count("parsed files are not kept") == 1
+
+
+def test_killed_at_any_instant_it_leaves_nothing_wrong(place: Path) -> None:
+    began = time.perf_counter()
+    triage(place, "locate", "--repo", "app", "--text", "x", TRIAGE_DATA_DIR=str(place / "other"))
+    whole = time.perf_counter() - began
+    arguments = [sys.executable, "-c", IN_SMALL_STEPS, "index", "--repo", "app"]
+    for turn in range(6):
+        process = subprocess.Popen(arguments, cwd=place, env=environment(), stdout=subprocess.DEVNULL)
+        time.sleep(whole * (0.4 + turn * 0.15))
+        process.kill()
+        process.wait()
+    assert_sound(place)
+
+
+def test_many_at_once_make_one_sound_cache(place: Path) -> None:
+    arguments = [sys.executable, "-c", IN_SMALL_STEPS, "index", "--repo", "app"]
+    processes = [subprocess.Popen(arguments, cwd=place, env=environment(), stdout=subprocess.DEVNULL) for _ in range(3)]
+    reader = subprocess.Popen(
+        command("locate", "--repo", "app", "--text", "f7_3 fails"), cwd=place, env=environment(), stdout=subprocess.PIPE
+    )
+    answer, _ = reader.communicate(timeout=60)
+    assert [process.wait(60) for process in processes] == [0, 0, 0]
+    assert_sound(place)
+    assert answer.decode() == triage(place, "locate", "--repo", "app", "--text", "f7_3 fails").stdout
+
+
+def assert_sound(place: Path) -> None:
+    """What is in the cache gives the index that a fresh start gives, byte for byte."""
+    repository = Repository.open(place / "app")
+    cache = Cache(cache_file(place / "data" / "repos", repository.directory))
+    sha = repository.resolve()
+    known = load_index(repository, sha, cache, lambda *_: None)
+    fresh = load_index(repository, sha, None, lambda *_: None)
+    assert state(known.index) == state(fresh.index)
+    assert not cache.path.with_name(cache.path.name + ".damaged").exists()
