@@ -15,22 +15,26 @@ logger = logging.getLogger(__name__)
 
 FORMAT = 2
 """Kept in the file's ``user_version``. A file of an older format is begun anew, one of a newer is left alone."""
-SCHEMA = f"""
-begin immediate;
-create table if not exists record (
-    id integer primary key, key text not null unique, value blob not null, size integer not null, used integer not null
-);
-create index if not exists record_used on record (used, size);
-create table if not exists tree (
-    id integer primary key, key text not null unique, value blob not null, size integer not null, used integer not null
-);
-pragma user_version = {FORMAT};
-commit;
-"""
+SCHEMA = (
+    """create table record (
+        id integer primary key, key text not null unique, value blob not null,
+        size integer not null, used integer not null
+    )""",
+    "create index record_used on record (used, size)",
+    """create table tree (
+        id integer primary key, key text not null unique, value blob not null,
+        size integer not null, used integer not null
+    )""",
+    f"pragma user_version = {FORMAT}",
+)
 PAGE = 32_768  # bytes; a tree is one value of many megabytes, which reads four times as fast as with the default
 WAIT = 20.0  # seconds for another process to finish writing
 
 T = TypeVar("T")
+
+
+class _OldFormatError(sqlite3.DatabaseError):
+    """An earlier version wrote the file."""
 
 
 class CacheFile:
@@ -52,17 +56,18 @@ class CacheFile:
                 return otherwise
             except sqlite3.DatabaseError as error:
                 self._tell(f"{self.path} is begun anew: {error}")
-                self._put_aside(inode)
+                self._put_aside(inode, keep=not isinstance(error, _OldFormatError))
         return otherwise
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         with contextlib.closing(sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)) as connection:
-            (found,) = connection.execute("pragma user_version").fetchone()
-            if found > FORMAT:
-                raise sqlite3.OperationalError("a newer version wrote it")
-            if found < FORMAT:
+            if _format(connection) < FORMAT:
                 _begin(connection)
+            if _format(connection) > FORMAT:
+                raise sqlite3.OperationalError("a newer version wrote it")
+            with contextlib.suppress(sqlite3.OperationalError):  # another process is at it
+                connection.execute("pragma journal_mode = wal")
             connection.execute("pragma synchronous = normal")
             yield connection
 
@@ -71,12 +76,13 @@ class CacheFile:
             return self.path.stat().st_ino
         return 0
 
-    def _put_aside(self, inode: int) -> None:
+    def _put_aside(self, inode: int, *, keep: bool) -> None:
         """Move the file away, unless another process has done so and begun a new one."""
         with contextlib.suppress(OSError):
             if self._inode() == inode:
-                self.path.replace(self.path.with_name(self.path.name + ".damaged"))
-                for suffix in ("-wal", "-shm"):
+                if keep:
+                    self.path.replace(self.path.with_name(self.path.name + ".damaged"))
+                for suffix in ("", "-wal", "-shm"):
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def _tell(self, message: str) -> None:
@@ -86,8 +92,17 @@ class CacheFile:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    if connection.execute("select count(*) from sqlite_master").fetchone()[0]:
-        raise sqlite3.DatabaseError("it has an older format")
-    for pragma in (f"page_size = {PAGE}", "auto_vacuum = incremental", "journal_mode = wal"):
-        connection.execute(f"pragma {pragma}")
-    connection.executescript(SCHEMA)
+    """Make the tables, unless another process is just doing so."""
+    connection.execute(f"pragma page_size = {PAGE}")
+    connection.execute("pragma auto_vacuum = incremental")
+    connection.execute("begin immediate")
+    if _format(connection) < FORMAT:
+        if connection.execute("select count(*) from sqlite_master").fetchone()[0]:
+            raise _OldFormatError("it has an older format")
+        for statement in SCHEMA:
+            connection.execute(statement)
+    connection.commit()
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("pragma user_version").fetchone()[0])

@@ -128,6 +128,27 @@ def test_a_file_of_an_older_format_is_begun_anew(path):
     assert cache.get(["a"]) == {}
     cache.put({"a": b"1"})
     assert cache.get(["a"]) == {"a": b"1"}
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_many_processes_may_begin_it_at_once(path):
+    code = """
+        import sys
+        from pathlib import Path
+        from nodes.search.cache import Cache
+        cache = Cache(Path(sys.argv[1]))
+        sys.stdin.read()
+        cache.put({sys.argv[2]: b"1"})
+        sys.exit(cache.get([sys.argv[2]]) != {sys.argv[2]: b"1"})
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), path]
+    processes = [subprocess.Popen([*command, who], stdin=subprocess.PIPE, stderr=subprocess.PIPE) for who in "abcd"]
+    for process in processes:
+        process.stdin.close()
+    assert [(process.wait(60), process.stderr.read()) for process in processes] == [(0, b"")] * 4
+    for process in processes:
+        process.stderr.close()
+    assert set(Cache(path).get("abcd")) == set("abcd")
 
 
 def test_a_file_of_a_newer_format_is_left_alone(path, caplog):
