@@ -94,6 +94,15 @@ class CommentDeleted(_IssueWork):
     comment_id: int
 
 
+class LeftOver(_IssueWork):
+    """Leave what GitHub's limits did not let us leave at once: reactions, mostly."""
+
+    kind: Literal["left_over"] = "left_over"
+    lane: ClassVar[Lane] = "control"
+    delay: ClassVar[float] = 90.0
+    merges: ClassVar[bool] = True
+
+
 class Ended(_IssueWork):
     """The issue was closed, deleted or moved away."""
 
@@ -154,6 +163,7 @@ Work = (
     | Continue
     | Expire
     | Commands
+    | LeftOver
     | CommentDeleted
     | Ended
     | Labelled
@@ -172,6 +182,8 @@ class Job:
     attempt: int
     """Which attempt this is, from 1; a write to GitHub is allowed to the newest alone."""
     owner: str
+    delivery: str = ""
+    """The delivery, or the job, that it follows from."""
 
 
 def dump(work: Work) -> str:

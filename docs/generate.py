@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from bot.cli import cli
 from bot.repo_config.model import RepositoryConfig, config_schema
 from bot.report.document import result_schema
+from bot.settings import Settings
 
 DOCS = Path(__file__).parent
 WIDTH = 100
@@ -29,6 +30,7 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "cli.md": "\n".join(_cli()),
         DOCS / "configuration.md": "\n".join(_configuration()),
+        DOCS / "settings.md": "\n".join(_settings()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
         DOCS / "report.svg": draw(),
@@ -62,6 +64,24 @@ ignore_paths: ["vendor/**"]
 def _configuration() -> Iterator[str]:
     yield _CONFIGURATION
     yield from _keys(RepositoryConfig, "")
+    yield ""
+
+
+_SETTINGS = """\
+# Settings
+
+This page is generated from the code. Settings are read from the environment and from a `.env` in the current folder.
+`triage doctor` checks each; what is missing or malformed is named all at once.
+
+| Variable | Default | What it means |
+|---|---|---|"""
+
+
+def _settings() -> Iterator[str]:
+    yield _SETTINGS
+    for name, field in Settings.model_fields.items():
+        default = "" if field.default_factory or field.default is None else f"`{field.default}`"
+        yield f"| `{name.upper()}` | {default.replace('``', '')} | {field.description} |"
     yield ""
 
 

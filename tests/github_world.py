@@ -80,8 +80,10 @@ class World:
         """A repository by its name of today."""
         return next((repo for repo in self.repos.values() if repo.full_name == full_name), None)
 
-    def open_issue(self, repo: Repo, title: str = "It fails", body: str | None = "", author: str = "rita") -> Json:
-        """A person opens an issue."""
+    def open_issue(
+        self, repo: Repo, title: str = "It fails", body: str | None = "", author: Json | str = "rita"
+    ) -> Json:
+        """Somebody opens an issue; a string is a person."""
         number = len(repo.issues) + 1
         now = self.now()
         repo.issues[number] = {
@@ -89,7 +91,7 @@ class World:
             "number": number,
             "title": title,
             "body": body,
-            "user": person(author),
+            "user": person(author) if isinstance(author, str) else author,
             "state": "open",
             "locked": False,
             "labels": [],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bot.events import Delivery, IssuePart, issue_ref
+from bot.events import Delivery, issue_ref
 from bot.handlers.people import Policy
 from bot.jobs import Edited, Ended, Labelled, Triage, Work
 
@@ -12,18 +12,15 @@ from bot.jobs import Edited, Ended, Labelled, Triage, Work
 def handle(delivery: Delivery, policy: Policy) -> list[Work]:
     """What follows from something that happened to an issue; pull requests and what bots do start nothing."""
     issue, action = delivery.payload.issue, _ACTIONS.get(delivery.action)
-    if action is None or (issue is not None and _not_ours_to_read(issue, policy)):
+    if action is None or (issue is not None and (issue.pull_request is not None or policy.wrote(issue))):
         return []
     if delivery.action not in _BY_ANYONE and not policy.hears(delivery.payload.sender):
         return []
     return action(delivery)
 
 
-def _not_ours_to_read(issue: IssuePart, policy: Policy) -> bool:
-    return issue.pull_request is not None or not policy.hears(issue.user) or policy.wrote(issue)
-
-
 def _opened(delivery: Delivery) -> list[Work]:
+    """Whether an issue of a bot counts is for the repository's configuration to say, which the worker reads."""
     changes = delivery.payload.changes
     moved_from = None
     if changes and changes.old_issue and changes.old_repository:

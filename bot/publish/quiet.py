@@ -12,7 +12,7 @@ def reason_to_be_quiet(issue: Issue | None, config: RepositoryConfig) -> str | N
         return "the issue is gone"
     said = {
         "it is a pull request": issue.is_pull_request,
-        "a bot opened it": issue.author_is_bot and issue.author not in config.bots,
+        "a bot opened it": issue.author_is_bot and issue.author.casefold() not in map(str.casefold, config.bots),
         "the issue is closed": issue.state != "open",
         "the conversation is locked": issue.locked,
         "it has the opt-out label": config.opt_out_label.casefold() in map(str.casefold, issue.labels),

@@ -57,7 +57,7 @@ class Labels(Section):
 class Limits(Section):
     """How much is done; the operator's own limits hold beside these."""
 
-    runs_per_day: Annotated[int, Field(ge=0, le=10_000)] = 200
+    runs_per_day: Annotated[int, Field(ge=0, le=10_000)] = 10_000
     """Triages a day in this repository; further issues wait for the next day."""
     questions: Annotated[int, Field(ge=0, le=2)] = 2
     """Questions put to the reporter of one issue, over all its runs."""

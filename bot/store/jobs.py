@@ -170,9 +170,9 @@ def _claim(db: sqlite3.Connection, lane: Lane, owner: str, now: float) -> Job | 
     while (found := db.execute(_NEXT, {"lane": lane, "now": now}).fetchone()) is not None:
         number, attempts, lost = found
         if attempts < MAX_ATTEMPTS and lost < MAX_LOST:
-            take = "UPDATE jobs SET state = 'doing', owner = ?, attempt = attempt + 1 WHERE id = ? RETURNING work"
-            (work,) = db.execute(take, (owner, number)).fetchone()
-            return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner)
+            take = "UPDATE jobs SET state = 'doing', owner = ?, attempt = attempt + 1 WHERE id = ? RETURNING work, guid"
+            work, guid = db.execute(take, (owner, number)).fetchone()
+            return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid)
         why = "tried too often" if lost < MAX_LOST else "it ended the process that worked on it, too often"
         give_up = "UPDATE jobs SET state = 'dead', said = ? || iif(said = '', '', ', last: ' || said) WHERE id = ?"
         db.execute(give_up, (why, number))

@@ -12,6 +12,7 @@ from bot.jobs import Job, Work
 from bot.store.database import Database
 from bot.store.jobs import settle_job
 from bot.store.signals import read_signals
+from bot.store.usage import count_issue
 
 RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
 _FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result"
@@ -60,6 +61,15 @@ class IssueRuns:
     async def open(self) -> Run:
         """The unfinished run, or a new one."""
         return await self._database.do(lambda db: open_run(db, self._key))
+
+    async def begin(self, *, limit: int, leave: int | None = None) -> Run | None:
+        """The unfinished run, or a new one, counted; None if the repository has had its new ones for today.
+
+        Args:
+            limit: new runs that the repository may have in a day.
+            leave: a run that waits and is left first.
+        """
+        return await self._database.do(lambda db: _begin(db, self._key, limit, leave))
 
     async def pin(self, number: int, *, sha: str, brain: str, config_hash: str, body_hash: str) -> None:
         """Note what a run reads and who judges; its commit is what the first one to say so said."""
@@ -111,6 +121,15 @@ class IssueRuns:
             settle_job(db, job, said, (*next_work, *([unread()] if late and unread else [])), now)
 
         await self._database.do(work)
+
+
+def _begin(db: sqlite3.Connection, issue_key: str, limit: int, leave: int | None) -> Run | None:
+    last = _last(db, issue_key)
+    if last is not None and last.unfinished and last.number != leave:
+        return last
+    if not count_issue(db, issue_key.rpartition("#")[0], limit):
+        return None
+    return open_run(db, issue_key) if leave is None else _replace(db, issue_key, leave)
 
 
 def open_run(db: sqlite3.Connection, issue_key: str) -> Run:

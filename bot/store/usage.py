@@ -40,6 +40,14 @@ class Usage:
         return int(row[0]) if row else 0
 
 
+def count_issue(db: sqlite3.Connection, scope: str, limit: int) -> bool:
+    """Count one more issue today, within a transaction; False, and it is not, if that would pass the limit."""
+    key = (scope, _today())
+    db.execute("INSERT OR IGNORE INTO usage (scope, day) VALUES (?, ?)", key)
+    statement = "UPDATE usage SET issues = issues + 1 WHERE scope = ? AND day = ? AND issues < ?"
+    return db.execute(statement, (*key, limit)).rowcount > 0
+
+
 def _reserve(db: sqlite3.Connection, key: tuple[str, str], tokens: int, limit: int) -> bool:
     db.execute("INSERT OR IGNORE INTO usage (scope, day) VALUES (?, ?)", key)
     statement = """

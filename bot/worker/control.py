@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bot.commands.obey import Heard, obey
-from bot.jobs import Commands, CommentDeleted, Ended, InstallationChanged, Job, Labelled, RepositoryChanged
+from bot.jobs import Commands, CommentDeleted, Ended, InstallationChanged, Job, Labelled, LeftOver, RepositoryChanged
+from bot.publish.replies import Replies
 from bot.store.installations import InstallationState
 from bot.worker.tools import Tools
 from bot.worker.turn import Turn
@@ -11,9 +12,18 @@ from bot.worker.turn import Turn
 
 async def commands(turn: Turn, work: Commands) -> None:
     """Run what is new of a comment's commands; a run in flight sees at once what they left."""
-    heard = Heard(turn.ref, work.comment, work.sender, work.sender_id, await turn.config())
+    found = await turn.config()
+    heard = Heard(turn.ref, work.comment, work.sender, work.sender_id, found)
     new = await obey(heard, turn.store.control, turn.publisher(turn.still_ours))
-    await turn.done(f"{new} commands")
+    await turn.tools.store.jobs.settle(turn.job, f"{new} commands", next_work=await turn.left_over(found))
+
+
+async def left_over(turn: Turn, work: LeftOver) -> None:  # noqa: ARG001  a table of functions with one shape
+    """Try again what could not be left at once, as long as something is left."""
+    found = await turn.config()
+    await Replies.of(turn.publisher(turn.still_ours), turn.ref, found).catch_up()
+    again = await turn.left_over(found)
+    await turn.tools.store.jobs.settle(turn.job, "again" if again else "all is done", next_work=again)
 
 
 async def comment_deleted(turn: Turn, work: CommentDeleted) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from bot.answers import answer_in, answer_in_body
+from bot.errors import RetryableError
 from bot.jobs import Continue, Edited, Expire, Reply, Triage
 from bot.ports import AskedQuestion, Comment, Issue
 from bot.publish.publisher import Why
@@ -37,7 +40,7 @@ async def triage(turn: Turn, work: Triage) -> None:
     ):
         return await turn.done("nothing is new")
     await turn.publisher().reactions(turn.ref, seen.found).leave("eyes")
-    return await step(turn, seen, await _new_run(turn, run))
+    return await step(turn, seen, await _new_run(turn, seen, run))
 
 
 async def edited(turn: Turn, work: Edited) -> None:  # noqa: ARG001  a table of functions with one shape
@@ -53,7 +56,7 @@ async def edited(turn: Turn, work: Edited) -> None:  # noqa: ARG001  a table of 
     waiting = await _open_question(turn)
     if waiting is not None:
         await _settle_by_edit(turn, seen.issue, waiting)
-    return await step(turn, seen, await _new_run(turn, run))
+    return await step(turn, seen, await _new_run(turn, seen, run))
 
 
 async def _settle_by_edit(turn: Turn, issue: Issue, question: AskedQuestion) -> None:
@@ -137,7 +140,7 @@ async def go_on(turn: Turn, work: Continue) -> None:  # noqa: ARG001  as above
     if not redirected:
         return await turn.done("nothing to take in")
     seen = await _seen(turn, "redirect")
-    return None if seen is None else await step(turn, seen, await turn.store.runs.open())
+    return None if seen is None else await step(turn, seen, await _new_run(turn, seen, run))
 
 
 async def expire(turn: Turn, work: Expire) -> None:
@@ -184,14 +187,26 @@ async def _end_quietly(turn: Turn, why: str) -> None:
     await turn.done(why)
 
 
-async def _new_run(turn: Turn, last: Run | None) -> Run:
-    """A run of its own; one that waits is left, one that was cut off is what this job began."""
-    if last is not None and last.status == "waiting":
-        waiting = await _open_question(turn)
-        if waiting is not None:
-            await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")
-        return await turn.store.runs.give_up(last.number)
-    return await turn.store.runs.open()
+async def _new_run(turn: Turn, seen: Seen, last: Run | None) -> Run:
+    """A run of its own; one that waits is left, one that was cut off is what this job began.
+
+    Raises:
+        RetryableError: the repository has had its runs for today.
+    """
+    waits = last is not None and last.status == "waiting"
+    limit = seen.found.config.limits.runs_per_day
+    run = await turn.store.runs.begin(limit=limit, leave=last.number if last and waits else None)
+    if run is None:
+        raise RetryableError(f"{limit} runs today, as configured", after=_until_tomorrow())
+    waiting = await _open_question(turn)
+    if waiting is not None:
+        await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")
+    return run
+
+
+def _until_tomorrow() -> float:
+    now = datetime.now(UTC)
+    return ((now + timedelta(days=1)).replace(hour=0, minute=1, second=0) - now).total_seconds()
 
 
 async def _open_question(turn: Turn) -> AskedQuestion | None:

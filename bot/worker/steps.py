@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from bot.code import EngineCode
 from bot.errors import RefusedError, StoppedError, SuspendedError
-from bot.jobs import Continue, Expire, Triage, Work
+from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.ports import Finished, Issue, Outcome, Waiting, Withheld
 from bot.publish import Publication, Published
 from bot.publish.publisher import Why
@@ -194,7 +194,7 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
         raise
     except RefusedError as error:
         published = Published("quiet", f"refused: {error}")
-    await _settle(turn, run, outcome, published)
+    await _settle(turn, run, outcome, published, await turn.left_over(seen.found))
     turn.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")
 
 
@@ -213,7 +213,9 @@ async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Publis
     return await turn.publisher().publish(given)
 
 
-async def _settle(turn: Turn, run: Run, outcome: Outcome, published: Published) -> None:
+async def _settle(
+    turn: Turn, run: Run, outcome: Outcome, published: Published, left_over: tuple[LeftOver, ...]
+) -> None:
     """A run that ended needs its checkpoint no more: the store has what people said and what it came to."""
     quiet = published.state in ("quiet", "moved")
     if isinstance(outcome, Waiting) and not quiet:
@@ -224,7 +226,7 @@ async def _settle(turn: Turn, run: Run, outcome: Outcome, published: Published) 
             turn.job,
             last_signal=outcome.state.last_signal,
             said=published.state,
-            next_work=(expire,),
+            next_work=(expire, *left_over),
             unread=lambda: Continue(ref=turn.ref),
         )
         return
@@ -235,7 +237,7 @@ async def _settle(turn: Turn, run: Run, outcome: Outcome, published: Published) 
         last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
         result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,
         said=f"{published.state} {published.reason}".strip(),
-        next_work=_elsewhere(turn, published),
+        next_work=(*_elsewhere(turn, published), *left_over),
         unread=None if quiet else lambda: Continue(ref=turn.ref),
     )
     await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))

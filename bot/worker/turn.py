@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from bot.errors import StoppedError
 from bot.github.repository import RepositoryClient
-from bot.jobs import Job
+from bot.jobs import Job, LeftOver
 from bot.ports import Issue, IssueRef, OwnerCheck
 from bot.publish import Publisher
 from bot.repo_config import FoundConfig
@@ -58,6 +58,14 @@ class Turn:
         """Writes what a run came to, or with a check of its own what a command did."""
         effects = self.store.repository.effects
         return Publisher(self.tools.github.for_repository, effects, check or self.may_write)
+
+    async def left_over(self, found: FoundConfig) -> tuple[LeftOver, ...]:
+        """What is to be tried again, where a reaction or a reply is still wanted on GitHub and may be left there."""
+        if found.config.mode != "comment" or not found.config.enabled:
+            return ()
+        pending = await self.store.repository.effects.pending(self.ref.key)
+        wanted = any(effect.kind in ("reaction", "reply", "command-labels") for effect in pending)
+        return (LeftOver(ref=self.ref),) if wanted else ()
 
     async def config(self) -> FoundConfig:
         """The configuration that holds for the repository; a valid one is kept as the last valid one."""

@@ -30,6 +30,7 @@ _ON_ISSUE: Mapping[str, OnIssue] = {
     "continue": runs.go_on,
     "expire": runs.expire,
     "commands": control.commands,
+    "left_over": control.left_over,
     "comment_deleted": control.comment_deleted,
     "ended": control.ended,
     "labelled": control.labelled,
@@ -64,6 +65,7 @@ class Worker:
             job.work.kind,
             extra={
                 "action": "job_done",
+                "delivery": job.delivery,
                 "job": job.id,
                 "issue": job.work.key,
                 "seconds": round(time.perf_counter() - began, 3),

@@ -49,7 +49,11 @@ def decide(event: str, **said: Any) -> list[Work]:
         pytest.param("", {}, [], id="no-action"),
         pytest.param("an_action_of_tomorrow", {}, [], id="unknown"),
         pytest.param("opened", {"issue": ISSUE | {"pull_request": {}}}, [], id="pull-request"),
-        pytest.param("opened", {"issue": ISSUE | {"user": BOT}}, [], id="by-a-bot"),
+        pytest.param("opened", {"issue": ISSUE | {"user": BOT}, "sender": BOT}, ["triage"], id="by-a-bot"),
+        pytest.param("reopened", {"issue": ISSUE | {"user": BOT}, "sender": BOT}, [], id="reopened-by-a-bot"),
+        pytest.param(
+            "opened", {"issue": ISSUE | {"user": BOT, "performed_via_github_app": {"id": 4711}}}, [], id="by-ourselves"
+        ),
         pytest.param("opened", {"issue": ISSUE | {"user": None}}, ["triage"], id="by-nobody-any-more"),
         pytest.param(
             "opened", {"issue": ISSUE | {"user": {"login": "Helper[bot]", "type": "Bot"}}}, ["triage"], id="allowed-bot"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -119,14 +120,26 @@ class App:
         found: dict[str, int] = httpx.get(f"{self.url}/readyz", timeout=10).json()["jobs"]
         return found
 
+    def key(self, repo: Repo, number: int) -> str:
+        """An issue's key in the store and in the log."""
+        return f"{self.github.url.partition('//')[2]}/{repo.id}#{number}"
+
+    def logged(self, kind: str, key: str) -> bool:
+        """Whether a job of this kind is done."""
+        return any(line.get("issue") == key and line["message"] == f"{kind} is done" for line in list(self.log))
+
+    def pass_time(self, seconds: float) -> None:
+        """Let what is due by then be due now."""
+        with closing(sqlite3.connect(self.data / "store.db", timeout=20)) as db, db:
+            statement = "UPDATE jobs SET due = due - ?1 WHERE state = 'todo' AND due <= ?2 + ?1"
+            db.execute(statement, (seconds, time.time() + 5))
+
     def settled(self, seconds: float = 20.0) -> None:
         """Wait until nothing is left to do now."""
         wait_for(lambda: not self._in_hand(), seconds, lambda: f"{self.counts()} {self.log[-5:]}")
 
     def _in_hand(self) -> bool:
-        import sqlite3
-
-        with sqlite3.connect(self.data / "store.db") as db:
+        with closing(sqlite3.connect(self.data / "store.db", timeout=20)) as db:
             statement = "SELECT 1 FROM jobs WHERE state = 'doing' OR (state = 'todo' AND due <= ?)"
             return db.execute(statement, (time.time() + 0.5,)).fetchone() is not None
 

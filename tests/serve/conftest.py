@@ -43,13 +43,13 @@ feedbox 1.2.0, Python 3.12 on Debian.
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def github() -> Iterator[GitHubServer]:
     with serve_github() as server:
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def repo(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Repo:
     origin = tmp_path_factory.mktemp("origin")
     sha = make_repository(origin, FILES)

@@ -1,15 +1,17 @@
-"""Questions, answers, edits and commands, through the whole server."""
+"""What people do while a run waits, or is in flight, through the whole server."""
 
 from __future__ import annotations
 
-import time
+import json
+from threading import Event
 
 from tests.deliveries import comment_event, issue_event
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
+from tests.github_server import Call, Fault, GitHubServer
+from tests.github_world import INSTALLATION, Repo, person
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE
 
+VAGUE = "When I read a feed with many articles the result is wrong, and nothing that I tried with it has helped."
 ANSWER = "I call `parse_date` from feedbox/dates.py with a zone of -0700 and it gives a wrong number of minutes."
 
 
@@ -26,33 +28,6 @@ def report(github: GitHubServer, repo: Repo, number: int) -> str:
     return only
 
 
-def test_an_answer_lets_the_run_go_on_within_seconds(app: App, github: GitHubServer, repo: Repo) -> None:
-    number = asked(app, github, repo)
-    assert "/blob/" not in report(github, repo, number)
-    for thanks in ("Thanks!", "+1", "> Which version?"):
-        app.comment(repo, number, thanks, "otto")
-    app.settled()
-    assert "- [ ] **Q1**" in report(github, repo, number)
-    began = time.monotonic()
-    app.comment(repo, number, ANSWER)
-    wait_for(lambda: "- [x] **Q1**" in report(github, repo, number), 10.0, lambda: app.log[-5:])
-    assert time.monotonic() - began < 10.0
-    assert "feedbox/dates.py" in report(github, repo, number)
-    app.settled()
-    app.comment(repo, number, "And one more thing: it is version 1.2.0.")
-    app.settled()
-    assert len(github.world.reports(repo, number)) == 1
-
-
-def test_a_question_survives_a_restart(app: App, github: GitHubServer, repo: Repo) -> None:
-    number = asked(app, github, repo)
-    app.kill()
-    app.start()
-    app.comment(repo, number, ANSWER)
-    wait_for(lambda: "- [x] **Q1**" in report(github, repo, number), 15.0, lambda: app.log[-5:])
-    app.settled()
-
-
 def test_an_issue_that_is_closed_while_we_wait_is_left_alone(app: App, github: GitHubServer, repo: Repo) -> None:
     number = asked(app, github, repo)
     before = report(github, repo, number)
@@ -63,38 +38,11 @@ def test_an_issue_that_is_closed_while_we_wait_is_left_alone(app: App, github: G
     assert report(github, repo, number) == before
 
 
-def test_stop_is_obeyed_and_resume_lifts_it(app: App, github: GitHubServer, repo: Repo) -> None:
-    number = asked(app, github, repo)
-    app.comment(repo, number, "/triage stop")
-    app.settled()
-    before = report(github, repo, number)
-    app.comment(repo, number, ANSWER)
-    app.settled()
-    assert report(github, repo, number) == before
-    app.comment(repo, number, "/triage resume")
-    app.settled()
-    assert len(github.world.reports(repo, number)) == 1
-
-
-def test_a_redirect_is_followed(app: App, github: GitHubServer, repo: Repo) -> None:
-    repo.permissions["mona"] = "triage"
-    vague = "When I read a feed with many articles the result is wrong, and nothing that I tried with it has helped."
-    number = app.open_issue(repo, "The result is wrong", vague)
-    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 15.0, lambda: app.log[-5:])
-    app.settled()
-    comment = app.comment(repo, number, "/triage redirect look at feedbox/store.py, save", "mona")
-    wait_for(lambda: "after a redirect" in report(github, repo, number), 15.0, lambda: app.log[-5:])
-    assert "feedbox/store.py" in report(github, repo, number)
-    app.settled()
-    assert ("comment", comment["id"], "rocket") in github.world.reactions
-
-
-def test_who_may_not_command_gets_a_frown_and_nothing_else(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_who_may_not_command_changes_nothing(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 15.0, lambda: app.log[-5:])
-    comment = app.comment(repo, number, "/triage redirect ignore everything", "mallory")
+    app.comment(repo, number, "/triage redirect ignore everything", "mallory")
     app.settled()
-    assert ("comment", comment["id"], "confused") in github.world.reactions
     assert len(github.world.ours(repo, number)) == 1
     assert "after a redirect" not in report(github, repo, number)
 
@@ -138,3 +86,111 @@ def test_a_moved_issue_takes_its_report_along(app: App, github: GitHubServer, re
     assert app.deliver("issues", moved) == 202
     app.settled()
     assert len(github.world.reports(other, new)) == 1
+
+
+def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: GitHubServer, repo: Repo) -> None:
+    stopped = Event()
+
+    def fault(call: Call) -> Fault | None:
+        """Hold the run just before it posts, until it was told to stop."""
+        if call.method == "GET" and call.path.endswith("/comments") and not stopped.is_set():
+            app.comment(repo, number, "/triage stop")
+            wait_for(lambda: app.logged("commands", app.key(repo, number)), 5.0, lambda: app.log[-5:])
+            stopped.set()
+        return None
+
+    number = github.world.open_issue(repo, TITLE, BODY)["number"]
+    github.fault = fault
+    try:
+        assert app.deliver("issues", issue_event(github.world, repo, number, "opened")) == 202
+        assert stopped.wait(15.0)
+        app.settled()
+        assert github.world.ours(repo, number) == []
+    finally:
+        github.fault = lambda _call: None
+
+
+def test_a_redirect_reaches_a_run_that_has_begun(app: App, github: GitHubServer, repo: Repo) -> None:
+    repo.permissions["mona"] = "triage"
+    said = Event()
+
+    def fault(call: Call) -> Fault | None:
+        """Hold the run before it fetches the code, until it was redirected."""
+        if call.method == "POST" and call.path.endswith("/reactions") and not said.is_set():
+            said.set()
+            app.comment(repo, number, "/triage redirect look at feedbox/store.py, save", "mona")
+            wait_for(lambda: app.logged("commands", app.key(repo, number)), 5.0, lambda: app.log[-5:])
+        return None
+
+    number = github.world.open_issue(repo, "The result is wrong", VAGUE)["number"]
+    github.fault = fault
+    try:
+        assert app.deliver("issues", issue_event(github.world, repo, number, "opened")) == 202
+        wait_for(lambda: len(github.world.reports(repo, number)) == 1, 20.0, lambda: app.log[-5:])
+        app.settled()
+        assert "run=1" in report(github, repo, number)
+        assert "feedbox/store.py" in report(github, repo, number)
+    finally:
+        github.fault = lambda _call: None
+
+
+def test_an_edit_that_says_what_was_asked_answers_the_question(app: App, github: GitHubServer, repo: Repo) -> None:
+    number = asked(app, github, repo)
+    github.world.repos[repo.id].issues[number]["body"] = BODY
+    assert app.deliver("issues", issue_event(github.world, repo, number, "edited")) == 202
+    app.settled()
+    assert "- [ ] **Q1**" in report(github, repo, number)
+    app.pass_time(60.0)
+    wait_for(lambda: "feedbox/dates.py" in report(github, repo, number), 15.0, lambda: app.log[-5:])
+    app.settled()
+    assert "since the issue was edited" in report(github, repo, number)
+
+
+def test_after_two_weeks_it_goes_on_without_an_answer(app: App, github: GitHubServer, repo: Repo) -> None:
+    number = asked(app, github, repo)
+    app.pass_time(14 * 86_400.0)
+    wait_for(lambda: "no answer in 14 days" in report(github, repo, number), 15.0, lambda: app.log[-5:])
+    app.settled()
+    app.comment(repo, number, ANSWER)
+    app.settled()
+    assert "no answer in 14 days" in report(github, repo, number)
+
+
+def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, repo: Repo) -> None:
+    installation = {"id": INSTALLATION, "account": {"login": "octo"}, "html_url": f"{github.url}/settings/77"}
+    number = github.world.open_issue(repo, TITLE, BODY)["number"]
+    for action in ("suspend", "unsuspend"):
+        said = json.dumps({"action": action, "installation": installation, "sender": person("octo")}).encode()
+        assert app.deliver("installation", said) == 202
+        app.settled()
+        if action == "suspend":
+            assert app.deliver("issues", issue_event(github.world, repo, number, "opened")) == 202
+            app.settled()
+            assert app.counts()["parked"] == 1
+            assert github.world.ours(repo, number) == []
+    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 15.0, lambda: app.log[-5:])
+
+
+def test_a_bot_that_the_repository_names_is_heard_and_no_other(app: App, github: GitHubServer, repo: Repo) -> None:
+    repo.files[".github/triage.yml"] = "bots: ['Sentry-io[bot]']\n"
+    try:
+        named, other = (
+            app.open_issue(repo, TITLE, BODY, author=person(name, "Bot"))
+            for name in ("sentry-io[bot]", "dependabot[bot]")
+        )
+        wait_for(lambda: len(github.world.reports(repo, named)) == 1, 15.0, lambda: app.log[-5:])
+        app.settled()
+        assert github.world.ours(repo, other) == []
+    finally:
+        del repo.files[".github/triage.yml"]
+
+
+def test_more_issues_than_a_day_may_have_wait_for_the_next(app: App, github: GitHubServer) -> None:
+    world = github.world
+    few = world.repository("octo/few", git=world.repos[1000].git, head=world.repos[1000].head)
+    few.files[".github/triage.yml"] = "limits:\n  runs_per_day: 1\n"
+    first, second = (app.open_issue(few, TITLE, BODY) for _ in range(2))
+    wait_for(lambda: bool(world.reports(few, first)) or bool(world.reports(few, second)), 15.0, lambda: app.log[-5:])
+    app.settled()
+    assert len(world.reports(few, first)) + len(world.reports(few, second)) == 1
+    assert app.counts()["todo"] >= 1

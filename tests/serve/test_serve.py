@@ -12,18 +12,19 @@ from tests.deliveries import comment_event, issue_event
 from tests.github_server import GitHubServer
 from tests.github_world import Repo
 from tests.repositories import git
-from tests.serve.app import App, wait_for
+from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 
 
-def test_an_opened_issue_gets_one_report_within_seconds(app: App, github: GitHubServer, repo: Repo) -> None:
-    began = time.monotonic()
-    number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
-    assert time.monotonic() - began < 10.0
-    (report,) = github.world.reports(repo, number)
-    assert f"/blob/{repo.head}/feedbox/dates.py#L" in report
-    app.settled()
+def test_an_opened_issue_gets_one_report_within_seconds(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
+    with running(github, tmp_path / "data") as app:
+        began = time.monotonic()
+        number = app.open_issue(repo, TITLE, BODY)
+        wait_for(lambda: len(github.world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
+        assert time.monotonic() - began < 10.0
+        (report,) = github.world.reports(repo, number)
+        assert f"/blob/{repo.head}/feedbox/dates.py#L" in report
+        app.settled()
     left = {content for kind, where, content in github.world.reactions if (kind, where) == ("issue", number)}
     assert left == {"eyes", "rocket"}
     assert len(github.world.ours(repo, number)) == 1

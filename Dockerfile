@@ -1,0 +1,29 @@
+# Two stages: what builds stays behind. The last one holds Python, git and the App, and runs as nobody in particular.
+FROM python:3.12-slim-bookworm AS build
+RUN pip install --no-cache-dir uv==0.13.8
+WORKDIR /src
+ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app
+COPY pyproject.toml uv.lock README.md LICENSE ./
+RUN uv sync --frozen --no-dev --no-install-project
+COPY bot bot
+COPY nodes nodes
+COPY prompts prompts
+RUN uv sync --frozen --no-dev --no-editable
+
+FROM python:3.12-slim-bookworm
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends git ca-certificates \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --home-dir /data --create-home tracehound
+COPY --from=build /app /app
+ENV PATH=/app/bin:$PATH PYTHONUNBUFFERED=1 TRIAGE_DATA_DIR=/data HOST=0.0.0.0 PORT=3000
+USER tracehound
+WORKDIR /data
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+    CMD ["python", "-c", "import os, urllib.request as u; u.urlopen(f'http://127.0.0.1:{os.environ[\"PORT\"]}/healthz', timeout=4)"]
+# A stop lets what runs end: ten seconds at the most.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["triage"]
+CMD ["serve"]
