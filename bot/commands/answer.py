@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, NewSignal
@@ -12,6 +12,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
     """Leave the answer as a signal for the run that waits."""
     if not command.argument:
         raise UserError("Give the answer on the same line, as in `/triage answer only with --no-cache`.")
+    await check_not_stopped(context)
     if not any(question.state == "open" for question in await context.control.questions()):
         raise UserError("No question is open here.")
     return CommandEffects(signals=(NewSignal("answer", command.argument),), start=True, reaction="rocket")

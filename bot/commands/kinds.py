@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.commands.parse import Command
+from bot.errors import UserError
 from bot.ports import CommandEffects, ControlPort, GitHubPort, Issue, Permission
 from bot.repo_config import CommandRole, RepositoryConfig
 from bot.repo_config.model import CommandName
@@ -45,6 +46,16 @@ class CommandKind:
     def role_under(self, config: RepositoryConfig) -> CommandRole:
         """Who may give it here: a configuration can only make that fewer people."""
         return max(self.role, config.commands.get(self.name, self.role), key=_STRICTNESS.index)
+
+
+async def check_not_stopped(context: CommandContext) -> None:
+    """A run that may not write would take in what was said and show nothing of it.
+
+    Raises:
+        UserError: triage was stopped on this issue.
+    """
+    if await context.control.muted():
+        raise UserError("Triage is stopped here; `/triage resume` takes it up again.")
 
 
 def may(kind: CommandKind, context: CommandContext) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, NewSignal
@@ -12,6 +12,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
     """Leave a signal: a run in flight reads it before its next decision, else a step begins with it."""
     if not command.argument:
         raise UserError("Say where to look, as in `/triage redirect look at the parser`.")
+    await check_not_stopped(context)
     if context.issue.state != "open":
         raise UserError("This issue is closed; reopen it first.")
     return CommandEffects(signals=(NewSignal("redirect", command.argument),), start=True, reaction="rocket")

@@ -32,7 +32,8 @@ class GitHub:
         self._tokens = Tokens(self._session)
         self._app_id = app_id
         self._server_url = server_url
-        self._login: str | None = None
+        self._logins: set[str] = set()
+        """Nobody but Apps can be called ``…[bot]``."""
         self._buckets: defaultdict[int, WriteBucket] = defaultdict(WriteBucket)
 
     def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
@@ -56,18 +57,25 @@ class GitHub:
 
     async def knows_itself(self) -> None:
         """Ask who we are, once: afterwards our own comments are told from all others."""
-        if self._login is None:
-            authorization = await self._session.app_authorization()
-            said = (await self._session.send("GET", "/app", authorization=authorization)).json()
-            self._app_id, self._login = text(said.get("id")) or self._app_id, f"{text(said.get('slug'))}[bot]"
+        if self._logins:
+            return
+        authorization = await self._session.app_authorization()
+        said = (await self._session.send("GET", "/app", authorization=authorization)).json()
+        self._app_id = text(said.get("id")) or self._app_id
+        self._logins.add(f"{text(said.get('slug'))}[bot]")
+
+    def is_us(self, comment: Json) -> None:
+        """Learn from a comment that we have just made how we are called as an author."""
+        user = comment.get("user") or {}
+        if is_bot(user):
+            self._logins.add(text(user.get("login")))
 
     def wrote(self, comment: Json) -> bool:
         """Is a comment ours, by its author and not by what it says?"""
-        via = comment.get("performed_via_github_app")
+        via = comment.get("performed_via_github_app") or {}
         user = comment.get("user") or {}
-        if via is not None:
-            return str(via.get("id")) == self._app_id and is_bot(user)
-        return is_bot(user) and text(user.get("login")) == self._login
+        known = text(user.get("login")) in self._logins or str(via.get("id")) == self._app_id
+        return known and is_bot(user)
 
     async def aclose(self) -> None:
         """Close the connections."""

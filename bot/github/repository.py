@@ -31,6 +31,9 @@ class Us(Protocol):
     def wrote(self, comment: Json) -> bool:
         """Is a comment ours?"""
 
+    def is_us(self, comment: Json) -> None:
+        """This one is."""
+
 
 class RepositoryClient:
     """One repository under one installation; see ``GitHubPort`` for what each call promises."""
@@ -82,6 +85,7 @@ class RepositoryClient:
         if answer.status_code != 201:
             raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
         try:
+            self._app.is_us(answer.json())
             return replace(comment_of(answer.json(), self._app.wrote), ours=True)
         except (ValueError, KeyError, TypeError) as error:
             raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error

@@ -147,6 +147,15 @@ async def test_stop_mutes_and_resume_lifts_it(stage) -> None:
     assert await stage.queued() == ["triage"]
 
 
+@pytest.mark.parametrize("command", ["redirect look there", "wrong it is not", "answer 2.4.1"])
+async def test_where_triage_is_stopped_a_command_says_so(stage, command) -> None:
+    await stage.say("/triage stop")
+    comment = await stage.say(f"/triage {command}")
+    assert stage.marks(comment) == ["confused"]
+    assert "`/triage resume` takes it up again" in stage.said[-1]
+    assert await stage.signals() == [("stop", "")]
+
+
 async def test_answer_needs_an_open_question(stage) -> None:
     comment = await stage.say("/triage answer 2.4.1", "rita")
     assert stage.marks(comment) == ["confused"]

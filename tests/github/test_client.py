@@ -280,3 +280,11 @@ async def test_failed_deliveries_are_asked_for_again(server, github) -> None:
     assert server.world.redelivered == [4]
     assert server.asked("GET", "/deliveries")[0].authorization.count(".") == 2
     assert APP_ID
+
+
+async def test_we_learn_how_we_are_called_from_what_we_write(server, repo, client) -> None:
+    """A server may name us otherwise than by our slug, and leave out the App."""
+    server.world.open_issue(repo)
+    ours = await client.create_comment(1, "hello")
+    server.world.comments[ours.id]["performed_via_github_app"] = None
+    assert [comment.ours for comment in await client.comments(1)] == [True]
