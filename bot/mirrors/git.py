@@ -122,8 +122,6 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
     parts = urlsplit(url)
     allowed = {"https", "http", "file"} & {parts.scheme}
     settings = {
-        **{f"protocol.{name}.allow": "always" for name in allowed},
-        "protocol.allow": "never",
         "core.hooksPath": os.devnull,
         "core.fsmonitor": "false",
         "safe.directory": "*",
@@ -139,7 +137,11 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
     authority = os.environ.get("SSL_CERT_FILE")
     if authority:
         settings["http.sslCAInfo"] = authority
-    told = {"GIT_CONFIG_COUNT": str(len(settings)), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ASKPASS": ""}
+    told = {
+        "GIT_CONFIG_COUNT": str(len(settings)),
+        "GIT_ASKPASS": "",
+        "GIT_ALLOW_PROTOCOL": ":".join(allowed) or "none",
+    }
     for number, (name, value) in enumerate(settings.items()):
         told |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     return environment() | told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from nodes.search.git import parse_content
@@ -27,8 +28,9 @@ class BlobReader:
         asked, answers = self._process.stdin, self._process.stdout
         assert asked is not None  # noqa: S101 - pipes were asked for
         assert answers is not None  # noqa: S101
-        asked.write(b"".join(blob.encode() + b"\n" for blob in blobs))
-        asked.flush()
+        with suppress(BrokenPipeError):  # git gave up at an object that is damaged: nothing more will be answered
+            asked.write(b"".join(blob.encode() + b"\n" for blob in blobs))
+            asked.flush()
         return [parse_content(answers, answers.readline()) for _ in blobs]
 
     def __enter__(self) -> Self:

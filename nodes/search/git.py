@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 from nodes.search.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 TEXT_LIMIT = 1_000_000
 """Bytes. A larger blob is found by its path alone, and never loaded."""
@@ -27,7 +27,14 @@ SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "s
 QUIET = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
+    # Nobody's own settings change what is read; objects are what their ids say, not what stands in for them.
     "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    # Before 2.45 git fetches missing objects all the same, by a command that the repository may name.
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
@@ -76,7 +83,7 @@ class Repository:
         if not revision or revision.startswith("-") or "\0" in revision or "\n" in revision:
             raise UnknownRevision(f"{printable(revision)!r} is not a revision: name a branch, a tag or a commit")
         done = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
-        if done.returncode == 0:
+        if done.returncode == 0 and not done.stdout.startswith(b"^"):
             return done.stdout.decode().split()[-1]
         if not self._run("rev-list", "--all", "--max-count=1").stdout:
             raise EmptyRepository(f"{printable(str(self.directory))}: the repository has no commits yet")
@@ -84,23 +91,47 @@ class Repository:
 
     def tree(self, commit: str) -> list[Entry]:
         """List the regular files of a commit by path; submodules and symlinks are left out."""
-        done = self._run("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-        if done.returncode:
-            raise GitFailed(f"git cannot list {commit}: {last_line(done.stderr)}")
-        return sorted(filter(None, map(parse_entry, done.stdout.split(b"\0"))), key=lambda entry: entry.path)
+        return sorted(self._listed(commit), key=lambda entry: entry.path)
 
     def entry(self, commit: str, path: str) -> Entry | None:
         """Return one file of a commit, or None where no regular file has that path."""
         if not path or path.startswith("/") or "\0" in path:
             return None
-        done = self._run(
-            "--literal-pathspecs", "ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", os.fsencode(path)
-        )
-        entries = filter(None, map(parse_entry, done.stdout.split(b"\0")))
-        return next((entry for entry in entries if entry.path == path), None)
+        return next((entry for entry in self._listed(commit, os.fsencode(path)) if entry.path == path), None)
+
+    def _listed(self, commit: str, *paths: bytes) -> Iterator[Entry]:
+        done = self._list("-l", commit, *paths)
+        sizes: dict[bytes, bytes] = {}
+        if done.returncode:  # in a partial clone git gives up at the first object that is not there
+            sizes = self._sizes()
+            done = self._list("-z", commit, *paths)
+        if done.returncode:
+            hint = "; this is a partial clone: fetch what is missing" if b"promisor" in done.stderr else ""
+            raise GitFailed(f"git cannot list {commit}: {last_line(done.stderr)}{hint}")
+        return filter(None, (parse_entry(record, sizes) for record in done.stdout.split(b"\0")))
+
+    def _list(self, option: str, commit: str, *paths: bytes) -> subprocess.CompletedProcess[bytes]:
+        return self._run("--literal-pathspecs", "ls-tree", "-r", "-z", option, "--full-tree", commit, "--", *paths)
+
+    def _sizes(self) -> dict[bytes, bytes]:
+        """The size of every object that is here, by its id."""
+        done = self._run("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
+        return dict(line.split() for line in done.stdout.splitlines())
 
     def read(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Read blobs one after the other, in the order asked; a missing one is skipped."""
+        asked = list(blobs)
+        answered = 0
+        for blob, content in self._answers(asked):
+            answered += 1
+            if content is not None:
+                yield blob, content
+        if answered < len(asked):  # in a partial clone git gives up at the first blob that is not there
+            here = self._sizes()
+            rest = self._answers([blob for blob in asked[answered:] if blob.encode() in here])
+            yield from ((blob, content) for blob, content in rest if content is not None)
+
+    def _answers(self, blobs: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         # A file instead of a pipe for the ids: git never waits for us while we wait for it.
         with tempfile.TemporaryFile() as ids:
             ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
@@ -199,23 +230,25 @@ def environment() -> dict[str, str]:
     return kept | QUIET
 
 
-def parse_entry(record: bytes) -> Entry | None:
-    """Read ``mode type sha size<TAB>path``; None for what is not a regular file."""
+def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
+    """Read ``mode type sha size<TAB>path``, or without the size, which is then looked up.
+
+    None for what is not a regular file.
+    """
     head, tab, path = record.partition(b"\t")
     if not tab:
         return None
-    mode, kind, blob, size = head.split()
+    mode, kind, blob, *written = head.split()
+    size = written[0] if written else sizes.get(blob, b"-")
     if kind != b"blob" or mode == b"120000":
         return None
     return Entry(path.decode("utf-8", "surrogateescape"), blob.decode(), int(size) if size.isdigit() else -1)
 
 
-def parse_batch(stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Read the answers of ``git cat-file --batch``."""
+def parse_batch(stream: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
+    """Read the answers of ``git cat-file --batch``, None for an object that is missing."""
     while header := stream.readline():
-        content = parse_content(stream, header)
-        if content is not None:
-            yield header.split()[0].decode(), content
+        yield header.split()[0].decode(), parse_content(stream, header)
 
 
 def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:
