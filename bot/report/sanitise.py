@@ -34,7 +34,8 @@ def prose(text: str) -> str:
     line = " ".join(visible(mask(text)).split())
     said = "".join(_piece(piece) for piece in _split_code(line))
     # At the start of a line these would be a list, a rule or a heading.
-    return _OPENING.sub(_as_text, said, count=1) if _OPENING.match(said) else said
+    opening = _OPENING.match(said)
+    return _as_text(opening) + said[opening.end() :] if opening else said
 
 
 def code(text: str) -> str:
