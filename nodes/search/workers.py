@@ -49,8 +49,8 @@ def parse(repository: Repository, batches: Sequence[Sequence[Job]]) -> Iterator[
             for one in helper.rest():
                 done.add(one.number)
                 yield one
-    # What a killed helper left undone.
-    yield from parse_here(repository, batches, [number for number in range(len(batches)) if number not in done])
+    if undone := [number for number in range(len(batches)) if number not in done]:  # by a helper that was killed
+        yield from parse_here(repository, batches, undone)
 
 
 def processes_for(size: int) -> int:

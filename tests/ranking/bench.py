@@ -4,8 +4,9 @@
     python -m tests.ranking.bench --repos CLONES --data FILE    JSON lines: id, repo, base_commit, issue, gold_files
 
 CLONES holds one clone per repository in a folder named owner+name; the clone may be one level down, in repo. All three
-rank the same source files of the same commit, each from nothing. all@k: every fixed file is within the first k; hit@k:
-any is; fn@k: every fixed function is within the first k places. x: time as a multiple of bm25s's in this run.
+index the same text files of the same commit from nothing, and rank its source files. all@k: every fixed file is within
+the first k; hit@k: any is; fn@k: every fixed function is within the first k places. x: time as a multiple of bm25s's in
+this run.
 """
 
 from __future__ import annotations

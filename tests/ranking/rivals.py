@@ -1,4 +1,7 @@
-"""What Tracehound is compared with: what a user would pick instead, on the same source files of the same commit."""
+"""What Tracehound is compared with: what a user would pick instead, on the same files of the same commit.
+
+They index every text file of the tree, as Tracehound does, and list source files alone, which is what is asked for.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import bm25s
+import numpy as np
 
 from nodes.search.engine import Engine
-from nodes.search.git import decode
+from nodes.search.git import TEXT_LIMIT, decode, is_text
+from nodes.search.loading import WITHOUT_WORDS
 from nodes.search.roles import role_of
 from nodes.search.types import Query
 
@@ -52,11 +57,13 @@ def bm25(clone: Path, commit: str, _scratch: Path) -> Ranker:
     """Index whole files, identifiers split, with bm25s."""
     texts = _texts(clone, commit)
     paths = list(texts)
+    is_source = np.array([role_of(path) == "source" for path in paths])
     index = bm25s.BM25()
     index.index([_words(f"{path} {text}") for path, text in texts.items()], show_progress=False)
 
     def rank(issue: str) -> Ranked:
-        found, _ = index.retrieve([_words(issue)], k=min(LISTED, len(paths)), show_progress=False)
+        count = min(LISTED, int(is_source.sum()))
+        found, _ = index.retrieve([_words(issue)], k=count, weight_mask=is_source, show_progress=False)
         return Ranked(tuple(paths[number] for number in found[0]))
 
     return rank
@@ -68,7 +75,8 @@ def counting(clone: Path, commit: str, _scratch: Path) -> Ranker:
 
     def rank(issue: str) -> Ranked:
         words = {word for word in _words(issue) if len(word) > 3}
-        order = sorted(texts, key=lambda path: (-sum(texts[path][word] for word in words), path))
+        source = [path for path in texts if role_of(path) == "source"]
+        order = sorted(source, key=lambda path: (-sum(texts[path][word] for word in words), path))
         return Ranked(tuple(order[:LISTED]))
 
     return rank
@@ -83,9 +91,10 @@ RANKERS: dict[str, Callable[[Path, str, Path], Ranker]] = {
 
 def _texts(clone: Path, commit: str) -> dict[str, str]:
     repository = Engine(clone).repository
-    entries = [e for e in repository.tree(repository.resolve(commit)) if role_of(e.path) == "source"]
+    tree = repository.tree(repository.resolve(commit))
+    entries = [e for e in tree if role_of(e.path) not in WITHOUT_WORDS and 0 < e.size <= TEXT_LIMIT]
     blobs = dict(repository.read(sorted({entry.blob for entry in entries})))
-    return {entry.path: decode(blobs[entry.blob]) for entry in entries if entry.blob in blobs}
+    return {e.path: decode(blobs[e.blob]) for e in entries if e.blob in blobs and is_text(blobs[e.blob])}
 
 
 def _words(text: str) -> list[str]:

@@ -77,7 +77,7 @@ def outline(language: Language, source: bytes) -> Outline:
         if "import" in captures:
             imports.update(dict.fromkeys(_unquoted(node) for node in captures["import"]))
         elif "string" in captures:
-            strings.extend(_messages(captures["string"]))
+            strings.extend(_messages(captures["string"], source))
         elif "lead" in captures:
             leads.extend(captures["lead"])
         else:
@@ -147,6 +147,9 @@ def _first_line(item: _Found, leads: Sequence[Node], ends: Sequence[int], source
 def _parameters(lists: Iterable[Node]) -> Iterator[str]:
     """Name each parameter; one that takes its argument apart is named for the first part."""
     for parameter in (child for node in lists for child in node.named_children):
+        if parameter.type == "identifier":  # most are, and the rest costs time
+            yield _text(parameter)
+            continue
         if parameter.type == "spread_parameter":  # Java: the type comes first, and neither is a field
             parts = parameter.named_children[-1:]
         else:
@@ -180,9 +183,12 @@ def _definition(item: _Found, name: str) -> Definition:
     return Definition(name, kind, item.start_line, item.end_line, item.parameters)
 
 
-def _messages(nodes: Iterable[Node]) -> Iterator[tuple[int, str]]:
+def _messages(nodes: Iterable[Node], source: bytes) -> Iterator[tuple[int, str]]:
     for node in nodes:
-        text = _QUOTES.sub("", _text(node)).strip()
+        quoted = source[node.start_byte : node.end_byte]
+        if b" " not in quoted:  # most strings are no messages, and the rest costs time
+            continue
+        text = _QUOTES.sub("", quoted.decode("utf-8", "replace")).strip()
         if " " in text and len(text) < 4 * MAX_STRING:
             yield node.start_point[0] + 1, text[:MAX_STRING]
 
@@ -192,7 +198,10 @@ def _text(node: Node) -> str:
 
 
 def _dotted(node: Node) -> str:
-    text = _text(node)[:MAX_NAME].strip("*& \r\n\t`:")
+    text = _text(node)[:MAX_NAME]
+    if text.isidentifier():
+        return text
+    text = text.strip("*& \r\n\t`:")
     # In an operator's name angle brackets may be the name, and a cast is named for its type.
     text = _CAST.sub(r"\1", text) if "operator" in text else _ARGUMENTS.sub("", text)
     return _SPACE.sub("", text).replace("::", ".").removesuffix(".prototype").strip(".")
