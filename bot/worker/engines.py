@@ -14,7 +14,14 @@ KEPT = 2
 class Engines:
     """Engines by mirror."""
 
-    def __init__(self, kept: int = KEPT) -> None:
+    def __init__(self, cache_bytes: int, kept: int = KEPT) -> None:
+        """Make none yet.
+
+        Args:
+            cache_bytes: how much of what was parsed is kept of each repository, on disk.
+            kept: repositories whose indexes stay in memory.
+        """
+        self._cache_bytes = cache_bytes
         self._kept = kept
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
 
@@ -22,7 +29,7 @@ class Engines:
         """The engine of a mirror, made if need be; its cache goes when the mirror goes."""
         engine = self._engines.pop(mirror, None)
         if engine is None or not mirror.exists():
-            engine = Engine(mirror, mirror.parent)
+            engine = Engine(mirror, mirror.parent, cache_bytes=self._cache_bytes)
         self._engines[mirror] = engine
         while len(self._engines) > self._kept:
             self._engines.popitem(last=False)

@@ -93,11 +93,10 @@ async def _pinned(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Run:
     """
     if run.sha and run.sha != code.sha:
         raise UnreadableError(f"commit {run.sha[:12]} is gone")
-    brain = turn.tools.rules if seen.found.config.brain == "rules" else turn.tools.brain
     await turn.store.runs.pin(
         run.number,
         sha=code.sha,
-        brain=brain.name,
+        brain=turn.tools.brains.for_run(seen.found.config).name,
         config_hash=seen.found.digest,
         body_hash=body_hash(seen.issue),
     )
@@ -157,8 +156,8 @@ def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
         body=issue.body,
         code=code,
         evidence=turn.store.evidence(run.number),
-        brain=tools.rules if seen.found.config.brain == "rules" else tools.brain,
-        rules=tools.rules,
+        brain=tools.brains.for_run(seen.found.config),
+        rules=tools.brains.rules,
         signals=turn.store.signals,
         renderer=MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}"),
         facts=read_facts(issue.title, issue.body),

@@ -11,15 +11,12 @@ import aiosqlite
 
 from bot.github import GitHub
 from bot.mirrors import Mirrors
-from bot.model import model_settings
 from bot.server_settings import ServerSettings
 from bot.store.sqlite import SqliteStore
+from bot.worker.brains import Brains, open_brains
 from bot.worker.engines import Engines
-from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import SqliteCheckpoints, serializer
-from nodes.context import Brain
 from nodes.graph import Graph, build_graph
 
 
@@ -33,9 +30,7 @@ class Tools:
     engines: Engines
     graph: Graph
     checkpoints: SqliteCheckpoints
-    brain: Brain
-    """What the operator has set."""
-    rules: Brain
+    brains: Brains
     bots: frozenset[str]
     """Logins of bots that the operator lets count as people, in lower case."""
 
@@ -50,16 +45,14 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
         stack.push_async_callback(github.aclose)
         connection = await stack.enter_async_context(aiosqlite.connect(settings.data_dir / "checkpoints.db"))
         checkpoints = SqliteCheckpoints(connection, serde=serializer())
-        rules = RulesBrain()
         yield Tools(
             store=store,
             github=github,
             mirrors=Mirrors(settings.data_dir / "repos", local_addresses=_is_local(settings)),
-            engines=Engines(),
+            engines=Engines(settings.settings.triage_cache_mb * 1_000_000),
             graph=build_graph(checkpoints),
             checkpoints=checkpoints,
-            brain=await stack.enter_async_context(_brain(settings, rules)),
-            rules=rules,
+            brains=await stack.enter_async_context(open_brains(settings.settings, RulesBrain())),
             bots=settings.settings.bots,
         )
 
@@ -76,15 +69,3 @@ def _github(settings: ServerSettings) -> GitHub:
 def _is_local(settings: ServerSettings) -> bool:
     """Whether GitHub itself runs on this machine, as it does in tests."""
     return urlsplit(settings.settings.github_api_url).hostname in ("127.0.0.1", "::1", "localhost")
-
-
-@asynccontextmanager
-async def _brain(settings: ServerSettings, rules: Brain) -> AsyncIterator[Brain]:
-    if settings.settings.brain == "rules":
-        yield rules
-        return
-    models = Models(model_settings(settings.settings))
-    try:
-        yield LLMBrain(models)
-    finally:
-        await models.aclose()

@@ -1,0 +1,55 @@
+"""What jobs share, and what each has for itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.repo_config import RepositoryConfig
+from bot.worker.brains import Brains
+from bot.worker.engines import Engines
+from nodes.brains.models import Models, ModelSettings
+from nodes.brains.rules import RulesBrain
+from nodes.context import Case, ModelError
+from nodes.facts import IssueFacts
+from nodes.judgements import Investigation
+from nodes.state import BugTriageState
+from tests.model_server import says, serve
+from tests.repositories import make_repository
+
+CASE = Case(state=BugTriageState(iterations=1), title="It fails", body="", facts=IssueFacts(), evidence=())
+
+
+async def test_what_one_run_spent_is_not_taken_off_another() -> None:
+    with serve() as server:
+        server.script = [says(Investigation(problem="It fails.", hypothesis="", confidence=0.2).model_dump())]
+        models = Models(ModelSettings(base_url=server.url, max_calls=1, calls_per_minute=6_000))
+        brains = Brains(RulesBrain(), models)
+        first = brains.for_run(RepositoryConfig())
+        await first.investigate(CASE)
+        with pytest.raises(ModelError, match="budget"):
+            await first.investigate(CASE)
+        await brains.for_run(RepositoryConfig()).investigate(CASE)
+        assert len(server.requests) == 2
+        await models.aclose()
+
+
+async def test_a_repository_may_keep_its_issues_from_models() -> None:
+    brains = Brains(RulesBrain(), Models(ModelSettings()))
+    assert brains.for_run(RepositoryConfig(brain="rules")) is brains.rules
+    assert Brains(RulesBrain()).for_run(RepositoryConfig()).name == "rules"
+
+
+def test_engines_keep_to_the_configured_cache_and_the_last_few_stay(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("a", "b", "c")]
+    for folder in folders:
+        make_repository(folder, {"a.py": "x = 1\n"})
+    engines = Engines(7_000_000, kept=2)
+    first = engines.of(folders[0])
+    assert first.cache is not None
+    assert first.cache.largest == 7_000_000
+    assert engines.of(folders[0]) is first
+    for folder in folders[1:]:
+        engines.of(folder)
+    assert engines.of(folders[0]) is not first
