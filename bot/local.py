@@ -8,12 +8,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import aiosqlite
-
 from bot.code import EngineCode
 from bot.model import model_settings
 from bot.report.markdown import MarkdownRenderer
 from bot.settings import Settings
+from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
@@ -112,6 +111,5 @@ async def _brain(settings: Settings) -> AsyncIterator[Brain | None]:
 
 @asynccontextmanager
 async def _checkpoints(settings: Settings) -> AsyncIterator[SqliteCheckpoints]:
-    path = settings.triage_data_dir / "checkpoints.db"
-    async with aiosqlite.connect(path) as connection:
+    async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
         yield SqliteCheckpoints(connection, serde=serializer())

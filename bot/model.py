@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.errors import UserError
 from bot.settings import Settings
 from nodes.brains.models import ModelSettings, ModelSettingsError, check_model
 
@@ -22,6 +23,22 @@ def model_settings(settings: Settings) -> ModelSettings:
         base_url=settings.openai_base_url,
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
     )
+
+
+def check_brain(settings: Settings) -> None:
+    """Make sure that a model which was asked for is configured; whether it answers is seen when it is needed.
+
+    Raises:
+        UserError: it is not, or cannot be the supervisor's.
+    """
+    if settings.brain == "rules":
+        return
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise UserError("the brain `llm` needs OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint")
+    try:
+        check_model(model_settings(settings))
+    except ModelSettingsError as error:
+        raise UserError(str(error)) from error
 
 
 def model_fault(settings: Settings) -> str | None:

@@ -6,13 +6,16 @@ import asyncio
 import contextlib
 import logging
 import signal
+import socket
 from collections.abc import Iterator
 
 import uvicorn
+from starlette.applications import Starlette
 
 from bot.app import build_app
 from bot.dispatch.child import WorkerProcess
 from bot.dispatch.lock import DirectoryLock
+from bot.errors import UserError
 from bot.server_settings import ServerSettings
 from bot.store.sqlite import SqliteStore
 
@@ -26,38 +29,53 @@ def serve(settings: ServerSettings, *, host: str, port: int) -> None:
     """Serve until told to stop; then let what runs end within ten seconds.
 
     Raises:
-        UserError: another server works in the data directory, or it was written by a newer release.
+        UserError: nothing can be worked on with these settings, or another server works in the data directory.
     """
-    lock = DirectoryLock(settings.data_dir)
-    store = SqliteStore(settings.data_dir / "store.db", tidy=False)  # the worker does
-    app = build_app(settings, store, WorkerProcess(store.jobs, lock.descriptor))
-    config = uvicorn.Config(
+    with contextlib.ExitStack() as stack:
+        lock = DirectoryLock(settings.data_dir)
+        stack.callback(lock.release)
+        listener = stack.enter_context(_listener(host, port))
+        store = SqliteStore(settings.data_dir / "store.db", tidy=False)  # the worker does
+        stack.callback(lambda: asyncio.run(store.aclose()))
+        worker = WorkerProcess(store.jobs, lock.descriptor, lambda: signal.raise_signal(signal.SIGTERM))
+        _Server(_config(build_app(settings, store, worker))).run([listener])
+    if worker.fault:
+        raise UserError(worker.fault)
+
+
+def _config(app: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
-        host=host,
-        port=port,
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=HTTP_DRAIN,
     )
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """A socket at the address, IPv6 too.
+
+    Raises:
+        UserError: it is taken, or no address of this machine's.
+    """
     try:
-        _Server(config).run()
-    finally:
-        asyncio.run(store.aclose())
-        lock.release()
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family, backlog=2_048)
+    except OSError as error:
+        raise UserError(f"cannot listen on {host} port {port}: {error.strerror}; set HOST or PORT") from error
 
 
 class _Server(uvicorn.Server):
     """Says where it listens, and ends with 0 when it was told to end."""
 
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Say where."""
-        await super().startup(sockets)  # type: ignore[arg-type]
-        for server in self.servers:
-            for socket in server.sockets:
-                host, port = socket.getsockname()[:2]
-                logger.info("listening on %s port %s", host, port, extra={"action": "listening"})
+        await super().startup(sockets)
+        for one in sockets or ():
+            host, port = one.getsockname()[:2]
+            logger.info("listening on %s port %s", host, port, extra={"action": "listening"})
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

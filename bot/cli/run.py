@@ -67,7 +67,10 @@ def command(
         click.echo("the .env here belongs to the repository that is read, so it is left unread", err=True)
     if brain is not None:
         settings = settings.model_copy(update={"triage_brain": brain})
-    _check_brain(settings)
+    if settings.brain == "llm":
+        from bot.model import check_brain  # noqa: PLC0415  rules need no models
+
+        check_brain(settings)
     progress = Progress(verbose=verbose)
     try:
         state = _triage(repo, rev, given, settings, progress, interactive=interactive)
@@ -77,22 +80,6 @@ def command(
         sys.exit(130)
     progress.clear()
     click.echo(_rendered(state, form), color=_colour())
-
-
-def _check_brain(settings: Settings) -> None:
-    """A model that was asked for must be configured; whether it answers is seen when it is needed."""
-    if settings.brain == "rules":
-        return
-    from bot.errors import UserError  # noqa: PLC0415
-    from bot.model import model_settings  # noqa: PLC0415
-    from nodes.brains.models import ModelSettingsError, check_model  # noqa: PLC0415
-
-    if settings.openai_api_key is None and settings.openai_base_url is None:
-        raise UserError("--brain llm needs OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint")
-    try:
-        check_model(model_settings(settings))
-    except ModelSettingsError as error:
-        raise UserError(str(error)) from error
 
 
 def _triage(

@@ -8,8 +8,9 @@ import signal
 import sys
 import threading
 
-from bot.dispatch.child import DRAIN, READY
+from bot.dispatch.child import DRAIN, READY, UNUSABLE
 from bot.dispatch.embedded import Dispatcher
+from bot.errors import UserError
 from bot.logs import log_to_stderr
 from bot.server_settings import ServerSettings, load_server_settings
 from bot.worker import open_worker
@@ -23,7 +24,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the parent says when to end
     log_to_stderr()
     os.nice(NICE)
-    asyncio.run(_work(load_server_settings()))
+    try:
+        asyncio.run(_work(load_server_settings()))
+    except UserError as error:
+        _say(UNUSABLE + " ".join(str(error).split()).encode(errors="replace") + b"\n")
+        sys.exit(2)
 
 
 async def _work(settings: ServerSettings) -> None:
@@ -35,14 +40,19 @@ async def _work(settings: ServerSettings) -> None:
         threading.Thread(target=_listen, args=(loop, dispatcher), daemon=True).start()
         running = asyncio.create_task(dispatcher.run())
         upkeep = asyncio.create_task(worker.keep_up())
-        sys.stdout.buffer.write(READY)
-        sys.stdout.buffer.flush()
+        _say(READY)
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait({stopped, running}, return_when=asyncio.FIRST_COMPLETED)
         upkeep.cancel()
         await dispatcher.drain(DRAIN)
         stopped.cancel()
         await running
+
+
+def _say(word: bytes) -> None:
+    """To the parent."""
+    sys.stdout.buffer.write(word)
+    sys.stdout.buffer.flush()
 
 
 def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatcher) -> None:

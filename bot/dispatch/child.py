@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from bot.store.jobs import Jobs
@@ -17,6 +18,8 @@ DRAIN = 6.0
 LONGEST_PAUSE = 30.0
 """Seconds between two starts, when it will not stay up."""
 READY = b"ready\n"
+UNUSABLE = b"unusable: "
+"""How the child begins to say what a person must mend before it can work at all."""
 
 logger = logging.getLogger(__name__)
 
@@ -28,15 +31,19 @@ class WorkerProcess:
     data directory too.
     """
 
-    def __init__(self, jobs: Jobs, lock: int) -> None:
+    def __init__(self, jobs: Jobs, lock: int, give_up: Callable[[], None]) -> None:
         """Start nothing yet.
 
         Args:
             jobs: to free what a child that ended was working on.
             lock: the descriptor that the child inherits.
+            give_up: called when the child cannot work at all, as ``fault`` says then.
         """
         self._jobs = jobs
         self._lock = lock
+        self._give_up = give_up
+        self.fault = ""
+        """What a person must mend before it can work."""
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
         self.ready = False
@@ -75,6 +82,9 @@ class WorkerProcess:
         while True:
             began = time.monotonic()
             code = await self._run_once()
+            if self.fault:
+                self._give_up()
+                return
             freed = await self._jobs.recover(blame=True)
             pause = 0.5 if time.monotonic() - began > LONGEST_PAUSE else min(LONGEST_PAUSE, pause * 2 or 0.5)
             logger.error("the worker ended with %s", code, extra={"action": "worker_ended", "jobs": freed})
@@ -92,9 +102,16 @@ class WorkerProcess:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
         )
         if self._process.stdout is not None:
-            self.ready = await self._process.stdout.readline() == READY
-            logger.info("the worker is ready", extra={"action": "worker_ready"})
+            self._hear(await self._process.stdout.readline())
         try:
             return await self._process.wait()
         finally:
             self.ready = False
+
+    def _hear(self, line: bytes) -> None:
+        """What it says first, unless it dies."""
+        self.ready = line == READY
+        if self.ready:
+            logger.info("the worker is ready", extra={"action": "worker_ready"})
+        if line.startswith(UNUSABLE):
+            self.fault = line.removeprefix(UNUSABLE).decode(errors="replace").strip()

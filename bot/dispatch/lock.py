@@ -20,10 +20,9 @@ class DirectoryLock:
         """Take the lock.
 
         Raises:
-            UserError: another server works in this directory.
+            UserError: another server works in this directory, or nothing can be written there.
         """
-        directory.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = _opened(directory)
         until = time.monotonic() + patience
         while not _locked(self._file):
             if time.monotonic() >= until:
@@ -45,6 +44,14 @@ class DirectoryLock:
     def release(self) -> None:
         """Let go of it."""
         os.close(self._file)
+
+
+def _opened(directory: Path) -> int:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise UserError(f"cannot write to {directory}: {error.strerror}; set TRIAGE_DATA_DIR") from error
 
 
 def _locked(file: int) -> bool:

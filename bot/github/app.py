@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+import jwt
+
+from bot.errors import UserError
 from bot.github.channel import Channel
 from bot.github.repository import RepositoryClient
 from bot.github.session import Session
@@ -41,6 +44,19 @@ class GitHub:
         bucket = self._buckets[repository.installation_id]
         channel = Channel(self._session, self._tokens, bucket, repository)
         return RepositoryClient(channel, repository, bucket=bucket, app=self, server_url=self._server_url)
+
+    async def check_key(self) -> None:
+        """Sign something, which asks nobody.
+
+        Raises:
+            UserError: what was given as the App's key is none.
+        """
+        try:
+            await self._session.app_authorization()
+        except (jwt.PyJWTError, ValueError, TypeError) as error:
+            raise UserError(
+                "GITHUB_PRIVATE_KEY: cannot be read as a private key; take the file GitHub gave you"
+            ) from error
 
     async def failed_deliveries(self, since: str) -> list[FailedDelivery]:
         """Deliveries whose last attempt since then failed, oldest first."""

@@ -31,15 +31,27 @@ def fault_of(response: httpx.Response) -> BotError:
     says = f"GitHub answered {status} to {method}: {message(response)}"
     if is_limited(response):
         return RateLimitedError(says, after=retry_after(response))
+    if status == 401 or _is_app_unknown(response):
+        return _not_known(response, says)
     if status in (404, 410):
         return GoneError(says)
     if status >= 500 or status == 408:
         return OutcomeUnknownError(says) if method == "POST" else RetryableError(says)
-    if status == 401:
-        return TokenRefusedError(says)
     if status == 403 and "suspended" in message(response).lower():
         return SuspendedError(says)
     return RefusedError(says)
+
+
+def _not_known(response: httpx.Response, says: str) -> RetryableError:
+    if _is_app_unknown(response):
+        return RetryableError(f"check GITHUB_APP_ID, the App's private key and this machine's clock: {says}")
+    return TokenRefusedError(says)
+
+
+def _is_app_unknown(response: httpx.Response) -> bool:
+    """Is it us that GitHub does not know? An operator can mend that, and then what waited goes on."""
+    said = message(response)
+    return response.status_code in (401, 404) and ("JSON web token" in said or "Integration not found" in said)
 
 
 def is_limited(response: httpx.Response) -> bool:

@@ -37,11 +37,14 @@ class Database:
                 no commit has to wait for it, unless it is long overdue.
 
         Raises:
-            UserError: a newer release wrote it.
+            UserError: a newer release wrote it, or it cannot be used at all.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
-        self._connection = self._thread.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = self._thread.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
+        except (OSError, sqlite3.DatabaseError, StoreError) as error:
+            raise UserError(f"{path} cannot be used: {error}") from error
 
     async def do(self, work: Work[T]) -> T:
         """Commit what was done, or nothing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from bot.model import model_settings
+from bot.model import check_brain, model_settings
 from bot.repo_config import RepositoryConfig
 from bot.settings import Settings
 from nodes.brains.llm import LLMBrain
@@ -31,10 +31,15 @@ class Brains:
 
 @asynccontextmanager
 async def open_brains(settings: Settings, rules: Brain) -> AsyncIterator[Brains]:
-    """The brains of this process, whose connections are closed in the end."""
+    """The brains of this process, whose connections are closed in the end.
+
+    Raises:
+        UserError: the model is not configured, or cannot be the supervisor's.
+    """
     if settings.brain == "rules":
         yield Brains(rules)
         return
+    check_brain(settings)
     models = Models(model_settings(settings))
     try:
         yield Brains(rules, models)

@@ -7,11 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-import aiosqlite
-
 from bot.github import GitHub
 from bot.mirrors import Mirrors
 from bot.server_settings import ServerSettings
+from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
 from bot.worker.brains import Brains, open_brains
 from bot.worker.engines import Engines
@@ -43,7 +42,8 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
         stack.push_async_callback(store.aclose)
         github = _github(settings)
         stack.push_async_callback(github.aclose)
-        connection = await stack.enter_async_context(aiosqlite.connect(settings.data_dir / "checkpoints.db"))
+        await github.check_key()
+        connection = await stack.enter_async_context(open_checkpoints(settings.data_dir / "checkpoints.db"))
         checkpoints = SqliteCheckpoints(connection, serde=serializer())
         yield Tools(
             store=store,

@@ -180,6 +180,23 @@ async def test_locked_and_archived_are_refused(server, repo, client) -> None:
         await client.add_labels(1, ["bug"])
 
 
+@pytest.mark.parametrize(
+    "refused",
+    [
+        Fault(status=401, message="A JSON web token could not be decoded"),
+        Fault(status=404, message="Integration not found"),
+    ],
+    ids=["key", "id"],
+)
+async def test_an_app_that_github_does_not_know_is_the_operators_to_mend(server, repo, client, refused) -> None:
+    server.world.open_issue(repo)
+    server.fail("POST", "access_tokens", refused)
+    with pytest.raises(RetryableError, match="check GITHUB_APP_ID") as raised:
+        await client.issue(1)
+    assert not isinstance(raised.value, RefusedError)
+    assert await client.issue(1)
+
+
 async def test_a_suspended_installation_is_told_from_a_missing_permission(server, repo, github) -> None:
     server.world.suspended = True
     with pytest.raises(SuspendedError):

@@ -1,0 +1,40 @@
+"""The file of checkpoints: where runs stand, and nothing that is not known otherwise."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiosqlite
+
+logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def open_checkpoints(path: Path) -> AsyncIterator[aiosqlite.Connection]:
+    """The file, made if need be; a damaged one is set aside, for runs that stand in it can begin anew."""
+    if not await _is_sound(path):
+        _set_aside(path)
+    async with aiosqlite.connect(path) as connection:
+        yield connection
+
+
+async def _is_sound(path: Path) -> bool:
+    async with aiosqlite.connect(path) as connection:
+        try:
+            said = await connection.execute_fetchall("PRAGMA quick_check(1)")
+        except sqlite3.OperationalError:
+            raise  # the disk is full, or it may not be read: that is no damage
+        except sqlite3.DatabaseError:
+            return False
+        return [tuple(row) for row in said] == [("ok",)]
+
+
+def _set_aside(path: Path) -> None:
+    aside = path.replace(path.with_name(f"{path.name}.damaged"))
+    for left in ("-wal", "-shm"):
+        path.with_name(path.name + left).unlink(missing_ok=True)
+    logger.error("%s is damaged, and was set aside as %s", path, aside.name, extra={"action": "checkpoints_lost"})

@@ -1,0 +1,66 @@
+"""A server that cannot do its work says why in one line, and does not start."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import triage
+from tests.deliveries import SECRET
+from tests.github_server import GitHubServer, private_key
+from tests.github_world import APP_ID, Repo
+from tests.serve.app import running, wait_for
+from tests.serve.conftest import BODY, TITLE
+
+NO_KEY = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
+MODEL = {"TRIAGE_BRAIN": "llm", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+FAULTS = [
+    pytest.param({"GITHUB_PRIVATE_KEY": NO_KEY}, "GITHUB_PRIVATE_KEY: cannot be read", id="a-key-that-is-none"),
+    pytest.param({**MODEL, "TRIAGE_SUPERVISOR_MODEL": "o3"}, "o3 takes no temperature", id="a-model-that-cannot-route"),
+    pytest.param({"TRIAGE_BRAIN": "llm"}, "needs OPENAI_API_KEY", id="a-model-that-is-nowhere"),
+    pytest.param({"TRIAGE_DATA_DIR": "/proc/nothing"}, "cannot write to /proc/nothing", id="no-place-to-write"),
+    pytest.param({"TRIAGE_DATA_DIR": "a file"}, "cannot write to a file: File exists", id="a-file-for-a-folder"),
+    pytest.param({"TRIAGE_DATA_DIR": "spoilt"}, "store.db cannot be used: file is not a database", id="no-store"),
+    pytest.param({"HOST": "256.1.1.1"}, "cannot listen on 256.1.1.1 port 0", id="an-address-that-is-none"),
+]
+
+
+@pytest.mark.parametrize(("settings", "says"), FAULTS)
+def test_what_keeps_it_from_working_is_said_at_the_start(tmp_path: Path, settings: dict[str, str], says: str) -> None:
+    (tmp_path / "a file").touch()
+    (tmp_path / "spoilt").mkdir()
+    (tmp_path / "spoilt" / "store.db").write_text("not a database")
+    sound = {
+        "GITHUB_APP_ID": str(APP_ID),
+        "GITHUB_PRIVATE_KEY": private_key(),
+        "GITHUB_WEBHOOK_SECRET": SECRET,
+        "GITHUB_API_URL": "http://127.0.0.1:9",
+        "TRIAGE_DATA_DIR": str(tmp_path / "data"),
+        "HOST": "127.0.0.1",
+        "PORT": "0",
+    }
+    done = triage(tmp_path, "serve", **(sound | settings))
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path, github: GitHubServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        given = {"GITHUB_APP_ID": "1", "GITHUB_PRIVATE_KEY": private_key(), "GITHUB_WEBHOOK_SECRET": SECRET}
+        done = triage(
+            tmp_path, "serve", "--host", "127.0.0.1", "--port", port, TRIAGE_DATA_DIR=str(tmp_path / "data"), **given
+        )
+    assert (done.returncode, f"port {port}: Address already in use" in done.stderr) == (2, True)
+
+
+def test_damaged_checkpoints_cost_a_position_and_no_issue(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "checkpoints.db").write_bytes(b"not a database" * 100)
+    with running(github, tmp_path / "data") as app:
+        number = app.open_issue(repo, TITLE, BODY)
+        wait_for(lambda: len(github.world.reports(repo, number)) == 1, 15.0, lambda: app.log[-5:])
+        assert any(line.get("action") == "checkpoints_lost" for line in app.log)
