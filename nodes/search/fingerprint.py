@@ -58,6 +58,8 @@ class Fingerprint:
     """The error's type without its package."""
     frames: tuple[str, ...]
     """``module/path:function``, innermost first."""
+    message: str = ""
+    """What was said, less what differs from one occurrence to the next."""
 
 
 def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
@@ -70,12 +72,12 @@ def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
     frames = collapse([label for frame in trace.frames for label in own_frame(frame, names)])[:FRAMES]
     error = plain_error(trace.error)
     enough = len(frames) >= ENOUGH
-    message = "" if enough else plain_message(trace.message or "")
+    message = plain_message(trace.message or "")
     if not frames and not (error and message):
         return None
     said = "\x00".join((error, *frames, *(["message", message] if not enough else [])))
     value = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return Fingerprint(value, "frames" if enough else "message", error, tuple(frames))
+    return Fingerprint(value, "frames" if enough else "message", error, tuple(frames), message)
 
 
 def fingerprints(traces: Iterable[StackTrace], names: PathIndex) -> tuple[Fingerprint, ...]:

@@ -1,0 +1,133 @@
+"""Whether two issues are about the same failure, or close: few rules, each with its reason in words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from nodes.search.fingerprint import Fingerprint
+from nodes.search.similar.nearest import BODY, TITLE, PastIndex, shared
+from nodes.search.similar.words import IssueWords, words_of
+
+SAME_TITLE, SAME_BODY = 0.85, 0.6
+"""From here on two texts tell the same: docs/accuracy.md has the pairs by which this was set."""
+LIKE_TITLE, LIKE_TEXT = 0.5, 0.5
+"""From here on two texts bear out a crash that is not named surely enough by itself."""
+CLOSE_TITLE, CLOSE = 0.3, 0.25
+"""From here on one issue is worth a look for whoever reads the other. Where titles share nothing, it is a template's
+words that are alike."""
+MANY_FRAMES = 3
+"""From here on a way through the code is no coincidence, whatever was said at its end."""
+FEW_TITLE_WORDS, FEW_WORDS = 2, 5
+"""Two texts that share fewer words say too little to be called the same."""
+
+_QUOTED = re.compile(r"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|“[^”\n]{0,200}”")
+_NUMBER = re.compile(r"\d+(?:\.\d+){0,5}")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An issue as it is compared."""
+
+    title: str
+    words: IssueWords
+    crashes: tuple[Fingerprint, ...] = ()
+
+    @classmethod
+    def of(cls, title: str, body: str, crashes: tuple[Fingerprint, ...] = ()) -> Report:
+        """Read an issue."""
+        return cls(title, words_of(title, body), crashes)
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What two issues have in common."""
+
+    relation: Literal["duplicate", "related"] | None
+    score: float
+    """0..1; a crash that is the same is 1."""
+    why: str = ""
+
+
+def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
+    """Judge two issues.
+
+    Args:
+        one: as it is now.
+        other: as it is now.
+        past: the repository's issues, which say how rare a word is.
+    """
+    alike = _Texts.of(one, other, past)
+    same = _same_crash(one, other)
+    if same is not None and (_is_sure(same, other) or alike.bear_out):
+        return Likeness("duplicate", 1.0, f"the same crash, {_named(same)}")
+    if alike.same and _says_enough(one, other) and _same_numbers(one.title, other.title):
+        return Likeness("duplicate", alike.score, "title and text say the same")
+    if same is not None and (same.basis == "message" or len(same.frames) >= MANY_FRAMES):
+        return Likeness("related", max(alike.score, CLOSE), f"the same kind of crash, {_named(same)}")
+    if alike.close:
+        return Likeness("related", alike.score, "title and text share words that few issues have")
+    return Likeness(None, alike.score)
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """How alike titles and bodies are."""
+
+    title: float
+    body: float
+
+    @classmethod
+    def of(cls, one: Report, other: Report, past: PastIndex) -> _Texts:
+        return cls(past.title_likeness(one.words, other.words), past.body_likeness(one.words, other.words))
+
+    @property
+    def score(self) -> float:
+        return round(TITLE * self.title + BODY * self.body, 4)
+
+    @property
+    def same(self) -> bool:
+        return self.title >= SAME_TITLE and self.body >= SAME_BODY
+
+    @property
+    def bear_out(self) -> bool:
+        return self.title >= LIKE_TITLE and self.score >= LIKE_TEXT
+
+    @property
+    def close(self) -> bool:
+        return self.title >= CLOSE_TITLE and self.score >= CLOSE
+
+
+def _same_crash(one: Report, other: Report) -> Fingerprint | None:
+    """A crash that both show, one that is named by its frames first."""
+    theirs = {crash.value for crash in other.crashes}
+    same = [crash for crash in one.crashes if crash.value in theirs]
+    return max(same, key=lambda crash: crash.basis == "frames", default=None)
+
+
+def _is_sure(crash: Fingerprint, other: Report) -> bool:
+    """Whether a crash went the same way and said the same; every query of a program ends in the same two frames."""
+    return crash.basis == "frames" and any(
+        theirs.value == crash.value and theirs.message == crash.message for theirs in other.crashes
+    )
+
+
+def _named(crash: Fingerprint) -> str:
+    where = crash.frames[0].rpartition(":")[0] if crash.frames else ""
+    return f"{crash.error or 'an error'}{f' in {where}' if where else ''} (crash {crash.value})"
+
+
+def _says_enough(one: Report, other: Report) -> bool:
+    titles = shared(one.words.title, other.words.title)
+    return titles >= FEW_TITLE_WORDS and shared(one.words.body, other.words.body) >= FEW_WORDS
+
+
+def _same_numbers(one: str, other: str) -> bool:
+    """Words leave numbers out; outside quotes they tell issues apart: Python 3.11, Python 3.12."""
+    return _numbers(one) == _numbers(other)
+
+
+def _numbers(title: str) -> Counter[str]:
+    return Counter(_NUMBER.findall(_QUOTED.sub(" ", title)))

@@ -1,0 +1,113 @@
+"""The issues nearest to one by their words: every one is compared, which takes milliseconds for thousands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodes.search.similar.words import WORDS, IssueWords, Words, unpacked
+
+BUCKETS = 1 << 20
+"""Hashes are counted in so many; two words that share one weigh a little less than they should."""
+SATURATION = 1.2
+"""BM25's k1: a word said ten times is not ten times the word."""
+TITLE, BODY, CRASH = 0.4, 0.6, 0.5
+"""Shares of the fields in the score by which issues are found; those of title and body are also the likeness's."""
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An issue that is near."""
+
+    number: int
+    score: float
+    """0..1, and up to 1.5 where the crash is the same as well."""
+
+
+class _Field:
+    """One field of all issues: a sparse matrix with normalised rows."""
+
+    def __init__(self, rows: Sequence[bytes]) -> None:
+        self._rows = len(rows)
+        joined: Words = np.frombuffer(b"".join(rows), WORDS)
+        ends = np.cumsum([len(row) // WORDS.itemsize for row in rows], dtype=np.int64)
+        self._starts = np.concatenate((np.zeros(1, np.int64), ends))
+        buckets = (joined["term"] & (BUCKETS - 1)).astype(np.int32)
+        frequency = np.bincount(buckets, minlength=BUCKETS).astype(np.float32)
+        # BM25's; the floor keeps what every issue says from weighing nothing where there are but a few issues.
+        self.rarity: Floats = np.log1p((self._rows - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+        np.maximum(self.rarity, 0.01, out=self.rarity)
+        self._buckets = buckets
+        self._weights: Floats = self.rarity[buckets] * _saturated(joined["count"])
+
+    def cosines(self, query: bytes) -> Floats:
+        """How near each row is to a query, 0..1."""
+        wanted: Words = np.frombuffer(query, WORDS)
+        if not self._rows or not len(wanted):
+            return np.zeros(self._rows, np.float32)
+        dense = np.zeros(BUCKETS, np.float32)
+        np.add.at(dense, wanted["term"] & (BUCKETS - 1), self.weighted(wanted))
+        length = float(np.linalg.norm(self.weighted(wanted)))
+        dots = self._sums(self._weights * dense[self._buckets])
+        lengths = np.sqrt(self._sums(self._weights**2))
+        return np.divide(dots, lengths * length, out=np.zeros_like(dots), where=lengths > 0)
+
+    def weighted(self, words: Words) -> Floats:
+        """The weights of a row's words."""
+        weights: Floats = self.rarity[words["term"] & (BUCKETS - 1)] * _saturated(words["count"])
+        return weights
+
+    def _sums(self, values: Floats) -> Floats:
+        """The sum of each row's values; an empty row's is 0, which ``reduceat`` would get wrong."""
+        running = np.concatenate((np.zeros(1), np.cumsum(values, dtype=np.float64)))
+        sums: Floats = (running[self._starts[1:]] - running[self._starts[:-1]]).astype(np.float32)
+        return sums
+
+
+class PastIndex:
+    """Issues of one repository by their words."""
+
+    def __init__(self, issues: Sequence[tuple[int, IssueWords]]) -> None:
+        self.numbers = np.array([number for number, _ in issues], np.int64)
+        self._title = _Field([words.title for _, words in issues])
+        self._body = _Field([words.body for _, words in issues])
+        self._crash = _Field([words.crash for _, words in issues])
+
+    def nearest(self, query: IssueWords, limit: int) -> list[Near]:
+        """The nearest issues, best first; of equally near ones the oldest first."""
+        scores = TITLE * self._title.cosines(query.title) + BODY * self._body.cosines(query.body)
+        scores = np.round(scores + CRASH * self._crash.cosines(query.crash), 4)
+        order = np.lexsort((self.numbers, -scores))[:limit]
+        return [Near(int(self.numbers[at]), float(scores[at])) for at in order if scores[at] > 0]
+
+    def title_likeness(self, one: IssueWords, other: IssueWords) -> float:
+        """How alike two titles are, 0..1, rare words first."""
+        return _cosine(self._title, one.title, other.title)
+
+    def body_likeness(self, one: IssueWords, other: IssueWords) -> float:
+        """How alike two bodies are, 0..1, rare words first."""
+        return _cosine(self._body, one.body, other.body)
+
+
+def shared(one: bytes, other: bytes) -> int:
+    """How many different words two fields share."""
+    return len(unpacked(one).keys() & unpacked(other).keys())
+
+
+def _cosine(field: _Field, one: bytes, other: bytes) -> float:
+    first, second = np.frombuffer(one, WORDS), np.frombuffer(other, WORDS)
+    left = dict(zip(first["term"].tolist(), field.weighted(first).tolist(), strict=True))
+    right = dict(zip(second["term"].tolist(), field.weighted(second).tolist(), strict=True))
+    dot = sum(weight * right[term] for term, weight in left.items() if term in right)
+    lengths = np.linalg.norm(list(left.values())) * np.linalg.norm(list(right.values()))
+    return round(float(dot / lengths), 4) if dot else 0.0
+
+
+def _saturated(counts: NDArray[np.uint8]) -> Floats:
+    wide = counts.astype(np.float32)
+    return wide * (SATURATION + 1) / (wide + SATURATION)

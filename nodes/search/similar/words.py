@@ -1,0 +1,77 @@
+"""An issue as the hashes of its words: what is kept of it, so that no text need be kept."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodes.search.fingerprint import FRAMES, plain_error, plain_function
+from nodes.search.mentions.markdown import MAX_TEXT, lines, without_comments
+from nodes.search.stacktraces import find_traces
+from nodes.search.tokens import STOPWORDS, WORD, hashes_of, term_hash
+
+VERSION = 1
+"""Of what is kept; words of another version are read anew."""
+MOST_WORDS = 800
+"""Different words of a body that are kept, the most frequent first: beyond them it is a log."""
+
+WORDS: Any = np.dtype([("term", "<u4"), ("count", "u1")])
+_FORM_LINE = re.compile(r" {0,3}(?:#{1,6}[ \t]|[-*+][ \t]\[[ xX]\][ \t])|_?No response_?$|```")
+
+Words = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class IssueWords:
+    """Three fields of an issue, each the packed hashes of its terms with how often they occur (``WORDS``)."""
+
+    title: bytes
+    body: bytes
+    crash: bytes
+    """The error and the innermost functions of its stack traces, without paths, lines and addresses."""
+
+
+def words_of(title: str, body: str) -> IssueWords:
+    """Read what is kept of an issue."""
+    crash = Counter(term_hash(name) for name in crash_names(body))
+    return IssueWords(_packed(_terms(title)), _packed(_terms(own_text(body))), _packed(crash))
+
+
+def own_text(body: str) -> str:
+    """A body without what a template wrote: hints, headings and boxes to tick."""
+    return "\n".join(line for line in lines(without_comments(body[:MAX_TEXT])) if not _FORM_LINE.match(line))
+
+
+def crash_names(body: str) -> list[str]:
+    """Names that the same crash has in any version and on any machine; which files are whose is not known here."""
+    named: list[str] = []
+    for trace in find_traces(body[:MAX_TEXT]):
+        error = plain_error(trace.error)
+        named += [f"error {error}"] if error else []
+        named += [f"frame {plain_function(frame.function or '')}" for frame in trace.frames[: 2 * FRAMES]]
+    return [name for name in named if name not in ("frame ", "frame ~")]
+
+
+def unpacked(words: bytes) -> dict[int, int]:
+    """Hashes with their counts."""
+    read = np.frombuffer(words, WORDS)
+    return dict(zip(read["term"].tolist(), read["count"].tolist(), strict=True))
+
+
+def _terms(text: str) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    for word, times in Counter(WORD.findall(text)).items():
+        if word.lower() not in STOPWORDS:
+            for term in hashes_of(word):
+                counts[term] += times
+    return counts
+
+
+def _packed(counts: Counter[int]) -> bytes:
+    kept = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_WORDS]
+    return np.array([(term, min(count, 255)) for term, count in sorted(kept)], WORDS).tobytes()
