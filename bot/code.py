@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.engine import Engine
+from nodes.search.fingerprint import Fingerprint
 from nodes.search.history.types import History, Spot
 from nodes.search.lookups import Lookups
 from nodes.search.types import Lookup, Query, Ranking
@@ -39,6 +40,10 @@ class EngineCode:
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:
         """What the history behind the commit says of places: suspect changes, owners, how the crashes are named."""
         return await asyncio.to_thread(self._engine.history, query, spots, self._sha)
+
+    async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:
+        """How the crashes in a text are named, by the commit's files."""
+        return await asyncio.to_thread(self._engine.fingerprints, text, self._sha)
 
     async def subject(self, change: str) -> str | None:
         """The first line of a commit's message, or None where the history behind the commit holds no such one."""

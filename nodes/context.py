@@ -10,7 +10,9 @@ from nodes.evidence import Evidence, NumberedEvidence
 from nodes.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, WebReading
 from nodes.report import Ticket, TriageReport
+from nodes.search.fingerprint import Fingerprint
 from nodes.search.history.types import History, Spot
+from nodes.search.similar import PastIndex
 from nodes.search.types import Lookup, Query, Ranking
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
@@ -36,6 +38,9 @@ class CodePort(Protocol):
     async def subject(self, change: str) -> str | None:
         """The first line of a commit's message, or None where the history behind the commit holds no such one."""
 
+    async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:
+        """How the crashes in a text are named, by the commit's files."""
+
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         """As many of these lines as are short enough to quote, or None where there is no such text file."""
 
@@ -47,6 +52,42 @@ class CodePort(Protocol):
 
     async def words(self, text: str) -> Lookup:
         """What shares most words with a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastIssue:
+    """Another issue of the repository, as it is now."""
+
+    number: int
+    title: str
+    body: str
+    state: Literal["open", "closed"]
+    url: str
+    """Where it can be read; empty where it has no address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """Issues that may be about the same, by what was kept of them."""
+
+    numbers: tuple[int, ...] = ()
+    """Best first."""
+    past: PastIndex = field(default_factory=lambda: PastIndex(()))
+    """All that were looked at: they say how rare a word is."""
+
+
+class PastUnreadableError(Exception):
+    """The past issues cannot be read now; the message says why, in one line."""
+
+
+class PastPort(Protocol):
+    """The repository's earlier issues. Each call may raise PastUnreadableError."""
+
+    async def similar(self, title: str, body: str, limit: int) -> Nearby:
+        """The issues nearest to a text, less those that a person said are another matter."""
+
+    async def read(self, number: int) -> PastIssue | None:
+        """An issue as it is now; None where it is gone or is no issue of this repository any more."""
 
 
 class EvidencePort(Protocol):
@@ -201,6 +242,8 @@ class Context:
     signals: SignalPort
     renderer: Renderer
     web: WebPort | None = None
+    past: PastPort | None = None
+    """None where nothing is known of earlier issues."""
     listener: Listener = field(default=lambda _node, _message: None)
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"

@@ -83,6 +83,12 @@ class RelatedIssue(Part):
     state: Literal["open", "closed"] | None = None
     """Of the other issue, as it was when it was read; None for a change."""
     why: Line = ""
+    title: Line = ""
+    """Of the other issue."""
+    evidence: str = ""
+    """Its short number in this report."""
+    checked: bool = False
+    """Set by the program alone: it was read again, it exists, and it says what the reason says."""
 
 
 class Ticket(Part):

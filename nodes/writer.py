@@ -12,6 +12,7 @@ from nodes.changes import add_history
 from nodes.compose import compose, conclude
 from nodes.context import Case, Context, Judged
 from nodes.judgements import Draft
+from nodes.past_issues import Reread, add_past_issues
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.state import BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.trust.citations import Checked, check, penalised
@@ -40,9 +41,10 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
     else:
         chosen = conclude(_better(report, state.best_draft), verdict, case)
-        whole, gathered = await add_history(chosen, case, context)
+        dated, history = await add_history(chosen, case, context)
+        whole, past = await add_past_issues(dated, case, context, history)
         final = _drafted(whole, context)
-        update["findings"] = gathered
+        update["findings"] = (*history, *past)
         update |= {"report": final, "requires_human_review": final.requires_human_review, "best_draft": None}
         update |= {"clarification_question": final.review_message}
     update["trace"] = (_entry(report, verdict, judged, state, began),)
@@ -51,7 +53,8 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
 
 async def _checked(draft: Draft, case: Case, context: Context) -> Checked:
     evidence = {item.id: item.evidence for item in case.evidence}
-    return await check(draft, evidence, context.code, f"{case.title}\n{case.body}")
+    others = Reread(context.past) if context.past is not None else None
+    return await check(draft, evidence, context.code, f"{case.title}\n{case.body}", others)
 
 
 def _was_searched(state: BugTriageState) -> bool:

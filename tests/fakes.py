@@ -10,7 +10,10 @@ from nodes.context import Case, Context, Judged, ModelError, Signal
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
+from nodes.search.fingerprint import Fingerprint, fingerprints
 from nodes.search.history.types import History, Spot
+from nodes.search.paths import PathIndex
+from nodes.search.stacktraces import find_traces
 from nodes.search.types import FileHit, Location, Lookup, Passage, Query, Ranking, Reason
 from nodes.state import SupervisorDecision
 
@@ -62,6 +65,9 @@ class FakeCode:
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:
         self.spots = list(spots)
         return self.past
+
+    async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:
+        return fingerprints(find_traces(text), PathIndex(tuple(self.files)))
 
     async def subject(self, change: str) -> str | None:
         return self.subjects.get(change)

@@ -10,6 +10,7 @@ from bot.report.words import cut
 from nodes.report import RelatedIssue, Suspect, SuspectChange, TriageReport
 
 _REASON_WORDS = 16
+_TITLE_WORDS = 16
 
 
 def maintainers(report: TriageReport, links: Links) -> str:
@@ -95,4 +96,6 @@ def related_reason(issue: RelatedIssue) -> str:
 def _related(issue: RelatedIssue) -> str:
     # In a code span, because a live reference would write into the other issue's history.
     relation = {"duplicate": "may be the same", "related": "is close", "fixed_by": "may have fixed it"}[issue.relation]
-    return f"{code(issue.reference)} {relation}{f': {prose(issue.why)}' if issue.why else ''}"
+    state = f" ({issue.state})" if issue.state else ""
+    title = f" “{prose(cut(issue.title, _TITLE_WORDS))}”" if issue.title else ""
+    return f"{code(issue.reference)}{state}{title} {relation}{f': {prose(issue.why)}' if issue.why else ''}"

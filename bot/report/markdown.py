@@ -11,7 +11,7 @@ from bot.report.links import Links
 from bot.report.sanitise import cell, code, prose
 from bot.report.wording import FOOTER, KINDS, NOT_FOUND, SECURITY, confidence_word
 from bot.report.words import cut
-from nodes.report import Suspect, Ticket, TriageReport
+from nodes.report import RelatedIssue, Suspect, Ticket, TriageReport
 
 MAX_COMMENT = 65_536
 """GitHub's own limit, in characters."""
@@ -19,10 +19,10 @@ VISIBLE_WORDS = 250
 """What is read without unfolding anything."""
 SUSPECTS = 3
 _VERDICT_WORDS = 36
-_WORDS_A_ROW = 14
+_WORDS_A_ROW = 12
 _CAUSE_WORDS = 50
 _CHANGE_WORDS = 8
-_CAUSE_WORDS_BESIDE_A_CHANGE = 22
+_CAUSE_WORDS_BESIDE_A_CHANGE = 20
 _MISSING_WORDS = 32
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
@@ -189,7 +189,15 @@ def _facts(report: TriageReport) -> str:
     area = next((label for label in report.labels if label.startswith("area: ")), None)
     if area:
         said.append(f"**Area:** {code(area.removeprefix('area: '))}")
+    related = [_short(issue) for issue in report.related if issue.relation == "related"]
+    if related:
+        said.append(f"**Related:** {', '.join(related)}")
     return " · ".join(said)
+
+
+def _short(issue: RelatedIssue) -> str:
+    """In a code span, because a live reference would write into the other issue's history."""
+    return f"{code(issue.reference)}{f' ({issue.state})' if issue.state else ''}"
 
 
 def _missing(report: TriageReport) -> str:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bot.report.sanitise import visible
 from bot.report.wording import confidence_word
-from nodes.report import Suspect, SuspectChange, TriageReport
+from nodes.report import RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.trust.secrets import mask
 
 _WIDTH = 110
@@ -75,6 +75,8 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
         ("How to confirm", report.how_to_confirm),
         ("Suspect change, not bisected", "; ".join(map(_change, report.suspect_changes))),
         ("No change is suspected", report.no_suspect_change),
+        ("Probably the same", "; ".join(_issue(one) for one in report.related if one.relation == "duplicate")),
+        ("Related", "; ".join(_issue(one) for one in report.related if one.relation == "related")),
         ("Knows this code", f"{report.owner or ''}{f' ({report.owner_reason})' if report.owner_reason else ''}"),
         ("Would help", "; ".join(report.missing)),
         ("Less likely", "; ".join(report.ruled_out)),
@@ -88,6 +90,12 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
 def _change(change: SuspectChange) -> str:
     within = f" ({change.within})" if change.within else ""
     return f"{change.sha[:10]} “{change.title}”{within} — {change.why}"
+
+
+def _issue(issue: RelatedIssue) -> str:
+    state = f" ({issue.state})" if issue.state else ""
+    title = f" “{issue.title}”" if issue.title else ""
+    return f"{issue.reference}{state}{title}{f' — {issue.why}' if issue.why else ''}"
 
 
 def _clean(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nodes.search.fingerprint import Fingerprint
 from nodes.search.history.types import History, Spot
 from nodes.search.types import Lookup, Query, Ranking
 
@@ -24,6 +25,10 @@ class NoCode:
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:  # noqa: ARG002  as above
         """Nothing."""
         return History()
+
+    async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:  # noqa: ARG002  as above
+        """Nothing: whose a frame is cannot be told."""
+        return ()
 
     async def subject(self, change: str) -> str | None:  # noqa: ARG002  as above
         """Nothing."""

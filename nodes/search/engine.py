@@ -18,15 +18,18 @@ from nodes.search.features import measure
 from nodes.search.features.definitions import add_definitions
 from nodes.search.features.surroundings import FirstLook, look_around
 from nodes.search.features.table import Features
+from nodes.search.fingerprint import Fingerprint, fingerprints
 from nodes.search.git import Repository, decode, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
 from nodes.search.loading import Loaded, load_index
 from nodes.search.lookups import Lookups
+from nodes.search.paths import PathIndex
 from nodes.search.query import Parsed, parse_query
 from nodes.search.rank import LEADS, Place, best_files, confidence, explain, load_weights, rank_places, weighted
 from nodes.search.snippets import quote
+from nodes.search.stacktraces import find_traces
 from nodes.search.types import FileHit, Location, Query, Ranking
 
 if TYPE_CHECKING:
@@ -113,6 +116,10 @@ class Engine:
         index = self._index(sha)
         wide = [widened(index, spot) for spot in spots]
         return read_history(self.repository, sha, query, wide, dict(zip(index.paths, index.blobs, strict=True)))
+
+    def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:
+        """Return how the crashes in a text are named, by the files of a commit."""
+        return fingerprints(find_traces(text), PathIndex(self._index(self.commit(commit)).paths))
 
     def subject(self, commit: str, change: str) -> str | None:
         """Return the first line of a change's message, or None where a commit's history has no such change."""

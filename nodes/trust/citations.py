@@ -41,6 +41,13 @@ class Source(Protocol):
         """The first line of a commit's message, or None where the history behind the commit holds no such one."""
 
 
+class OtherIssues(Protocol):
+    """The repository's other issues, to read them again."""
+
+    async def title(self, url: str) -> str | None:
+        """The title of the issue at an address, or None where there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A draft with everything taken out that could not be confirmed."""
@@ -51,7 +58,9 @@ class Checked:
     """Numbers of evidence that was re-read and reads as quoted."""
 
 
-async def check(draft: Draft, evidence: Mapping[str, Evidence], source: Source, issue: str) -> Checked:
+async def check(
+    draft: Draft, evidence: Mapping[str, Evidence], source: Source, issue: str, others: OtherIssues | None = None
+) -> Checked:
     """Re-read all that a draft cites and drop what fails.
 
     Args:
@@ -59,11 +68,12 @@ async def check(draft: Draft, evidence: Mapping[str, Evidence], source: Source, 
         evidence: what was gathered, by short number.
         source: the run's commit.
         issue: title and body, where quotes of the issue must stand.
+        others: the repository's other issues; without them nothing that is said of one holds.
     """
     cited = _citations(draft)
     fabricated = tuple(name for name in cited if name not in evidence)
     gathered = [name for name in cited if name in evidence]
-    standing = frozenset([name for name in gathered if await stands(evidence[name], source, issue)])
+    standing = frozenset([name for name in gathered if await stands(evidence[name], source, issue, others)])
     failed = tuple(name for name in gathered if name not in standing)
     kept, dropped, uncited = _sentences(draft.root_cause, standing)
     suspects = tuple(suspect for suspect in draft.suspects if suspect.evidence in standing)
@@ -107,7 +117,7 @@ def _uncite(text: str) -> str:
     return _BRACKETS.sub(lambda found: "" if _CITED.search(found[1]) else found[0], text).replace(" .", ".").strip()
 
 
-async def stands(evidence: Evidence, source: Source, issue: str) -> bool:
+async def stands(evidence: Evidence, source: Source, issue: str, others: OtherIssues | None = None) -> bool:
     """Whether evidence still reads as quoted where it says it stands."""
     where = evidence.locator
     if evidence.kind == "code":
@@ -116,6 +126,8 @@ async def stands(evidence: Evidence, source: Source, issue: str) -> bool:
         return await source.read(where.path, where.start_line, where.end_line) == evidence.quote
     if evidence.kind == "commit":
         return where.sha is not None and await source.subject(where.sha) == evidence.quote
+    if evidence.kind == "issue" and where.url is not None:
+        return others is not None and await others.title(where.url) == evidence.quote
     if evidence.kind in ("issue", "trace"):
         return evidence.quote in issue
     return bool(evidence.quote)

@@ -8,7 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
-from nodes.report import SuspectChange, TriageReport
+from nodes.report import RelatedIssue, SuspectChange, TriageReport
 from tests.report.reports import FOUND, NOTHING, QUESTION_OPEN, REPORTS, SECURITY, SHA, WEAK, suspect
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
@@ -34,6 +34,7 @@ def test_nothing_foreign_acts_wherever_it_stands(text, name):
     change = SuspectChange(sha=text, title=text, why=text, within=text, basis="named", author=text)
     lists = dict.fromkeys(("missing", "ruled_out", "tried", "notes"), (text,))
     places = {"suspects": (place,), "labels": (text, f"area: {text}")}
+    places |= {"related": (RelatedIssue(reference="#98", relation="related", why=text, title=text),)}
     places |= {"suspect_changes": (change,), "recent_changes": (change,), "fingerprints": (text,)}
     comment = MarkdownRenderer().comment(REPORTS[name].model_copy(update={**given, **lists, **places}))
     outside = re.sub(r"<code.*?</code>", "", MARKDOWN.render(comment), flags=re.DOTALL)
@@ -83,6 +84,7 @@ def longest() -> TriageReport:
             "severity_reason": words,
             "suspects": tuple(places),
             "suspect_changes": (SuspectChange(sha=SHA, title=words, why=words, within=words, touches_place=True),) * 3,
+            "related": (RelatedIssue(reference="#98", relation="related", state="closed", why=words, title=words),) * 3,
             "owner_reason": words,
             "missing": lines,
             "ruled_out": lines,

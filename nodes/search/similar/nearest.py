@@ -17,6 +17,9 @@ SATURATION = 1.2
 TITLE, BODY, CRASH = 0.4, 0.6, 0.5
 """Shares of the fields in the score by which issues are found; those of title and body are also the likeness's."""
 
+NEAR = 0.15
+"""Below this no rule calls two issues alike, so that reading the other one again would be for nothing."""
+
 Floats = NDArray[np.float32]
 
 
@@ -78,12 +81,16 @@ class PastIndex:
         self._body = _Field([words.body for _, words in issues])
         self._crash = _Field([words.crash for _, words in issues])
 
+    def __len__(self) -> int:
+        """How many issues there are."""
+        return len(self.numbers)
+
     def nearest(self, query: IssueWords, limit: int) -> list[Near]:
-        """The nearest issues, best first; of equally near ones the oldest first."""
+        """The nearest issues that are near at all, best first; of equally near ones the oldest first."""
         scores = TITLE * self._title.cosines(query.title) + BODY * self._body.cosines(query.body)
         scores = np.round(scores + CRASH * self._crash.cosines(query.crash), 4)
         order = np.lexsort((self.numbers, -scores))[:limit]
-        return [Near(int(self.numbers[at]), float(scores[at])) for at in order if scores[at] > 0]
+        return [Near(int(self.numbers[at]), float(scores[at])) for at in order if scores[at] >= NEAR]
 
     def title_likeness(self, one: IssueWords, other: IssueWords) -> float:
         """How alike two titles are, 0..1, rare words first."""

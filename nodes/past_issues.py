@@ -1,0 +1,162 @@
+"""What earlier issues add to a report: the same failure, reported before, and close ones; each was read again."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nodes.context import Case, Context, PastIssue, PastPort, PastUnreadableError
+from nodes.evidence import MAX_QUOTE, Evidence, Locator
+from nodes.report import RelatedIssue, TriageReport
+from nodes.search.similar import Likeness, Report, compare
+from nodes.state import AgentFinding
+from nodes.trust.citations import stands
+
+READ = 6
+"""Issues that are read again: the nearest."""
+RELATED = 3
+"""Issues of a report besides the one that it may be a duplicate of."""
+_NOT_LOOKED_UP = frozenset({"spam", "security"})
+_NUMBER = re.compile(r"(?:/issues/|#)([1-9]\d{0,8})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Another issue, and what it has in common with this one."""
+
+    issue: PastIssue
+    likeness: Likeness
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """Other issues by their address, for the citation engine."""
+
+    past: PastPort
+
+    async def title(self, url: str) -> str | None:
+        """The title of the issue at an address, or None where there is none."""
+        number = _NUMBER.search(url)
+        issue = await self.past.read(int(number[1])) if number else None
+        return _quote(issue) if issue is not None and _address(issue) == url else None
+
+
+async def add_past_issues(
+    report: TriageReport, case: Case, context: Context, gathered: Sequence[AgentFinding]
+) -> tuple[TriageReport, tuple[AgentFinding, ...]]:
+    """The report with earlier issues about the same, and the finding that gathered them.
+
+    Args:
+        report: as it is without them.
+        case: the issue.
+        context: what may be called.
+        gathered: findings whose evidence is numbered before this one's.
+    """
+    if context.past is None or report.kind in _NOT_LOOKED_UP:
+        return report, ()
+    try:
+        known, found = await _compared(case, context, context.past)
+        chosen = _chosen(found)
+        evidence = [_evidence(one) for one in chosen]
+        standing = [await stands(item, context.code, "", Reread(context.past)) for item in evidence]
+    except PastUnreadableError as error:
+        note = f"Earlier issues could not be read: {error}"[:300]
+        return report.model_copy(update={"notes": (*report.notes, note)}), ()
+    pairs = [(one, item) for one, item, holds in zip(chosen, evidence, standing, strict=True) if holds]
+    await context.evidence.put([item for _, item in pairs])
+    numbers = _numbers(case, gathered, [item for _, item in pairs])
+    related = tuple(_related(one, numbers[item.key]) for one, item in pairs)
+    update = {"related": related, "tried": (*report.tried, _tried(known, found))}
+    return report.model_copy(update=update), _finding(related, [item for _, item in pairs])
+
+
+async def _compared(case: Case, context: Context, past: PastPort) -> tuple[int, list[Found]]:
+    """How many issues are known, and the nearest of them that are alike by what they say now."""
+    nearby = await past.similar(case.title, case.body, READ)
+    mine = await _read(case.title, case.body, context) if nearby.numbers else None
+    found: list[Found] = []
+    for number in nearby.numbers if mine is not None else ():
+        issue = await past.read(number)
+        if issue is None or mine is None:
+            continue
+        theirs = await _read(issue.title, issue.body, context)
+        likeness = await asyncio.to_thread(compare, mine, theirs, nearby.past)
+        if likeness.relation is not None:
+            found.append(Found(issue, likeness))
+    return len(nearby.past), found
+
+
+async def _read(title: str, body: str, context: Context) -> Report:
+    crashes = await context.code.fingerprints(body)
+    return await asyncio.to_thread(Report.of, title, body, crashes)
+
+
+def _chosen(found: Sequence[Found]) -> list[Found]:
+    """At most one duplicate, the oldest that is open, or reports would point at each other; then the closest."""
+    same = [one for one in found if one.likeness.relation == "duplicate" and one.issue.state == "open"]
+    original = min(same, key=lambda one: one.issue.number, default=None)
+    rest = sorted((one for one in found if one is not original), key=lambda one: -one.likeness.score)
+    return [*([original] if original else []), *map(_demoted, rest[:RELATED])]
+
+
+def _demoted(one: Found) -> Found:
+    """The same failure, but not what to go on with: it is closed, or another report of it is older."""
+    why = one.likeness.why
+    if one.likeness.relation == "duplicate" and one.issue.state == "closed":
+        why = f"{why}; it was closed, so this may be back or not yet released"
+    return Found(one.issue, Likeness("related", one.likeness.score, why))
+
+
+def _evidence(one: Found) -> Evidence:
+    return Evidence(
+        kind="issue",
+        locator=Locator(url=_address(one.issue)),
+        quote=_quote(one.issue),
+        score=round(one.likeness.score, 4),
+        reasons=(one.likeness.why[:200],),
+    )
+
+
+def _address(issue: PastIssue) -> str:
+    return issue.url or f"#{issue.number}"
+
+
+def _quote(issue: PastIssue) -> str:
+    """A title is one line; one that is empty is quoted as such."""
+    return " ".join(issue.title.split())[:MAX_QUOTE] or "(no title)"
+
+
+def _numbers(case: Case, gathered: Sequence[AgentFinding], new: Sequence[Evidence]) -> dict[str, str]:
+    """The short numbers that the supervisor will give, by key."""
+    before = (key for finding in gathered for key in finding.evidence)
+    known = dict.fromkeys((*case.state.evidence, *before, *(item.key for item in new)))
+    return {key: f"E{number}" for number, key in enumerate(known, 1)}
+
+
+def _related(one: Found, number: str) -> RelatedIssue:
+    return RelatedIssue(
+        reference=f"#{one.issue.number}",
+        relation="duplicate" if one.likeness.relation == "duplicate" else "related",
+        state=one.issue.state,
+        why=one.likeness.why[:300],
+        title=_quote(one.issue)[:300],
+        evidence=number,
+        checked=True,
+    )
+
+
+def _tried(known: int, found: Sequence[Found]) -> str:
+    if not known:
+        return "No earlier issue is known to compare with."
+    alike = f"{len(found)} of them about the same or close" if found else "none of them about the same"
+    return f"Compared with {known} earlier issues: {alike}."
+
+
+def _finding(related: Sequence[RelatedIssue], evidence: Sequence[Evidence]) -> tuple[AgentFinding, ...]:
+    if not related:
+        return ()
+    named = ", ".join(f"{one.reference} ({one.relation})" for one in related)
+    keys = tuple(item.key for item in evidence)
+    return (AgentFinding(agent_name="past_issues", summary=f"Earlier issues: {named}"[:300], evidence=keys),)

@@ -1,0 +1,161 @@
+"""Earlier issues in a report: found by what is kept of them, and named only as they are now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from nodes.context import Nearby, PastIssue, PastUnreadableError
+from nodes.evidence import Evidence, Locator
+from nodes.past_issues import Reread
+from nodes.report import RelatedIssue, TriageReport
+from nodes.run import Finished, advance
+from nodes.search.similar import PastIndex, words_of
+from nodes.state import BugTriageState
+from nodes.trust.citations import stands
+from tests.fakes import FakeCode, FakeEvidence, ScriptedBrain, context
+from tests.graph.test_run import PLAIN, START, graph
+
+BASE = "https://github.com/octo/parser/issues"
+TRACE = (
+    "Traceback (most recent call last):\n"
+    '  File "/opt/app/src/reader.py", line 2, in read\n    return scan(text)\n'
+    '  File "/opt/app/src/lexer.py", line 3, in scan\n    advance()\n'
+    "LexError: open quote\n"
+)
+OTHERS = (
+    ("Dark mode", "Dark colours at night would be kind."),
+    ("Slow start", "It takes ten seconds until the window is there."),
+    ("Translations", "The Danish words for the menu are missing."),
+    ("Printing", "Pages come out blank on my printer since yesterday."),
+)
+
+
+def past_issue(number: int, title: str = "scan hangs", body: str = TRACE, state: str = "open") -> PastIssue:
+    return PastIssue(number, title, body, state, f"{BASE}/{number}")  # type: ignore[arg-type]
+
+
+@dataclass
+class FakePast:
+    """Issues as they were when they were kept, and as they are now."""
+
+    issues: Sequence[PastIssue]
+    changed: dict[int, PastIssue | None] = field(default_factory=dict)
+    unreadable: bool = False
+    asked: list[int] = field(default_factory=list)
+
+    async def similar(self, title: str, body: str, limit: int) -> Nearby:
+        if self.unreadable:
+            raise PastUnreadableError("GitHub answered 502")
+        rows = [(one.number, words_of(one.title, one.body)) for one in self.issues]
+        rows += [(900 + number, words_of(*issue)) for number, issue in enumerate(OTHERS)]
+        past = PastIndex(rows)
+        return Nearby(tuple(near.number for near in past.nearest(words_of(title, body), limit)), past)
+
+    async def read(self, number: int) -> PastIssue | None:
+        self.asked.append(number)
+        known = {one.number: one for one in self.issues}
+        return self.changed.get(number, known.get(number))
+
+
+def ran(past: FakePast | None, body: str = TRACE, **ports: Any) -> TriageReport:
+    ctx = context(ScriptedBrain(list(PLAIN)), past=past, title="It ends", body=body, **ports)
+
+    async def finish() -> BugTriageState:
+        outcome = await advance(graph(), ctx, "t", START)
+        assert isinstance(outcome, Finished)
+        return outcome.state
+
+    state = asyncio.run(finish())
+    assert state.report is not None
+    for one in state.report.related:
+        key = state.evidence[int(one.evidence[1:]) - 1]
+        assert isinstance(ctx.evidence, FakeEvidence)
+        kept = ctx.evidence.kept[key]
+        assert (kept.kind, kept.quote[:300], kept.locator.url) == ("issue", one.title, f"{BASE}/{one.reference[1:]}")
+    return state.report
+
+
+def named(report: TriageReport) -> list[tuple[str, str, str | None]]:
+    return [(one.reference, one.relation, one.state) for one in report.related]
+
+
+@pytest.mark.parametrize(
+    ("past", "expected"),
+    [
+        pytest.param(FakePast([past_issue(3)]), [("#3", "duplicate", "open")], id="the-same-crash"),
+        pytest.param(
+            FakePast([past_issue(8), past_issue(3)]),
+            [("#3", "duplicate", "open"), ("#8", "related", "open")],
+            id="the-oldest-is-the-original",
+        ),
+        pytest.param(
+            FakePast([past_issue(3, state="closed")]), [("#3", "related", "closed")], id="a-closed-one-is-no-duplicate"
+        ),
+        pytest.param(
+            FakePast([past_issue(3)], {3: past_issue(3, state="closed")}),
+            [("#3", "related", "closed")],
+            id="closed-since-it-was-kept",
+        ),
+        pytest.param(FakePast([past_issue(3)], {3: None}), [], id="deleted-since"),
+        pytest.param(FakePast([past_issue(3)], {3: past_issue(3, "Other", "Rewritten.")}), [], id="says-another-thing"),
+        pytest.param(FakePast([past_issue(3, body="Works for me.")]), [], id="shares-nothing"),
+        pytest.param(
+            FakePast([past_issue(number) for number in range(1, 7)]),
+            [("#1", "duplicate", "open"), *((f"#{n}", "related", "open") for n in (2, 3, 4))],
+            id="three-besides-at-the-most",
+        ),
+    ],
+)
+def test_earlier_issues_are_named_as_they_are_now(past: FakePast, expected: list[tuple[str, str, str]]) -> None:
+    report = ran(past)
+    assert named(report) == expected
+    assert all(one.checked and one.why for one in report.related)
+
+
+def test_what_was_compared_is_said() -> None:
+    assert "Compared with 5 earlier issues: 1 of them about the same or close." in ran(FakePast([past_issue(3)])).tried
+    assert not any("earlier" in line for line in ran(None).tried)
+
+
+def test_issues_that_cannot_be_read_cost_a_note_and_nothing_else() -> None:
+    report = ran(FakePast([], unreadable=True))
+    assert report.related == ()
+    assert "Earlier issues could not be read: GitHub answered 502" in report.notes
+    assert report.suspects
+
+
+def test_a_closed_issue_with_the_same_crash_says_what_that_may_mean() -> None:
+    (one,) = ran(FakePast([past_issue(3, state="closed")])).related
+    assert "the same crash, LexError" in one.why
+    assert "may be back" in one.why
+
+
+def test_no_more_than_the_nearest_are_read() -> None:
+    past = FakePast([past_issue(number) for number in range(1, 40)])
+    ran(past)
+    assert len(set(past.asked)) == 6
+
+
+async def test_the_citation_engine_reads_an_issue_again() -> None:
+    past = FakePast([past_issue(3)])
+    cited = Evidence(kind="issue", locator=Locator(url=f"{BASE}/3"), quote="scan hangs")
+    assert await stands(cited, FakeCode(), "", Reread(past))
+    assert not await stands(cited, FakeCode(), "scan hangs")
+    past.changed[3] = past_issue(3, title="scan hangs no more")
+    assert not await stands(cited, FakeCode(), "", Reread(past))
+    for url in (f"{BASE}/4", "https://evil.example/issues/3", "https://github.com", ""):
+        forged = cited.model_copy(update={"locator": Locator(url=url)})
+        assert not await stands(forged, FakeCode(), "scan hangs", Reread(FakePast([past_issue(3)])))
+
+
+def test_a_hostile_title_is_quoted_on_one_line_and_bounded() -> None:
+    title = "x\n<img src=x onerror=alert(1)> @octocat " + "y" * 5_000
+    (one,) = ran(FakePast([past_issue(3, title)])).related
+    assert isinstance(one, RelatedIssue)
+    assert "\n" not in one.title
+    assert len(one.title) <= 300
