@@ -122,6 +122,20 @@ class Labelled(_IssueWork):
     actor: str
 
 
+class LearnPast(_Work):
+    """Read the next page of a repository's old issues, to compare new ones with."""
+
+    kind: Literal["learn_past"] = "learn_past"
+    lane: ClassVar[Lane] = "control"
+    delay: ClassVar[float] = 5.0
+    ref: RepositoryRef
+
+    @property
+    def key(self) -> str:
+        """What it is ordered by; an issue that there never is stands for the repository."""
+        return f"{self.ref.key}#0"
+
+
 class InstallationChanged(_Work):
     """The App was installed, removed, suspended, or given other repositories."""
 
@@ -156,20 +170,8 @@ class RepositoryChanged(_Work):
         return self.ref.key
 
 
-Work = (
-    Triage
-    | Edited
-    | Reply
-    | Continue
-    | Expire
-    | Commands
-    | LeftOver
-    | CommentDeleted
-    | Ended
-    | Labelled
-    | InstallationChanged
-    | RepositoryChanged
-)
+OnIssueWork = Triage | Edited | Reply | Continue | Expire | Commands | LeftOver | CommentDeleted | Ended | Labelled
+Work = OnIssueWork | LearnPast | InstallationChanged | RepositoryChanged
 _stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])
 
 

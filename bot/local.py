@@ -18,7 +18,7 @@ from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import SqliteCheckpoints, serializer
-from nodes.context import Brain, Context, Listener, Signal
+from nodes.context import Brain, Context, Listener, PastPort, Signal
 from nodes.facts import read_facts
 from nodes.graph import Graph, build_graph
 from nodes.run import Waiting, advance, initial_state
@@ -39,7 +39,15 @@ class NoSignals:
 
 
 async def triage(
-    engine: Engine, sha: str, *, title: str, body: str, settings: Settings, ask: Ask, listener: Listener
+    engine: Engine,
+    sha: str,
+    *,
+    title: str,
+    body: str,
+    settings: Settings,
+    ask: Ask,
+    listener: Listener,
+    past: PastPort | None = None,
 ) -> BugTriageState:
     """Run the graph to its end, asking when it asks.
 
@@ -65,6 +73,7 @@ async def triage(
                 renderer=MarkdownRenderer(),
                 listener=listener,
                 facts=read_facts(title, body),
+                past=past,
             )
             start = initial_state(title, body, repository="", sha=sha)
             state = await _to_the_end(build_graph(saver), context, thread_id, start, ask)

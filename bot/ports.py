@@ -130,6 +130,12 @@ class GitHubPort(Protocol):
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
         """Open issues, newest first, without pull requests; ``since`` bounds by when they were changed."""
 
+    async def issues_page(self, page: int) -> tuple[list[Issue], bool]:
+        """Up to a hundred issues of any state, newest first, less the pull requests; and whether more follow.
+
+        Pages count from 1.
+        """
+
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """All comments, oldest first; with ``since`` those changed at or after it."""
 

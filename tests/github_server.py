@@ -248,9 +248,10 @@ def get_permission(asked: Asked) -> Answer:
 
 def list_issues(asked: Asked) -> Answer:
     repo = asked.repo("issues")
-    opened = [number for number, issue in repo.issues.items() if issue["state"] == "open"]
+    state = asked.call.query.get("state", ["open"])[0]
+    wanted = [number for number, issue in repo.issues.items() if state in ("all", issue["state"])]
     since = asked.call.query.get("since", [""])[0]
-    found = [asked.world.issue(repo, number) for number in sorted(opened, reverse=True)]
+    found = [asked.world.issue(repo, number) for number in sorted(wanted, reverse=True)]
     return 200, asked.page([issue for issue in found if issue["updated_at"] >= since])
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from bot.github import GitHub
     from bot.ports import Issue, RepositoryRef
     from bot.store.sqlite import SqliteStore
 
-MOST = 500
+MOST, MOST_PAST = 500, 50_000
 
 
 @click.command("backfill")
@@ -19,16 +22,50 @@ MOST = 500
 @click.option("--limit", type=click.IntRange(1, MOST), default=20, show_default=True, help="Issues at the most.")
 @click.option("--since", metavar="DATE", help="Only issues that changed since, such as 2026-01-31.")
 @click.option("--write", is_flag=True, help="Queue them for the server; without it they are only listed.")
-def command(*, repository: str, limit: int, since: str | None, write: bool) -> None:
+@click.option(
+    "--past-issues",
+    type=click.IntRange(1, MOST_PAST),
+    metavar="N",
+    help="Triage nothing: learn the newest N issues of any state, to compare new ones with.",
+)
+def command(*, repository: str, limit: int, since: str | None, write: bool, past_issues: int | None) -> None:
     """Triage open issues that were there before the App, newest first; those triaged before are left out.
 
     Lists them and stops unless --write is given: then the running server triages them one after the other, within the
     limits of the repository's configuration. Only repositories that a delivery has named are known.
+
+    The server learns the newest thousand issues by itself when it first triages one of a repository. --past-issues
+    learns more, or learns them before that; it posts nothing, and goes on where it stopped.
     """
+    if past_issues is not None:
+        asyncio.run(_learn(repository, past_issues))
+        return
     asyncio.run(_backfill(repository, limit, since, write=write))
 
 
+async def _learn(name: str, most: int) -> None:
+    from bot.cli.past_issues import learn  # noqa: PLC0415  --help needs no client
+
+    async with _opened() as (store, github):
+        ref = await _named(store, name)
+        await learn(store.for_repository(ref).past, github.for_repository(ref), most)
+
+
 async def _backfill(name: str, limit: int, since: str | None, *, write: bool) -> None:
+    async with _opened() as (store, github):
+        ref = await _named(store, name)
+        issues = await github.for_repository(ref).issues(since=_stamp(since), limit=limit)
+        fresh = [issue for issue in issues if await store.for_issue(issue.ref).runs.last() is None]
+        for issue in fresh:
+            click.echo(f"#{issue.ref.number}  {issue.title}")
+        if write:
+            await _queue(store, fresh)
+        click.echo(f"{len(fresh)} issues {'queued' if write else 'would be triaged; --write queues them'}", err=True)
+
+
+@asynccontextmanager
+async def _opened() -> AsyncIterator[tuple[SqliteStore, GitHub]]:
+    """The server's store, beside which we work, and GitHub."""
     from bot.github import GitHub  # noqa: PLC0415  --help needs no client
     from bot.server_settings import load_server_settings  # noqa: PLC0415
     from bot.store.sqlite import SqliteStore  # noqa: PLC0415
@@ -42,14 +79,7 @@ async def _backfill(name: str, limit: int, since: str | None, *, write: bool) ->
         server_url=settings.settings.github_server_url,
     )
     try:
-        ref = await _named(store, name)
-        issues = await github.for_repository(ref).issues(since=_stamp(since), limit=limit)
-        fresh = [issue for issue in issues if await store.for_issue(issue.ref).runs.last() is None]
-        for issue in fresh:
-            click.echo(f"#{issue.ref.number}  {issue.title}")
-        if write:
-            await _queue(store, fresh)
-        click.echo(f"{len(fresh)} issues {'queued' if write else 'would be triaged; --write queues them'}", err=True)
+        yield store, github
     finally:
         await github.aclose()
         await store.aclose()

@@ -17,6 +17,7 @@ from bot.dotenv import ignored_settings
 if TYPE_CHECKING:
     from bot.cli.questions import Questions
     from bot.settings import Settings
+    from nodes.context import PastPort
     from nodes.state import BugTriageState
 
 Format = Literal["md", "json", "ticket"]
@@ -41,6 +42,11 @@ Format = Literal["md", "json", "ticket"]
     show_default=True,
     help="md: the comment (laid out on a terminal); json: report, trace and metrics; ticket: a tracker's draft.",
 )
+@click.option(
+    "--issues",
+    metavar="FILE",
+    help="Earlier issues to compare with, without this one: JSON lines with number, title, body, state and url.",
+)
 @click.option("--interactive", is_flag=True, help="Answer its questions here; without it they end up in the report.")
 @click.option("--verbose", is_flag=True, help="One line per step on stderr, also where it is no terminal.")
 def command(
@@ -52,6 +58,7 @@ def command(
     title: str | None,
     brain: Literal["rules", "llm", "auto"] | None,
     form: Format,
+    issues: str | None,
     interactive: bool,
     verbose: bool,
 ) -> None:
@@ -71,9 +78,10 @@ def command(
         from bot.model import check_brain  # noqa: PLC0415  rules need no models
 
         check_brain(settings)
+    past = _past(issues)
     progress = Progress(verbose=verbose)
     try:
-        state = _triage(repo, rev, given, settings, progress, interactive=interactive)
+        state = _triage(repo, rev, given, settings, progress, interactive=interactive, past=past)
     except KeyboardInterrupt:
         progress.clear()
         click.echo("stopped; the same command goes on from here", err=True)
@@ -83,7 +91,14 @@ def command(
 
 
 def _triage(
-    repo: str, rev: str, given: IssueText, settings: Settings, progress: Progress, *, interactive: bool
+    repo: str,
+    rev: str,
+    given: IssueText,
+    settings: Settings,
+    progress: Progress,
+    *,
+    interactive: bool,
+    past: PastPort | None,
 ) -> BugTriageState:
     from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
     from bot.local import triage  # noqa: PLC0415
@@ -99,8 +114,17 @@ def _triage(
             settings=settings,
             ask=questions.ask,
             listener=progress.node,
+            past=past,
         )
     )
+
+
+def _past(file: str | None) -> PastPort | None:
+    if file is None:
+        return None
+    from bot.past.listed import read_listed  # noqa: PLC0415  --help needs no pydantic
+
+    return read_listed(file)
 
 
 def _rendered(state: BugTriageState, form: Format) -> str:

@@ -50,13 +50,18 @@ class Channel:
 
     async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
         """The pages of a list, a bounded number of them."""
-        for page in range(1, _PAGES + 1):
-            answer = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": page})
-            items: list[Any] = answer.json()
+        for number in range(1, _PAGES + 1):
+            items, more = await self.page(path, params, number)
             yield items
-            # A server may give fewer on a page than it was asked for.
-            if len(items) < _PAGE and "next" not in answer.links:
+            if not more:
                 return
+
+    async def page(self, path: str, params: Mapping[str, str | int], number: int) -> tuple[list[Any], bool]:
+        """One page of a list, from 1, and whether another may follow."""
+        answer = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": number})
+        items: list[Any] = answer.json()
+        # A server may give fewer on a page than it was asked for.
+        return items, len(items) >= _PAGE or "next" in answer.links
 
     async def token(self, repositories: tuple[int | str, ...], permissions: Mapping[str, str]) -> str:
         """A token for these repositories alone; none named means this one."""

@@ -69,6 +69,12 @@ class RepositoryClient:
                 break
         return found[:limit]
 
+    async def issues_page(self, page: int) -> tuple[list[Issue], bool]:
+        """Up to a hundred issues of any state, newest first, less the pull requests; and whether more follow."""
+        params: dict[str, str | int] = {"state": "all", "sort": "created", "direction": "desc"}
+        items, more = await self._channel.page(f"{self._base}/issues", params, page)
+        return [issue_of(item, self._repository) for item in items if not item.get("pull_request")], more
+
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """All comments, oldest first."""
         await self._app.knows_itself()

@@ -163,5 +163,27 @@ CREATE TABLE usage (
 ) STRICT, WITHOUT ROWID
 """
 
-STEPS = (_RUNS_AND_EVIDENCE, _SERVER)
+# Rows lie beside each other by repository, since a comparison reads all of them.
+_PAST_ISSUES = """
+CREATE TABLE past_issues (
+    repository_key TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    is_open INTEGER NOT NULL,
+    updated_at TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    title BLOB NOT NULL,
+    body BLOB NOT NULL,
+    crash BLOB NOT NULL,
+    PRIMARY KEY (repository_key, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE past_walks (
+    repository_key TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    page INTEGER NOT NULL,
+    seen INTEGER NOT NULL,
+    finished INTEGER NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+
+STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES)
 """A file's ``user_version`` counts the steps that were taken."""

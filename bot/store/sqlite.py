@@ -14,6 +14,7 @@ from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.jobs import Jobs
 from bot.store.labels import People
+from bot.store.past_issues import PastIssues
 from bot.store.questions import Questions
 from bot.store.run_events import RunEvents
 from bot.store.runs import IssueRuns, open_run
@@ -34,6 +35,10 @@ class SqliteStore:
     def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
         """What belongs to one repository, and nothing of another."""
         return RepositoryStore(self._database, ref.key)
+
+    def past_of(self, repository_key: str) -> PastIssues:
+        """What was learnt of a repository's issues."""
+        return PastIssues(self._database, Tenant(repository_key))
 
     def for_issue(self, ref: IssueRef) -> IssueStore:
         """What belongs to one issue."""
@@ -67,6 +72,7 @@ class RepositoryStore:
         self.questions = Questions(database, self._tenant)
         self.config = RepositoryConfig(database, key)
         self.usage = Usage(database, key)
+        self.past = PastIssues(database, self._tenant)
 
     def issue(self, ref: IssueRef) -> IssueStore:
         """One of its issues.

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.commands.obey import Heard, obey
-from bot.jobs import Commands, CommentDeleted, Ended, InstallationChanged, Job, Labelled, LeftOver, RepositoryChanged
+from bot.jobs import (
+    Commands,
+    CommentDeleted,
+    Ended,
+    InstallationChanged,
+    Job,
+    Labelled,
+    LeftOver,
+    RepositoryChanged,
+)
 from bot.publish.replies import Replies
 from bot.store.installations import InstallationState
+from bot.worker.past import is_over
 from bot.worker.tools import Tools
 from bot.worker.turn import Turn
 
@@ -38,6 +50,7 @@ async def comment_deleted(turn: Turn, work: CommentDeleted) -> None:
 async def ended(turn: Turn, work: Ended) -> None:
     """Note that the issue is over; a run that waits for it ends quietly."""
     await turn.store.row.end(work.how, work.moved_to)
+    await is_over(turn, work)
     for question in await turn.store.repository.questions.all(turn.ref.key):
         await turn.store.repository.questions.settle(turn.ref.key, question.question_id, "withdrawn")
     run = await turn.store.runs.last()
@@ -62,10 +75,10 @@ async def installation(job: Job, work: InstallationChanged, tools: Tools) -> Non
     state = _STATES.get(work.how, "active")
     await known.note(work.host, work.id, work.account, state)
     await known.add(work.added)
-    await known.remove([f"{work.host}/{number}" for number in work.removed])
+    await _remove(tools, [f"{work.host}/{number}" for number in work.removed])
     ours = await known.of(work.host, work.id)
     if state == "deleted":
-        await known.remove(ours)
+        await _remove(tools, ours)
     elif state == "active":
         await tools.store.jobs.unpark(ours)
     await tools.store.jobs.settle(job, work.how)
@@ -77,5 +90,12 @@ async def repository(job: Job, work: RepositoryChanged, tools: Tools) -> None:
     await known.add([work.ref])
     await known.archive(work.ref.key, archived=work.archived, private=work.private)
     if work.how == "deleted":
-        await known.remove([work.ref.key])
+        await _remove(tools, [work.ref.key])
     await tools.store.jobs.settle(job, work.how)
+
+
+async def _remove(tools: Tools, keys: Sequence[str]) -> None:
+    """What was learnt of issues that are no longer ours to read is forgotten."""
+    await tools.store.installations.remove(keys)
+    for key in keys:
+        await tools.store.past_of(key).clear()

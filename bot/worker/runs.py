@@ -11,6 +11,7 @@ from bot.ports import AskedQuestion, Comment, Issue
 from bot.publish.publisher import Why
 from bot.publish.quiet import reason_to_be_quiet
 from bot.store.runs import Run
+from bot.worker.past import look_again, saw
 from bot.worker.steps import Seen, step
 from bot.worker.turn import Turn, body_hash
 
@@ -47,6 +48,7 @@ async def edited(turn: Turn, work: Edited) -> None:  # noqa: ARG001  a table of 
     """A changed text is looked at again, where there was a look before; what it withdraws or answers is settled."""
     run = await turn.store.runs.last()
     if run is None or (await turn.store.row.state()).muted:
+        await look_again(turn)
         return await turn.done("not triaged, or muted")
     seen = await _seen(turn, "edited")
     if seen is None:
@@ -162,6 +164,7 @@ async def _seen(turn: Turn, why: Why) -> Seen | None:
     """Read the issue again; None, and the job is settled, where it is to be left alone now."""
     found = await turn.config()
     issue = await turn.github.issue(turn.ref.number)
+    await saw(turn, issue)
     if issue is not None and issue.ref.key != turn.ref.key:
         await turn.store.row.end("transferred", issue.ref.key)
         moved = Triage(ref=issue.ref, why="opened", moved_from=turn.ref.key)

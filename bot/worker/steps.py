@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from bot.code import EngineCode
 from bot.errors import RefusedError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
+from bot.past.stored import StoredPast
 from bot.ports import Finished, Issue, Outcome, Waiting, Withheld
 from bot.publish import Publication, Published
 from bot.publish.publisher import Why
@@ -21,6 +22,7 @@ from bot.report.document import build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.store.runs import Run
 from bot.worker.no_code import NoCode
+from bot.worker.past import begin_learning
 from bot.worker.turn import Turn, body_hash
 from nodes import run as graph_run
 from nodes.checkpoints import NewerSchemaError
@@ -51,6 +53,7 @@ async def step(turn: Turn, seen: Seen, run: Run) -> None:
     if holds_token(f"{seen.issue.title}\n{seen.issue.body}"):
         await _withhold(turn, seen, run)
         return
+    await begin_learning(turn)
     async with _code(turn, seen, run) as code:
         try:
             run = await _pinned(turn, seen, run, code)
@@ -162,6 +165,7 @@ def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
         renderer=MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}"),
         facts=read_facts(issue.title, issue.body),
         language=seen.found.config.language,
+        past=StoredPast(turn.store.repository.past, turn.github, turn.ref),
     )
 
 

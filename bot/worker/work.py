@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from bot.errors import GoneError, RefusedError, StoppedError, SuspendedError
-from bot.jobs import InstallationChanged, Job, RepositoryChanged
-from bot.ports import IssueRef
+from bot.jobs import InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
+from bot.ports import RepositoryRef
 from bot.server_settings import ServerSettings
 from bot.store.jobs import Jobs
-from bot.worker import control, runs
+from bot.worker import control, past, runs
 from bot.worker.tools import Tools, open_tools
 from bot.worker.turn import Turn
 from bot.worker.upkeep import keep_up
@@ -79,29 +79,32 @@ class Worker:
         elif isinstance(work, RepositoryChanged):
             await control.repository(job, work, self._tools)
         else:
-            await self._on_issue(job, work.ref)
+            await self._where_allowed(job, work)
 
-    async def _on_issue(self, job: Job, ref: IssueRef) -> None:
+    async def _where_allowed(self, job: Job, work: LearnPast | OnIssueWork) -> None:
         try:
-            turn = Turn.of(job, await self._located(ref), self._tools)
-            await _ON_ISSUE[job.work.kind](turn, job.work)
+            installed = await self._installed(work.ref if isinstance(work, LearnPast) else work.ref.repository)
+            if isinstance(work, LearnPast):
+                return await past.learn(job, installed, self._tools)
+            ref = replace(work.ref, installation_id=installed.installation_id)
+            await _ON_ISSUE[work.kind](Turn.of(job, ref, self._tools), work)
         except SuspendedError:
             raise
         except (RefusedError, StoppedError) as error:
             await self.jobs.settle(job, f"{type(error).__name__}: {error}")
 
-    async def _located(self, ref: IssueRef) -> IssueRef:
-        """The issue under the installation that its repository belongs to by now.
+    async def _installed(self, ref: RepositoryRef) -> RepositoryRef:
+        """The repository under the installation that it belongs to by now.
 
         Raises:
             SuspendedError: that is suspended, or nobody knows of one.
             GoneError: the repository was deleted, archived or taken away from us.
         """
-        known = await self._tools.store.installations.repository(ref.repository.key)
+        known = await self._tools.store.installations.repository(ref.key)
         if known is None:
             if ref.installation_id == 0:
                 raise GoneError("no installation is known for the repository")
-            await self._tools.store.installations.add([ref.repository])
+            await self._tools.store.installations.add([ref])
             return ref
         if known.installation == "suspended":
             raise SuspendedError("the installation is suspended")

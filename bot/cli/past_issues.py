@@ -1,0 +1,37 @@
+"""Learn a repository's old issues ahead of time, with progress: what ``triage backfill --past-issues`` does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.errors import RateLimitedError, UserError
+
+if TYPE_CHECKING:
+    from bot.ports import GitHubPort
+    from bot.store.past_issues import PastIssues
+
+A_PAGE = 100
+
+
+async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
+    """Read pages, newest first, until that many issues were read; what was read before counts and is not read again.
+
+    Raises:
+        UserError: GitHub asks to wait; the same command goes on where this one stopped.
+    """
+    from bot.past.learn import PAGES, is_enough, learn_page  # noqa: PLC0415  --help needs no numpy
+    from bot.store.past_issues import Walk  # noqa: PLC0415
+
+    walk = await past.walk() or Walk()
+    pages = walk.page + PAGES + 2 * most // A_PAGE  # half of them may be pull requests
+    while not is_enough(walk, most, pages):
+        try:
+            walk = await learn_page(past, github)
+        except RateLimitedError as error:
+            wait = f" for {error.after:.0f} s" if error.after else ""
+            raise UserError(f"GitHub asks to wait{wait}; the same command goes on after {walk.seen} issues") from error
+        click.echo(f"{walk.seen} of at most {most} issues", err=True)
+    more = "there are no older ones" if walk.finished else "older ones were left"
+    click.echo(f"{walk.seen} old issues were read to compare with; {more}", err=True)

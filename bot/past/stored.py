@@ -1,0 +1,70 @@
+"""The graph's port to earlier issues, over the store and GitHub."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+
+from bot.errors import BotError
+from bot.past.learn import see
+from bot.ports import GitHubPort, Issue, IssueRef
+from bot.store.past_issues import KeptIssue, PastIssues
+from nodes.context import Nearby, PastIssue, PastUnreadableError
+from nodes.search.similar import PastIndex, words_of
+
+_LOOKED_AT = 40
+"""Of the nearest; the reports of a known crash are closed for the most part, and its open one is the one to name."""
+
+
+class StoredPast:
+    """Issues older than one, in its repository."""
+
+    def __init__(self, past: PastIssues, github: GitHubPort, ref: IssueRef) -> None:
+        self._past = past
+        self._github = github
+        self._ref = ref
+        self._read: dict[int, PastIssue | None] = {}
+
+    async def similar(self, title: str, body: str, limit: int) -> Nearby:
+        """The issues nearest to a text, less those that a person said are another matter."""
+        try:
+            kept = await self._past.before(self._ref.number)
+            denied = await self._past.other_matters(self._ref.number)
+        except BotError as error:
+            raise PastUnreadableError(str(error)) from error
+        return await asyncio.to_thread(_nearby, kept, denied, title, body, limit)
+
+    async def read(self, number: int) -> PastIssue | None:
+        """An issue as it is now; None where it is gone or is no issue of this repository any more."""
+        if number not in self._read:
+            self._read[number] = await self._now(number)
+        return self._read[number]
+
+    async def _now(self, number: int) -> PastIssue | None:
+        try:
+            issue = await self._github.issue(number)
+            here = issue if issue is None or issue.ref.repository.key == self._ref.repository.key else None
+            await see(self._past, number, here)
+        except BotError as error:
+            raise PastUnreadableError(str(error)) from error
+        return _past_issue(here) if here is not None and not here.is_pull_request else None
+
+
+def _nearby(kept: Sequence[KeptIssue], denied: Collection[int], title: str, body: str, limit: int) -> Nearby:
+    past = PastIndex([(one.number, one.words) for one in kept])
+    is_open = {one.number: one.is_open for one in kept}
+    near = [one.number for one in past.nearest(words_of(title, body), _LOOKED_AT) if one.number not in denied]
+    chosen = _some_open(near, is_open, limit)
+    return Nearby(tuple(number for number in near if number in chosen), past)
+
+
+def _some_open(near: Sequence[int], is_open: dict[int, bool], limit: int) -> set[int]:
+    """The nearest, two thirds of them open if there are so many."""
+    first = [number for number in near if is_open[number]][: 2 * limit // 3]
+    rest = [number for number in near if number not in first]
+    return {*first, *rest[: limit - len(first)]}
+
+
+def _past_issue(issue: Issue) -> PastIssue:
+    state = "open" if issue.state == "open" else "closed"
+    return PastIssue(issue.ref.number, issue.title, issue.body, state, issue.url)  # type: ignore[arg-type]

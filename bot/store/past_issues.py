@@ -1,0 +1,130 @@
+"""What is kept of a repository's issues to compare others with: hashes of their words, never their text."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.store.database import Database
+from bot.store.tenant import Tenant
+from nodes.search.similar import VERSION, IssueWords
+
+MOST = 50_000
+"""Issues that one is compared with, the newest; it bounds what a comparison costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptIssue:
+    """A row."""
+
+    number: int
+    is_open: bool
+    updated_at: str
+    """As GitHub writes it; such strings sort by time."""
+    words: IssueWords
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How far the old issues of a repository were read."""
+
+    page: int = 1
+    """The next page to read."""
+    seen: int = 0
+    """Issues that were read."""
+    finished: bool = False
+    """There are no more."""
+
+
+class PastIssues:
+    """One repository's rows."""
+
+    def __init__(self, database: Database, tenant: Tenant) -> None:
+        self._database = database
+        self._tenant = tenant
+        self._key = tenant.repository_key
+
+    async def keep(self, issues: Sequence[KeptIssue]) -> None:
+        """Keep issues as they were read; what was read of a later state stays."""
+        await self._database.do(lambda db: _keep(db, self._key, issues))
+
+    async def mark(self, number: int, *, is_open: bool) -> None:
+        """An issue was closed, or opened again; one that is not kept stays unknown."""
+        statement = "UPDATE past_issues SET is_open = ? WHERE repository_key = ? AND number = ?"
+        await self._database.do(lambda db: db.execute(statement, (int(is_open), self._key, number)).rowcount)
+
+    async def forget(self, number: int) -> None:
+        """An issue is no longer here."""
+        statement = "DELETE FROM past_issues WHERE repository_key = ? AND number = ?"
+        await self._database.do(lambda db: db.execute(statement, (self._key, number)).rowcount)
+
+    async def clear(self) -> None:
+        """Forget everything of the repository."""
+        await self._database.do(lambda db: _clear(db, self._key))
+
+    async def before(self, number: int) -> list[KeptIssue]:
+        """The issues that are older than one, newest first."""
+        statement = """
+            SELECT number, is_open, updated_at, title, body, crash FROM past_issues
+            WHERE repository_key = ? AND number < ? AND version = ? ORDER BY number DESC LIMIT ?
+        """
+        given = (self._key, number, VERSION, MOST)
+        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        return [KeptIssue(found, bool(is_open), at, IssueWords(*words)) for found, is_open, at, *words in rows]
+
+    async def walk(self) -> Walk | None:
+        """How far the old issues were read; None if that was never begun, or what it kept is out of date."""
+        statement = "SELECT page, seen, finished FROM past_walks WHERE repository_key = ? AND version = ?"
+        row = await self._database.read(lambda db: db.execute(statement, (self._key, VERSION)).fetchone())
+        return Walk(row[0], row[1], bool(row[2])) if row else None
+
+    async def walked(self, issues: Sequence[KeptIssue], walk: Walk) -> None:
+        """Keep a page of issues and note how far that is, in one transaction."""
+        await self._database.do(lambda db: _walked(db, self._key, issues, walk))
+
+    async def other_matters(self, number: int) -> frozenset[int]:
+        """Issues of which a person said, on either of the two, that they are not the same as this one."""
+        return await self._database.read(lambda db: _other_matters(db, self._tenant, number))
+
+
+def _keep(db: sqlite3.Connection, key: str, issues: Sequence[KeptIssue]) -> None:
+    statement = """
+        INSERT INTO past_issues (repository_key, number, is_open, updated_at, version, title, body, crash)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (repository_key, number) DO UPDATE SET is_open = excluded.is_open,
+            updated_at = excluded.updated_at, version = excluded.version,
+            title = excluded.title, body = excluded.body, crash = excluded.crash
+        WHERE excluded.updated_at >= past_issues.updated_at OR excluded.version > past_issues.version
+    """
+    rows = [
+        (key, one.number, int(one.is_open), one.updated_at, VERSION, one.words.title, one.words.body, one.words.crash)
+        for one in issues
+    ]
+    db.executemany(statement, rows)
+
+
+def _walked(db: sqlite3.Connection, key: str, issues: Sequence[KeptIssue], walk: Walk) -> None:
+    _keep(db, key, issues)
+    statement = """
+        INSERT INTO past_walks (repository_key, version, page, seen, finished) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (repository_key) DO UPDATE SET version = excluded.version, page = excluded.page,
+            seen = excluded.seen, finished = excluded.finished
+    """
+    db.execute(statement, (key, VERSION, walk.page, walk.seen, int(walk.finished)))
+
+
+def _clear(db: sqlite3.Connection, key: str) -> None:
+    db.execute("DELETE FROM past_issues WHERE repository_key = ?", (key,))
+    db.execute("DELETE FROM past_walks WHERE repository_key = ?", (key,))
+
+
+def _other_matters(db: sqlite3.Connection, tenant: Tenant, number: int) -> frozenset[int]:
+    said_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
+    here = {other for (other,) in db.execute(said_here, (tenant.issue(number),))}
+    prefix = tenant.issue(0)[:-1]
+    said_there = """
+        SELECT issue_key FROM relations WHERE other = ? AND duplicate = 0 AND substr(issue_key, 1, ?) = ?
+    """
+    there = db.execute(said_there, (number, len(prefix), prefix))
+    return frozenset(here | {int(key.removeprefix(prefix)) for (key,) in there})

@@ -1,0 +1,101 @@
+"""Old issues are learnt a page at a time, newest first, each page once."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.cli.past_issues import learn
+from bot.errors import RateLimitedError, RetryableError, UserError
+from bot.github.repository import RepositoryClient
+from bot.past.learn import is_enough, learn_page, see
+from bot.store.past_issues import PastIssues, Walk
+from tests.github_server import Fault, GitHubServer
+from tests.github_world import Repo
+
+LIMITED = Fault(status=403, headers={"Retry-After": "40"}, message="You have exceeded a secondary rate limit")
+
+
+@pytest.fixture(autouse=True)
+def five_issues(server: GitHubServer, repo: Repo) -> None:
+    """One of them closed, one a pull request, two on a page."""
+    for number in range(1, 6):
+        server.world.open_issue(repo, f"Failure number {number}", "It fails.")
+    repo.issues[2]["state"] = "closed"
+    repo.issues[3]["pull_request"] = {"url": "https://x"}
+    server.world.most_a_page = 2
+
+
+def pages(server: GitHubServer) -> list[str]:
+    return [call.query["page"][0] for call in server.asked("GET", "/issues")]
+
+
+async def numbers(past: PastIssues) -> list[tuple[int, bool]]:
+    return [(one.number, one.is_open) for one in await past.before(100)]
+
+
+async def test_every_page_is_read_once_and_pull_requests_are_left_out(
+    server: GitHubServer, client: RepositoryClient, past: PastIssues
+) -> None:
+    walks = [await learn_page(past, client) for _ in range(4)]
+    assert walks == [Walk(2, 2), Walk(3, 3), Walk(4, 4, finished=True), Walk(4, 4, finished=True)]
+    assert await numbers(past) == [(5, True), (4, True), (2, False), (1, True)]
+    assert pages(server) == ["1", "2", "3"]
+
+
+async def test_a_walk_that_was_cut_off_goes_on_with_its_page(
+    server: GitHubServer, client: RepositoryClient, past: PastIssues
+) -> None:
+    await learn_page(past, client)
+    server.fail("GET", "/issues", *[LIMITED] * 9)
+    with pytest.raises(RateLimitedError) as limited:
+        await learn_page(past, client)
+    assert limited.value.after == 40
+    assert await past.walk() == Walk(2, 2)
+
+
+async def test_a_page_that_does_not_come_is_asked_for_later(
+    server: GitHubServer, client: RepositoryClient, past: PastIssues
+) -> None:
+    server.fail("GET", "/issues", *[Fault(status=502)] * 9)
+    with pytest.raises(RetryableError):
+        await learn_page(past, client)
+    assert await past.walk() is None
+
+
+@pytest.mark.parametrize(
+    ("walk", "expected"),
+    [
+        pytest.param(Walk(3, 200), False, id="more-to-come"),
+        pytest.param(Walk(11, 1_000), True, id="a-thousand-issues"),
+        pytest.param(Walk(21, 30), True, id="pull-requests-for-the-most-part"),
+        pytest.param(Walk(2, 4, finished=True), True, id="all-of-them"),
+    ],
+)
+def test_it_ends(walk: Walk, expected: bool) -> None:
+    assert is_enough(walk) == expected
+
+
+async def test_the_command_shows_progress_stops_at_its_limit_and_goes_on(
+    server: GitHubServer, client: RepositoryClient, past: PastIssues, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await learn(past, client, 3)
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "2 of at most 3 issues",
+        "3 of at most 3 issues",
+        "3 old issues were read to compare with; older ones were left",
+    ]
+    server.fail("GET", "/issues", *[LIMITED] * 9)
+    with pytest.raises(UserError, match="wait for 40 s; the same command goes on after 3 issues"):
+        await learn(past, client, 50)
+
+
+async def test_an_issue_that_is_read_is_kept_or_forgotten_as_it_is(
+    server: GitHubServer, repo: Repo, client: RepositoryClient, past: PastIssues
+) -> None:
+    for number in (1, 3):
+        await see(past, number, await client.issue(number))
+    assert await numbers(past) == [(1, True)]
+    del repo.issues[1]
+    await see(past, 1, await client.issue(1))
+    assert await numbers(past) == []

@@ -1,0 +1,117 @@
+"""The same failure reported twice, through the whole server: named as it is now, and never against a person."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import triage
+from tests.deliveries import issue_event
+from tests.github_server import GitHubServer
+from tests.github_world import Repo
+from tests.serve.app import App, running, wait_for
+from tests.serve.test_commands import settings
+
+TITLE = "Reading a feed ends with a ValueError"
+ELSEWHERE = "Upgrade broke my cron job"
+
+__all__ = ["settings"]
+
+
+@pytest.fixture
+def twins(github: GitHubServer, repo: Repo) -> Repo:
+    """A repository of its own with the same code, so that no other test's issues are compared with."""
+    return github.world.repository(f"octo/twins-{os.urandom(3).hex()}", git=repo.git, head=repo.head)
+
+
+@pytest.fixture(scope="module")
+def app(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with running(github, tmp_path_factory.mktemp("server") / "data") as app:
+        yield app
+
+
+def crash(root: str = "/usr/lib/python3/site-packages", line: int = 8, message: str = "no zone in 'Mon'") -> str:
+    return (
+        "It used to work.\n\n```\nTraceback (most recent call last):\n"
+        f'  File "{root}/feedbox/store.py", line {line + 3}, in save\n    parse_date(article)\n'
+        f'  File "{root}/feedbox/dates.py", line {line}, in parse_date\n    raise ValueError(text)\n'
+        f"ValueError: {message}\n```\n"
+    )
+
+
+AGAIN = crash("C:/Python312/Lib/site-packages", 19, "no zone in 'Tue'")
+
+
+def report(app: App, github: GitHubServer, repo: Repo, number: int) -> str:
+    wait_for(lambda: bool(github.world.reports(repo, number)), 25.0, lambda: app.log[-5:])
+    app.settled()
+    (only,) = github.world.reports(repo, number)
+    return only
+
+
+def opened(app: App, github: GitHubServer, repo: Repo, title: str, body: str) -> int:
+    number = app.open_issue(repo, title, body)
+    report(app, github, repo, number)
+    return number
+
+
+def test_a_second_report_of_a_crash_names_the_first_until_a_person_denies_it(
+    app: App, github: GitHubServer, twins: Repo
+) -> None:
+    twins.permissions["mia"] = "push"
+    first = opened(app, github, twins, TITLE, crash())
+    second = opened(app, github, twins, ELSEWHERE, AGAIN)
+    said = report(app, github, twins, second)
+    assert f"**Probably the same as [`#{first}`]({github.url}/{twins.full_name}/issues/{first}) (open)**" in said
+    assert "the same crash, ValueError in feedbox/dates" in said
+    assert "Probably the same" not in report(app, github, twins, first)
+    assert {issue["state"] for issue in twins.issues.values()} == {"open"}
+    app.comment(twins, second, f"/triage not-duplicate #{first}", "mia")
+    wait_for(lambda: "the same as" not in github.world.reports(twins, second)[0], 15.0, lambda: app.log[-5:])
+    app.settled()
+    app.comment(twins, second, "/triage", "mia")
+    app.settled()
+    assert f"#{first}" not in report(app, github, twins, second)
+    third = opened(app, github, twins, "The same here", AGAIN)
+    assert f"Probably the same as [`#{first}`]" in report(app, github, twins, third)
+
+
+def test_closed_and_deleted_issues_are_no_duplicates_whatever_was_delivered(
+    app: App, github: GitHubServer, twins: Repo
+) -> None:
+    first = opened(app, github, twins, TITLE, crash())
+    second = opened(app, github, twins, ELSEWHERE, AGAIN)
+    twins.issues[first]["state"] = "closed"
+    assert app.deliver("issues", issue_event(github.world, twins, first, "closed")) == 202
+    del twins.issues[second]  # and nobody says so
+    third = 3
+    twins.issues[second] = {}  # keep the stand-in from giving its number again
+    github.world.open_issue(twins, "Once more", AGAIN)
+    del twins.issues[second]
+    assert app.deliver("issues", issue_event(github.world, twins, third, "opened")) == 202
+    said = report(app, github, twins, third)
+    assert "Probably the same" not in said
+    assert f"**Related:** `#{first}` (closed)" in said
+    assert f"#{second}" not in said
+
+
+def test_issues_from_before_the_app_are_learnt_and_an_edit_is_heard(
+    app: App, github: GitHubServer, twins: Repo, settings: dict[str, str], tmp_path: Path
+) -> None:
+    old = github.world.open_issue(twins, TITLE, crash())["number"]
+    opened(app, github, twins, "Colours", "The dark colours of the web view are too bright at night for my eyes.")
+    number = opened(app, github, twins, ELSEWHERE, AGAIN)
+    assert f"Probably the same as [`#{old}`]" in report(app, github, twins, number)
+    twins.issues[old]["body"] = "Never mind, it was my own proxy."
+    assert app.deliver("issues", issue_event(github.world, twins, old, "edited")) == 202
+    app.settled()
+    app.pass_time(61)
+    wait_for(lambda: app.logged("edited", app.key(twins, old)), 15.0, lambda: app.log[-5:])
+    last = opened(app, github, twins, "Cron again", AGAIN)
+    assert f"Probably the same as [`#{number}`]" in report(app, github, twins, last)
+    done = triage(tmp_path, "backfill", twins.full_name, "--past-issues", "50", **settings)
+    assert done.returncode == 0, done.stderr
+    assert "2 old issues were read to compare with; there are no older ones" in done.stderr
