@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.report.folds import about, change_line, maintainers, sentence
+from bot.report.known import known
 from bot.report.links import Links
 from bot.report.sanitise import cell, code, prose
 from bot.report.wording import FOOTER, KINDS, NOT_FOUND, SECURITY, confidence_word
@@ -59,7 +60,9 @@ class MarkdownRenderer:
         if report.kind == "security":
             return f"{SECURITY}\n\n{FOOTER}\n"
         shown = self.sections(report)
-        return join((*shown.visible, shown.maintainers), (shown.about, FOOTER), fallback=shown.visible)
+        headline = known(report, self._links(report))
+        visible = (headline, *shown.visible[:-1]) if headline else shown.visible  # what is missing may stand there
+        return join((*visible, shown.maintainers), (shown.about, FOOTER), fallback=visible)
 
     def sections(self, report: TriageReport, *, suspects: int = SUSPECTS) -> Sections:
         """The parts of a comment in their order; an empty one is an empty string."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from bot.report.folds import fold, related_reason
+from bot.report.folds import fold
+from bot.report.known import known
 from bot.report.links import Links
 from bot.report.markdown import VISIBLE_WORDS, MarkdownRenderer, join
-from bot.report.sanitise import code, prose
+from bot.report.sanitise import code
 from bot.report.thread import (
     Thread,
     answered_news,
@@ -20,12 +21,10 @@ from bot.report.thread import (
     without_mention,
 )
 from bot.report.wording import LEAKED, SECURITY, WAITING
-from nodes.report import RelatedIssue, SuspectChange, TriageReport
+from nodes.report import TriageReport
 from nodes.state import BugTriageState
 
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
-_ISSUE = re.compile(r"#(\d{1,9})")
-_SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
 def report_comment(report: TriageReport, thread: Thread) -> str:
@@ -35,9 +34,10 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository)
     shown = renderer.sections(report, suspects=thread.suspects)
     told = ledger(thread)
+    links = Links(thread.server_url, thread.repository, report.commit)
     visible = _fitting(
         _Part(0, thread.marker),
-        _Part(1, _known(report, thread)),
+        _Part(1, known(report, links, thread.base)),
         _Part(0, shown.verdict),
         _Part(3, answered_news(thread)),
         _Part(4, told),
@@ -109,25 +109,3 @@ def _count(text: str) -> int:
 
 def _config(thread: Thread) -> str:
     return f"> For maintainers: {thread.config_note}" if thread.config_note else ""
-
-
-def _known(report: TriageReport, thread: Thread) -> str:
-    """The headline where the failure is known: fixed already, or reported before."""
-    links = Links(thread.server_url, thread.repository, report.commit)
-    for related in report.related:
-        if related.relation == "fixed_by":
-            return f"**Probably fixed already by {_reference(related, links, thread)}**{related_reason(related)}"
-        if related.relation == "duplicate":
-            state = f" ({related.state})" if related.state else ""
-            same = f"**Probably the same as {_reference(related, links, thread)}{state}**"
-            return f"{same}{related_reason(related)} Both stay as they are; a maintainer decides."
-    return ""
-
-
-def _reference(related: RelatedIssue, links: Links, thread: Thread) -> str:
-    issue = _ISSUE.fullmatch(related.reference)
-    if issue:
-        return f"[{code(related.reference)}]({thread.base}/issues/{issue[1]})"
-    if _SHA.fullmatch(related.reference):
-        return links.change(SuspectChange(sha=related.reference, title=""))
-    return code(related.reference) or prose(related.reference)

@@ -72,6 +72,19 @@ def test_every_quote_is_what_the_commit_holds(place: Path) -> None:
         assert suspect["checked"]
 
 
+def test_earlier_issues_from_a_file_are_compared_with(place: Path) -> None:
+    deeper = ISSUE.partition("\n")[2].replace("line 7", "line 70")
+    others = [{"number": n, "title": f"Chapter {n}", "body": f"Something about item{n}."} for n in range(2, 9)]
+    first = {"number": 1, "title": "parse() fails on empty input", "body": deeper, "url": "https://x.example/issues/1"}
+    (place / "issues.jsonl").write_text("\n".join(map(json.dumps, (*others, first))))
+    done = triage(place, "run", "--repo", "app", "--issue", "issue.md", "--issues", "issues.jsonl")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("**Probably the same as `#1` (open)**")
+    (place / "issues.jsonl").write_text("{}")
+    refused = triage(place, "run", "--repo", "app", "--issue", "issue.md", "--issues", "issues.jsonl")
+    assert (refused.returncode, "line 1: number" in refused.stderr) == (2, True)
+
+
 def test_the_ticket_has_a_title_and_fields(place: Path) -> None:
     done = triage(place, "run", "--repo", "app", "--issue", "issue.md", "--format", "ticket")
     assert done.returncode == 0

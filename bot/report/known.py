@@ -1,0 +1,40 @@
+"""The headline where a failure is known: fixed already, or reported before."""
+
+from __future__ import annotations
+
+import re
+
+from bot.report.folds import related_reason
+from bot.report.links import Links
+from bot.report.sanitise import code, prose
+from nodes.report import RelatedIssue, SuspectChange, TriageReport
+
+_ISSUE = re.compile(r"#(\d{1,9})")
+_SHA = re.compile(r"[0-9a-f]{7,64}")
+
+
+def known(report: TriageReport, links: Links, base: str = "") -> str:
+    """The first that is known of a report's failure, or nothing.
+
+    Args:
+        report: whose related issues were read again.
+        links: to the report's repository.
+        base: the address of the repository's page; without one, issues are named and not linked.
+    """
+    for related in report.related:
+        if related.relation == "fixed_by":
+            return f"**Probably fixed already by {_reference(related, links, base)}**{related_reason(related)}"
+        if related.relation == "duplicate":
+            state = f" ({related.state})" if related.state else ""
+            same = f"**Probably the same as {_reference(related, links, base)}{state}**"
+            return f"{same}{related_reason(related)} Both stay as they are; a maintainer decides."
+    return ""
+
+
+def _reference(related: RelatedIssue, links: Links, base: str) -> str:
+    issue = _ISSUE.fullmatch(related.reference)
+    if issue and base:
+        return f"[{code(related.reference)}]({base}/issues/{issue[1]})"
+    if _SHA.fullmatch(related.reference):
+        return links.change(SuspectChange(sha=related.reference, title=""))
+    return code(related.reference) or prose(related.reference)
