@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help demo test check bench docs format clean
+.PHONY: help demo test check bench claims docs format clean
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
 
@@ -39,6 +39,9 @@ check: $(STAMP) ## format, lint, types, who may import whom, generated docs, tes
 
 bench: $(STAMP) ## rank against bm25s and keyword counting; REPOS=clones DATA=issues.jsonl for your own
 	$(RUN)/python -m tests.ranking.bench $(if $(REPOS),--repos $(REPOS)) $(if $(DATA),--data $(DATA))
+
+claims: $(STAMP) ## hold reports against known fixes: REPOS=clones DATA="a.jsonl b.jsonl=30"
+	$(RUN)/python -m tests.trust.claims --repos $(REPOS) --data $(DATA)
 
 docs: $(STAMP) ## write the generated pages and the picture anew
 	$(RUN)/python docs/generate.py

@@ -60,7 +60,7 @@ async def triage(
     try:
         run_no = await store.open_run(key)
         thread_id = f"{key}:{run_no}"
-        async with _brain(settings) as brain, _checkpoints(settings) as saver:
+        async with open_brain(settings) as brain, _checkpoints(settings) as saver:
             rules = RulesBrain()
             context = Context(
                 title=title,
@@ -107,7 +107,8 @@ def _issue_key(repository: Path, sha: str, title: str, body: str, brain: str) ->
 
 
 @asynccontextmanager
-async def _brain(settings: Settings) -> AsyncIterator[Brain | None]:
+async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
+    """The model that the settings name; None where rules judge."""
     if settings.brain == "rules":
         yield None
         return

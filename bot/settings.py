@@ -66,6 +66,9 @@ class Settings(BaseSettings):
         description="GitHub's pages, where a delivery does not say.",
         examples=["https://github.example.org"],
     )
+    github_token: SecretStr | None = Field(
+        None, description="A person's token, for `triage backtest --github`; without one, public issues are read."
+    )
     triage_allowed_bots: str = Field(
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )

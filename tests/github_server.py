@@ -141,11 +141,15 @@ class Asked:
 
     def repo(self, permission: str, level: str = "read") -> Repo:
         """The repository, which must be the token's and in a state that allows it."""
-        held = self.token(permission, level)
         if "id" in self.blanks:
             repo = self.world.repos.get(int(self.blanks["id"]))
         else:
             repo = self.world.named(f"{self.blanks['owner']}/{self.blanks['repo']}")
+        if not self.call.authorization:
+            if repo is None or not repo.public or level != "read":
+                raise RefusalError(404)
+            return repo
+        held = self.token(permission, level)
         if repo is None or repo.id not in held["repositories"]:
             raise RefusalError(404)
         if level == "write" and repo.archived:

@@ -39,6 +39,8 @@ class Repo:
     permissions: dict[str, str] = field(default_factory=dict)
     """Login → the highest flag; anybody else may pull."""
     archived: bool = False
+    public: bool = False
+    """Anybody may read it, without a token."""
 
     @property
     def full_name(self) -> str:

@@ -22,6 +22,7 @@ _COMMANDS = {
     "run": "Triage one issue and print the report.",
     "locate": "Rank the files and functions an issue is about.",
     "index": "Parse a commit ahead of time.",
+    "backtest": "Say how good triage is on past fixes.",
     "graph": "Print the graph as Mermaid.",
     "serve": "Run the GitHub App: take deliveries, triage, comment.",
     "backfill": "Triage issues that were there before the App.",

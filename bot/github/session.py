@@ -59,6 +59,14 @@ class Session:
     ) -> httpx.Response:
         """Send a request and return its successful answer; a redirect is followed where it is a read.
 
+        Args:
+            method: GET, POST, …
+            path: below the API's address, with its query left to ``params``.
+            authorization: the header; empty asks as nobody.
+            json: what is sent.
+            params: the query.
+            follow: whether redirects of reads are followed.
+
         Raises:
             BotError: whatever else came of it, in one of our types.
         """
@@ -77,7 +85,8 @@ class Session:
         await self._kit.aclose()
 
     async def _once(self, method: str, url: httpx.URL, *, authorization: str, **given: Any) -> httpx.Response:
-        headers = {"Authorization": authorization, "X-GitHub-Api-Version": "2022-11-28"}
+        headers = {"Authorization": authorization} if authorization else {}
+        headers["X-GitHub-Api-Version"] = "2022-11-28"
         try:
             async with asyncio.timeout(self._patience):
                 done = await self._kit.arequest(method, url, headers=headers, **given)

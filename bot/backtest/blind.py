@@ -1,0 +1,116 @@
+"""Triage an issue as if its fix had never been made: the whole graph, on what lay behind one commit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from bot.code import EngineCode
+from bot.local import NoSignals, open_brain
+from bot.report.document import Result, build_result
+from bot.report.markdown import MarkdownRenderer
+from bot.settings import Settings
+from nodes.brains.rules import RulesBrain
+from nodes.checkpoints import serializer
+from nodes.context import Brain, Context
+from nodes.evidence import Evidence
+from nodes.facts import read_facts
+from nodes.graph import build_graph
+from nodes.run import Waiting, advance, initial_state
+from nodes.search.engine import Engine
+from nodes.search.history.types import History, Spot
+from nodes.search.types import Query, Ranking
+from nodes.state import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """What a run came to that could not know the fix."""
+
+    result: Result
+    evidence: Mapping[str, Evidence]
+    """All that was gathered, by its key."""
+    order: tuple[str, ...]
+    """The keys in the order of their short numbers."""
+    ranked: tuple[str, ...]
+    """Files in the order in which they are believed: the report's, then the search's."""
+    seconds: float
+
+    @property
+    def confidence(self) -> float:
+        """In the first file; what a report thinks of an issue that needs no code says nothing of files."""
+        return self.result.report.confidence if self.result.report.suspects else 0.0
+
+
+class Triagist:
+    """Triages issues one after the other; nothing of one is left for the next but what was parsed."""
+
+    def __init__(self, engine: Engine, brain: Brain | None = None) -> None:
+        """Read one repository, by a brain, or by rules."""
+        self._engine = engine
+        self._rules = RulesBrain()
+        self._brain = brain or self._rules
+
+    async def triage(self, title: str, body: str, commit: str) -> Blind:
+        """Run the graph at a commit; a question it asks is withdrawn, since nobody is there."""
+        began = time.perf_counter()
+        code, kept = _Code(self._engine, self._engine.commit(commit)), _Kept()
+        context = Context(
+            title=title,
+            body=body,
+            code=code,
+            evidence=kept,
+            brain=self._brain,
+            rules=self._rules,
+            signals=NoSignals(),
+            renderer=MarkdownRenderer(),
+            facts=read_facts(title, body),
+        )
+        graph = build_graph(InMemorySaver(serde=serializer()))
+        start = initial_state(title, body, repository="", sha=code.sha)
+        outcome = await advance(graph, context, "blind", start)
+        while isinstance(outcome, Waiting):
+            asked = outcome.exchange.question_id
+            outcome = await advance(graph, context, "blind", start, answer=Answer(), question_id=asked)
+        result = build_result(outcome.state)
+        named = [suspect.path for suspect in result.report.suspects]
+        ranked = tuple(dict.fromkeys((*named, *code.ranked)))
+        return Blind(result, kept.items, outcome.state.evidence, ranked, time.perf_counter() - began)
+
+
+@asynccontextmanager
+async def open_triagist(engine: Engine, settings: Settings) -> AsyncIterator[Triagist]:
+    """A triagist with the brain that the settings name."""
+    async with open_brain(settings) as brain:
+        yield Triagist(engine, brain)
+
+
+class _Code(EngineCode):
+    """Remembers what the search ranked; who broke the lines is not scored, so it is not looked for."""
+
+    ranked: tuple[str, ...] = ()
+
+    async def find(self, query: Query) -> Ranking:
+        found = await super().find(query)
+        self.ranked = tuple(hit.path for hit in found.files)
+        return found
+
+    async def history(self, query: Query, spots: Sequence[Spot]) -> History:  # noqa: ARG002  the port's signature
+        return History()
+
+
+@dataclass
+class _Kept:
+    """Evidence in memory."""
+
+    items: dict[str, Evidence] = field(default_factory=dict)
+
+    async def put(self, evidence: Sequence[Evidence]) -> None:
+        self.items.update({item.key: item for item in evidence})
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
+        return {key: self.items[key] for key in keys if key in self.items}

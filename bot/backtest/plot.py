@@ -1,0 +1,92 @@
+"""Two small charts as one SVG: what a confidence was worth, and what speaking from it would have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from bot.backtest.score import Fifth, Threshold, curve, fifths
+
+_SIDE, _TOP, _LEFT, _GAP = 260, 64, 56, 96
+_WIDTH, _HEIGHT = _LEFT + 2 * _SIDE + _GAP + 24, _TOP + _SIDE + 64
+_STYLE = """
+  svg { font: 12px system-ui, sans-serif; --ink: #1f2328; --faint: #d0d7de; --one: #0969da; --two: #bc4c00; }
+  @media (prefers-color-scheme: dark) { svg { --ink: #e6edf3; --faint: #30363d; --one: #58a6ff; --two: #f0883e;
+    background: #0d1117; } }
+  text { fill: var(--ink); } .title { font-size: 14px; font-weight: 600; } .axis { stroke: var(--faint); }
+  .ideal { stroke: var(--faint); stroke-dasharray: 4 4; } .one { stroke: var(--one); fill: none; stroke-width: 2; }
+  .two { stroke: var(--two); fill: none; stroke-width: 2; } .dot { fill: var(--one); }
+  .in-one { fill: var(--one); } .in-two { fill: var(--two); }
+"""
+
+
+def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: str) -> str:
+    """An SVG of its own: no script, no font, nothing fetched; light and dark.
+
+    Args:
+        cases: confidence in the first file, and whether it was right.
+        chosen: the threshold that is recommended, marked where there is one.
+        title: what was measured.
+    """
+    right = _LEFT + _SIDE + _GAP
+    said = f"{len(cases)} issues; {_spoken(chosen)}"
+    return "\n".join(
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+            f'aria-labelledby="t d" width="{_WIDTH}" height="{_HEIGHT}">',
+            f'<title id="t">{escape(title)}</title><desc id="d">{escape(said)}</desc><style>{_STYLE}</style>',
+            f'<text class="title" x="{_LEFT}" y="22">{escape(title)}</text>',
+            _frame(_LEFT, "right, by fifths of confidence", "confidence"),
+            *_reliability(fifths(cases)),
+            _frame(right, "if it spoke only from there on", "confidence"),
+            *_trade(curve(cases), chosen, right),
+            "</svg>\n",
+        )
+    )
+
+
+def _spoken(chosen: Threshold | None) -> str:
+    if chosen is None:
+        return "no threshold reaches the target"
+    return f"from confidence {chosen.confidence:.2f}: {chosen.precision:.0%} right, {chosen.coverage:.0%} of issues"
+
+
+def _frame(left: int, title: str, below: str) -> str:
+    bottom = _TOP + _SIDE
+    lines = [f'<text x="{left}" y="{_TOP - 12}">{title}</text>']
+    for tenth in range(0, 11, 2):
+        x, y = left + _SIDE * tenth / 10, bottom - _SIDE * tenth / 10
+        lines.append(f'<path class="axis" d="M{left} {y:.1f}H{left + _SIDE}M{x:.1f} {_TOP}V{bottom}"/>')
+        lines.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{tenth * 10} %</text>')
+        lines.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{tenth / 10:.1f}</text>')
+    lines.append(f'<text x="{left + _SIDE / 2}" y="{bottom + 40}" text-anchor="middle">{below}</text>')
+    return "\n".join(lines)
+
+
+def _reliability(parts: Sequence[Fifth]) -> list[str]:
+    bottom = _TOP + _SIDE
+    points = [(_LEFT + _SIDE * part.mean, bottom - _SIDE * part.right / part.cases, part) for part in parts]
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in points)
+    dots = [
+        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"><title>{part.cases} issues, mean confidence '
+        f"{part.mean:.0%}, right {part.right / part.cases:.0%}</title></circle>"
+        for x, y, part in points
+    ]
+    ideal = f'<path class="ideal" d="M{_LEFT} {bottom}L{_LEFT + _SIDE} {_TOP}"/>'
+    return [ideal, *([f'<path class="one" d="M{path}"/>'] if points else []), *dots]
+
+
+def _trade(points: Sequence[Threshold], chosen: Threshold | None, left: int) -> list[str]:
+    bottom = _TOP + _SIDE
+    lines: list[str] = []
+    for style, shares in (("one", [p.precision for p in points]), ("two", [p.coverage for p in points])):
+        along = (
+            f"{left + _SIDE * point.confidence:.1f} {bottom - _SIDE * share:.1f}"
+            for point, share in zip(points, shares, strict=True)
+        )
+        lines.append(f'<path class="{style}" d="M{"L".join(along)}"/>' if points else "")
+    if chosen:
+        x = left + _SIDE * chosen.confidence
+        lines.append(f'<path class="ideal" d="M{x:.1f} {_TOP}V{bottom}"><title>{_spoken(chosen)}</title></path>')
+    key = f'<text x="{left + _SIDE}" y="{_TOP - 12}" text-anchor="end">'
+    return [*lines, f'{key}<tspan class="in-one">right</tspan> · <tspan class="in-two">issues spoken on</tspan></text>']

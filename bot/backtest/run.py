@@ -1,0 +1,120 @@
+"""A backtest from its fixes to its figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bot.backtest.blind import Triagist
+from bot.backtest.fixes import Answered, Fix, answers
+from bot.backtest.notes import Notes, digest
+from bot.backtest.score import PLACES, Scored
+from bot.backtest.texts import Text, Texts
+from nodes.search.engine import Engine
+from nodes.search.errors import SearchError
+from nodes.search.rank import load_weights
+from nodes.search.version import parser_version
+
+Told = Callable[[int, int, str], None]
+"""Told how many cases are done, of how many, and what is at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is run."""
+
+    fixes: Sequence[Fix]
+    """Newest first."""
+    limit: int
+    """Cases at the most."""
+    judge: str
+    """The brain, as far as it changes what is found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An issue, its fix, and what should have been named."""
+
+    answered: Answered
+    text: Text
+
+    def key(self, judge: str) -> str:
+        """Names everything that the outcome depends on: of another release's, nothing is taken over."""
+        landed, engine = self.answered.fix.landed, repr(load_weights()) + parser_version()
+        return digest(landed.sha, landed.parent, self.text.title, self.text.body, judge, engine)
+
+
+@dataclass
+class Found:
+    """What came of it."""
+
+    cases: list[Scored] = field(default_factory=list)
+    """Newest fix first."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Why fixes could not be scored, and how many."""
+
+
+async def backtest(engine: Engine, triagist: Triagist, texts: Texts, notes: Notes, *, plan: Plan, told: Told) -> Found:
+    """Collect the newest cases, then run them oldest first: from a commit to the next, little is to be parsed.
+
+    Raises:
+        UserError: the texts cannot be read now.
+    """
+    found = Found()
+    cases = await _collect(answers(engine.repository, plan.fixes), texts, plan.limit, found.left_out, told)
+    for number, case in enumerate(reversed(cases)):
+        told(number, len(cases), f"#{case.answered.fix.number}")
+        key = case.key(plan.judge)
+        scored = notes.scored(key)
+        if scored is None:
+            try:
+                scored = await _run(triagist, case)
+            except SearchError as error:
+                found.left_out[f"the commit before the fix cannot be read: {error}"[:200]] += 1
+                continue
+            notes.keep_scored(key, scored)
+        found.cases.insert(0, scored)
+    told(len(cases), len(cases), "")
+    return found
+
+
+async def _collect(
+    answered: Iterator[Answered], texts: Texts, limit: int, left_out: Counter[str], told: Told
+) -> list[Case]:
+    cases: list[Case] = []
+    for one in answered:
+        if len(cases) >= limit:
+            break
+        if one.why_not:
+            left_out[one.why_not] += 1
+            continue
+        told(0, 0, f"reading #{one.fix.number}")
+        text = await texts.of(one.fix)
+        if text is None:
+            left_out["no text is known of that number, or it is a pull request's"] += 1
+        elif text.created > one.fix.landed.committed:
+            left_out["the issue was opened after the fix"] += 1
+        else:
+            cases.append(Case(one, text))
+    return cases
+
+
+async def _run(triagist: Triagist, case: Case) -> Scored:
+    fix, text = case.answered.fix, case.text
+    blind = await triagist.triage(text.title, text.body, fix.landed.parent)
+    report, usage = blind.result.report, blind.result.metrics.usage
+    return Scored(
+        number=fix.number,
+        fix=fix.landed.sha,
+        base=fix.landed.parent,
+        title=text.title[:200],
+        kind=report.kind,
+        confidence=blind.confidence,
+        claims=report.root_cause is not None,
+        gold=case.answered.gold,
+        ranked=blind.ranked[: max(PLACES)],
+        seconds=round(blind.seconds, 3),
+        calls=usage.calls,
+        tokens=usage.input_tokens + usage.output_tokens,
+    )

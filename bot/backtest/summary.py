@@ -1,0 +1,106 @@
+"""What a backtest prints: a table for people, a document for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot.backtest.run import Found
+from bot.backtest.score import LEAST, Fifth, Threshold, calibration, fifths, hits, recommend
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What was asked."""
+
+    repository: str
+    tip: str
+    """The newest commit whose history was read."""
+    texts: str
+    """Where the issue texts come from."""
+    judge: str
+    target: float
+    seconds: float
+    """Of this run, the cases taken over from an earlier one aside."""
+
+
+def as_document(found: Found, about: About) -> dict[str, Any]:
+    """Everything, as plain values."""
+    pairs = calibration(found.cases)
+    threshold = recommend(pairs, about.target)
+    claims = [case for case in found.cases if case.claims]
+    return {
+        **asdict(about),
+        "issues": len(found.cases),
+        "left_out": dict(found.left_out),
+        "hits": {str(k): round(share, 4) for k, share in hits(found.cases).items()},
+        "claims": {"made": len(claims), "right": sum(case.right for case in claims)},
+        "calibration": [asdict(fifth) for fifth in fifths(pairs)],
+        "threshold": asdict(threshold) if threshold else None,
+        "cost": {
+            "seconds_an_issue": round(_mean([case.seconds for case in found.cases]), 3),
+            "calls": sum(case.calls for case in found.cases),
+            "tokens": sum(case.tokens for case in found.cases),
+        },
+        "cases": [case.document() for case in found.cases],
+    }
+
+
+def as_text(found: Found, about: About) -> str:
+    """A screenful."""
+    cases = found.cases
+    if not cases:
+        return "\n".join(("No past fix could be scored.", *_left_out(found)))
+    shares = "  ".join(f"hit@{k} {share:.0%}" for k, share in hits(cases).items())
+    claims = [case for case in cases if case.claims]
+    right = sum(case.right for case in claims)
+    return "\n".join(
+        (
+            f"{len(cases)} past fixes, each triaged at the commit before it; issue texts {about.texts}",
+            "",
+            f"A fixed file among the first k:   {shares}",
+            f"A cause was claimed:              {_of(len(claims), len(cases))}; the file named was fixed: "
+            f"{_of(right, len(claims))}",
+            "",
+            "Confidence in the first file      cases    mean   right",
+            *(_line(fifth, number) for number, fifth in enumerate(fifths(calibration(cases)))),
+            "",
+            _advice(recommend(calibration(cases), about.target), about, len(cases)),
+            _cost(found, about),
+            *_left_out(found),
+        )
+    )
+
+
+def _line(fifth: Fifth, number: int) -> str:
+    names = ("surest fifth", "second", "third", "fourth", "least sure")
+    return f"  {names[min(number, 4)]:<30}{fifth.cases:>7}{fifth.mean:>8.0%}{fifth.right / fifth.cases:>8.0%}"
+
+
+def _advice(threshold: Threshold | None, about: About, cases: int) -> str:
+    if threshold is None:
+        few = f" (a threshold needs {LEAST} cases behind it)" if cases < 2 * LEAST else ""
+        return f"Speak from:  no confidence reaches {about.target:.0%} right first files here{few}."
+    return (
+        f"Speak from:  confidence {threshold.confidence:.2f}: {threshold.precision:.0%} of first files are right there "
+        f"(wanted {about.target:.0%}), in {threshold.coverage:.0%} of issues ({threshold.cases})."
+    )
+
+
+def _cost(found: Found, about: About) -> str:
+    calls, tokens = sum(case.calls for case in found.cases), sum(case.tokens for case in found.cases)
+    each = _mean([case.seconds for case in found.cases])
+    model = f"{calls} model calls, {tokens} tokens" if calls else "no model, no tokens"
+    return f"Cost:        {about.seconds:.0f} s in all, {each:.2f} s an issue; judged by {about.judge}: {model}."
+
+
+def _left_out(found: Found) -> list[str]:
+    return [f"Left out:    {count} where {why}." for why, count in sorted(found.left_out.items())]
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({part / whole:.0%})" if whole else f"{part} of {whole}"
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

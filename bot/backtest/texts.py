@@ -1,0 +1,180 @@
+"""Where the texts of past issues come from: a file, GitHub, or for want of both the fixes' own messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from bot.backtest.fixes import Fix
+from bot.errors import BotError, GoneError, RateLimitedError, UserError
+from bot.github.reader import IssueReader
+from nodes.trust.secrets import mask
+
+MAX_TEXT = 131_072
+"""Characters of one text."""
+_MERGE = re.compile(r"^Merge (?:pull request|branch|remote)\b")
+_NUMBERS = re.compile(
+    r"(?:\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):?\s{1,3})?\(?(?<!\w)(?:#|GH-)\d{1,9}\)?(?:\s{0,2}(?:--|[:,-])\s)?",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(r"^[A-Z][A-Za-z-]{2,30}-by:.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What somebody reported."""
+
+    title: str
+    body: str
+    created: int = 0
+    """Seconds since 1970; 0 where that is not known."""
+
+
+class Texts(Protocol):
+    """Texts by issue."""
+
+    @property
+    def said(self) -> str:
+        """Where they come from, for the person who reads the figures."""
+
+    async def of(self, fix: Fix) -> Text | None:
+        """The issue that a fix closes; None where its number is no issue's, or no text is known.
+
+        Raises:
+            UserError: the texts cannot be read now.
+        """
+
+
+class FileTexts:
+    """JSON lines: number, title, body, perhaps created_at."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the whole file.
+
+        Raises:
+            UserError: it cannot be read; the line is named.
+        """
+        self.said = f"from {path.name}"
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"cannot read {path}: {error}") from error
+        rows = (_row(path, number, line) for number, line in enumerate(lines, 1) if line.strip())
+        self._texts = dict(rows)
+
+    async def of(self, fix: Fix) -> Text | None:
+        """The text under the fix's number."""
+        return self._texts.get(fix.number)
+
+
+class MessageTexts:
+    """The fixes' own messages, where nothing else is known."""
+
+    said = "from commit messages, which were written by who knew the fix: easier, or harder, than issues"
+
+    async def of(self, fix: Fix) -> Text | None:
+        """What the message says, less its numbers; a merge's is its pull request's title."""
+        message = fix.landed.message.strip()
+        if _MERGE.match(message):
+            message = message.partition("\n")[2].strip() or next(iter(fix.landed.merged), "").strip()
+        plain = _TRAILER.sub("", _NUMBERS.sub("", message)).strip()
+        title, _, body = plain.partition("\n")
+        return Text(title.strip()[:1_024], body.strip()[:MAX_TEXT]) if title.strip() else None
+
+
+Keep = Callable[[int, Text | None], None]
+
+
+class GitHubTexts:
+    """Issues as GitHub has them now; what was read is kept, so that a second run asks for nothing twice."""
+
+    def __init__(self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Keep) -> None:
+        """Read a repository's issues, beyond those that are known; None stands for a number that is no issue's."""
+        self.said = f"from {name} on GitHub, as they are now"
+        self._reader = reader
+        self._known = known
+        self._keep = keep
+
+    async def of(self, fix: Fix) -> Text | None:
+        """The issue under the fix's number; a pull request is none."""
+        if fix.number not in self._known:
+            text = await self._read(fix.number)
+            self._known[fix.number] = text
+            self._keep(fix.number, text)
+        return self._known[fix.number]
+
+    async def _read(self, number: int) -> Text | None:
+        issue = await reached(self._reader.issue(number))
+        if issue is None or issue.is_pull_request:
+            return None
+        return Text(issue.title, issue.body, _seconds(_moment(issue.created_at)))
+
+
+async def reached(asking: Any) -> Any:
+    """What GitHub answers.
+
+    Raises:
+        UserError: it does not, or will not.
+    """
+    try:
+        return await asking
+    except RateLimitedError as error:
+        wait = f" in {error.after / 60:.0f} minutes" if error.after else " later"
+        raise UserError(
+            f"GitHub's rate limit is used up: set GITHUB_TOKEN, or repeat the same command{wait}; it goes on from there"
+        ) from error
+    except GoneError as error:
+        raise UserError(
+            "GitHub knows no such repository: check owner/name, or set GITHUB_TOKEN for a private one"
+        ) from error
+    except BotError as error:
+        raise UserError(
+            f"issues cannot be read from GitHub ({mask(str(error))}); give them with --issues FILE"
+        ) from error
+
+
+def dump(text: Text | None) -> dict[str, Any] | None:
+    """A text as plain values."""
+    return asdict(text) if text else None
+
+
+def load(said: dict[str, Any] | None) -> Text | None:
+    """What ``dump`` wrote."""
+    return Text(str(said["title"]), str(said["body"]), int(said["created"])) if said else None
+
+
+def _moment(written: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(written)
+    except ValueError:
+        return None
+
+
+class _Row(BaseModel):
+    """A line of the file; what else it holds is not looked at."""
+
+    number: int
+    title: str
+    body: str | None = None
+    created_at: datetime | None = None
+
+
+def _row(path: Path, number: int, line: str) -> tuple[int, Text]:
+    try:
+        row = _Row.model_validate_json(line)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"])) or "the line"
+        wanted = '{"number": 1, "title": "…", "body": "…"}'
+        raise UserError(f"{path}, line {number}: {where}: {fault['msg']}; wanted is {wanted}") from error
+    return row.number, Text(row.title[:1_024], (row.body or "")[:MAX_TEXT], _seconds(row.created_at))
+
+
+def _seconds(when: datetime | None) -> int:
+    return int(when.replace(tzinfo=when.tzinfo or UTC).timestamp()) if when else 0

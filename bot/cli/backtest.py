@@ -1,0 +1,143 @@
+"""``triage backtest``: how good it would have been on this repository's own past fixes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from bot.cli.progress import Progress
+from bot.cli.repository import Storage, open_engine
+
+if TYPE_CHECKING:
+    from bot.backtest.ask import Asked
+    from bot.backtest.run import Found
+    from bot.backtest.summary import About
+    from bot.settings import Settings
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
+_EVERY = 10
+"""Cases between two lines of progress where stderr is no terminal."""
+
+
+@click.command("backtest")
+@click.option("--repo", required=True, help="A git repository with its history, bare or not; it is only read.")
+@click.option("--rev", default="HEAD", show_default=True, help="The branch whose fixes are looked for.")
+@click.option("--since", metavar="DATE", help="Only fixes that landed since, such as 2026-01-31.")
+@click.option("--issues", type=click.Path(path_type=Path), metavar="FILE", help="Issue texts, as JSON lines.")
+@click.option("--github", metavar="OWNER/REPO", help="Read the issue texts from GitHub; GITHUB_TOKEN if it is set.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 5_000), help="Issues at the most.")
+@click.option(
+    "--target",
+    default=80.0,
+    show_default=True,
+    type=click.FloatRange(1, 100),
+    help="Per cent of first files that should be right where it speaks.",
+)
+@click.option("--brain", type=click.Choice(["rules", "llm", "auto"]), help="Who judges, as in `triage run`.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw the figures there.")
+@click.option("--fresh", is_flag=True, help="Forget what an earlier, perhaps unfinished, backtest found out.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: hits, calibration, threshold, cost, every case.")
+def command(
+    *,
+    repo: str,
+    rev: str,
+    since: str | None,
+    issues: Path | None,
+    github: str | None,
+    limit: int,
+    target: float,
+    brain: Literal["rules", "llm", "auto"] | None,
+    plot: Path | None,
+    fresh: bool,
+    as_json: bool,
+) -> None:
+    """Say how good triage is on this repository: past fixes that name an issue, each triaged blind.
+
+    The newest --limit commits of the main line that close an issue are taken (`fixes #1`, `closes GH-1`, a merge that
+    brings such a commit; else a number in the first line). Each issue is triaged at the commit before its fix; code and
+    history from there back is all that is read. Right is a source file that the fix changed, tests aside.
+
+    Issue texts come from --issues (lines of {"number", "title", "body", "created_at"}) or from --github. With neither,
+    the fixes' own messages are taken for the issues, and the figures say so.
+
+    Whatever ends it, the same command goes on from there.
+    """
+    given = _asked(since, issues, github, limit, target / 100, fresh=fresh)
+    from bot.backtest.summary import as_document, as_text  # noqa: PLC0415  --help needs no engine
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings(repo)
+    if brain is not None:
+        settings = settings.model_copy(update={"triage_brain": brain})
+    try:
+        found, about = _answered(repo, rev, settings, given)
+    except KeyboardInterrupt:
+        click.echo("stopped; the same command goes on from here", err=True)
+        sys.exit(130)
+    if plot is not None:
+        _draw(found, about, plot)
+    click.echo(json.dumps(as_document(found, about), indent=1) if as_json else as_text(found, about))
+
+
+def _asked(
+    since: str | None, issues: Path | None, github: str | None, limit: int, target: float, *, fresh: bool
+) -> Asked:
+    from bot.backtest.ask import Asked  # noqa: PLC0415  as above
+    from bot.errors import UserError  # noqa: PLC0415
+
+    if issues and github:
+        raise UserError("--issues and --github are two places for the same texts: give one")
+    if github and not _NAME.fullmatch(github):
+        raise UserError(f"--github {github}: write owner/name")
+    return Asked(_day(since), issues, github, limit, target, fresh)
+
+
+def _answered(repo: str, rev: str, settings: Settings, given: Asked) -> tuple[Found, About]:
+    from bot.backtest.ask import answer  # noqa: PLC0415  as above
+
+    progress = Progress()
+    engine, tip = open_engine(repo, rev, Storage(settings.triage_data_dir, settings.triage_cache_mb), progress.phase)
+
+    def told(done: int, total: int, said: str) -> None:
+        if sys.stderr.isatty():
+            progress.phase(f"backtest {done}/{total} {said}" if total else said, 0, 0)
+        elif total and (done % _EVERY == 0 or done == total):
+            click.echo(f"backtest: {done} of {total} issues", err=True)
+
+    try:
+        return asyncio.run(answer(engine, tip, settings, given, told))
+    finally:
+        progress.clear()
+
+
+def _draw(found: Found, about: About, file: Path) -> None:
+    from bot.backtest.plot import draw  # noqa: PLC0415  as above
+    from bot.backtest.score import calibration, recommend  # noqa: PLC0415
+    from bot.errors import UserError  # noqa: PLC0415
+
+    pairs = calibration(found.cases)
+    picture = draw(pairs, recommend(pairs, about.target), f"{about.repository}: {len(pairs)} past fixes, triaged blind")
+    try:
+        file.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {file}: {error.strerror}") from error
+
+
+def _day(written: str | None) -> int:
+    from datetime import UTC, datetime  # noqa: PLC0415  as above
+
+    from bot.errors import UserError  # noqa: PLC0415
+
+    if written is None:
+        return 0
+    try:
+        when = datetime.fromisoformat(written)
+    except ValueError as error:
+        raise UserError(f"--since {written}: write a date, such as 2026-01-31") from error
+    return int(when.replace(tzinfo=when.tzinfo or UTC).timestamp())

@@ -1,0 +1,65 @@
+"""Reads issues of one repository without the App: with a token of a person, or none for a public one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from bot.errors import GoneError
+from bot.github.session import Session
+from bot.github.values import MAX_BODY, text
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIssue:
+    """An issue as it is now."""
+
+    number: int
+    title: str
+    body: str
+    created_at: str
+    """As GitHub writes it, such as ``2024-01-01T00:00:00Z``."""
+    is_pull_request: bool
+
+
+class IssueReader:
+    """One repository's issues, by number."""
+
+    def __init__(self, full_name: str, *, api_url: str, token: str = "") -> None:
+        """Read ``owner/name`` at an API's address."""
+        owner, _, name = full_name.partition("/")
+        self._base = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}"
+        self._authorization = f"Bearer {token}" if token else ""
+        self._session = Session(app_id="", private_key="", api_url=api_url)
+
+    async def issue(self, number: int) -> ReadIssue | None:
+        """An issue or a pull request; None where there is none such.
+
+        Raises:
+            BotError: GitHub cannot be reached, or does not let us.
+        """
+        try:
+            answer = await self._session.send("GET", f"{self._base}/issues/{number}", authorization=self._authorization)
+        except GoneError:
+            return None
+        said = answer.json()
+        return ReadIssue(
+            number=number,
+            title=text(said.get("title"))[:1_024],
+            body=text(said.get("body"))[:MAX_BODY],
+            created_at=text(said.get("created_at")),
+            is_pull_request=bool(said.get("pull_request")),
+        )
+
+    async def check(self) -> None:
+        """Return if the repository can be read.
+
+        Raises:
+            GoneError: there is none, or it is private.
+            BotError: GitHub cannot be reached, or does not let us.
+        """
+        await self._session.send("GET", self._base, authorization=self._authorization)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._session.aclose()

@@ -1,0 +1,104 @@
+"""What landed on a branch, merge by merge, with everything its messages say; read in one pass of git."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.search.history.printed import LOG_FORMAT, checked, decode, is_sha, parse_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nodes.search.git import Repository
+
+MOST = 100_000
+"""Commits that are read, the newest ones."""
+_LARGEST = 256_000_000  # bytes of messages
+_FORMAT = "--format=%H%x00%P%x00%ct%x00%B"
+_MERGED = 200  # messages of one merge that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """A commit of the first-parent line: a change, a squash, or a merge with what it brought."""
+
+    sha: str
+    parent: str
+    """What the branch was before it; empty for the first commit."""
+    committed: int
+    """Seconds since 1970."""
+    message: str
+    merged: tuple[str, ...] = ()
+    """The messages of what a merge brought."""
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """Its own, then what it brought."""
+        return (self.message, *self.merged)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    parents: tuple[str, ...]
+    committed: int
+    message: str
+
+
+def read_mainline(repository: Repository, tip: str, after: str | None = None) -> list[Landed]:
+    """The first-parent line back from a commit, newest first, given full SHAs.
+
+    Args:
+        repository: is only read.
+        tip: the newest commit.
+        after: leave out this commit and what lies behind it.
+    """
+    outside = (f"^{checked(after)}",) if after else ()
+    command = ("log", "-z", f"--max-count={MOST}", "--no-show-signature", _FORMAT, checked(tip), *outside, "--")
+    commits = dict(_parse(repository.output(*command, limit=_LARGEST) or b""))
+    line: list[str] = []
+    at = tip
+    while at in commits:
+        line.append(at)
+        at = next(iter(commits[at].parents), "")
+    brought = _brought(commits, line)
+    return [_landed(sha, commits, brought.get(sha, ())) for sha in line]
+
+
+def files_of(repository: Repository, landed: Sequence[Landed]) -> dict[str, tuple[str, ...]]:
+    """The paths each one changed against its first parent, by SHA; a moved file counts under both its names."""
+    told = "".join(f"{one.sha}\n" for one in landed).encode()
+    command = ("log", "--no-walk=unsorted", "--stdin", "--first-parent", "-m", "--no-renames", "-z", "--raw")
+    plain = ("--no-abbrev", LOG_FORMAT, "--no-textconv", "--no-ext-diff", "--no-show-signature")
+    found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=told) if landed else b""
+    return {entry.sha: entry.changed for entry in parse_log(found or b"")}
+
+
+def _parse(printed: bytes) -> Iterator[tuple[str, _Read]]:
+    tokens = printed.split(b"\0")
+    for at in range(0, len(tokens) - 3, 4):
+        sha, parents, committed, message = tokens[at : at + 4]
+        name = sha.decode("ascii", "replace")
+        if is_sha(name) and committed.isdigit():
+            yield name, _Read(tuple(parents.decode("ascii", "replace").split()), int(committed), decode(message))
+
+
+def _brought(commits: Mapping[str, _Read], line: Sequence[str]) -> dict[str, list[str]]:
+    """By merge of the line: what it made reachable that was not before. Oldest first, so that each belongs to one."""
+    owned = set(line)
+    brought: dict[str, list[str]] = {}
+    for sha in reversed(line):
+        waiting = [parent for parent in commits[sha].parents[1:] if parent not in owned]
+        while waiting:
+            one = waiting.pop()
+            if one in commits and one not in owned:
+                owned.add(one)
+                brought.setdefault(sha, []).append(one)
+                waiting += commits[one].parents
+    return brought
+
+
+def _landed(sha: str, commits: Mapping[str, _Read], brought: Sequence[str]) -> Landed:
+    read = commits[sha]
+    merged = tuple(commits[one].message for one in brought[:_MERGED])
+    return Landed(sha, next(iter(read.parents), ""), read.committed, read.message, merged)

@@ -1,0 +1,217 @@
+"""Past fixes of a real repository, triaged blind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from bot.backtest.ask import Asked, answer
+from bot.backtest.run import Found
+from bot.backtest.summary import About, as_text
+from bot.cli import cli
+from bot.errors import UserError
+from bot.settings import Settings
+from nodes.search.engine import Engine
+from tests.backtest.story import ISSUES, build, write_issues
+from tests.cli.process import command, environment, triage
+from tests.github_server import Fault, GitHubServer, serve_github
+from tests.repositories import git
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    path = tmp_path_factory.mktemp("story") / "feed"
+    return path, build(path)
+
+
+def run(path: Path, data: Path, **asked: Any) -> tuple[Found, About]:
+    """A backtest in this process."""
+    engine = Engine(path, data / "repos")
+    given = {name: asked.pop(name) for name in ("github_api_url", "github_token") if name in asked}
+    settings = Settings(triage_data_dir=data, triage_brain="rules", **given)
+    return asyncio.run(answer(engine, engine.commit("main"), settings, Asked(**asked), lambda *_: None))
+
+
+def test_every_issue_is_read_at_the_commit_before_its_fix(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    path, names = story
+    found, _ = run(path, tmp_path, issues=write_issues(tmp_path / "i.jsonl"))
+    assert {case.number: (case.fix, case.gold) for case in found.cases} == {
+        1: (names["one"], ("feed/dates.py",)),
+        2: (names["two"], ("feed/store.py",)),
+        3: (names["three"], ("feed/fetch.py",)),
+    }
+    parents = {case.number: case.base for case in found.cases}
+    assert parents == {1: names["start"], 2: names["one"], 3: names["two"]}
+    assert all(case.ranked[0] == case.gold[0] for case in found.cases)
+    assert sum(found.left_out.values()) == 1  # the fix of the README
+
+
+def test_nothing_made_after_the_parent_is_read(tmp_path: Path) -> None:
+    """The same history, cut at the parent, gives the same: what came later had no part in it."""
+    names = build(tmp_path / "feed")
+    issues = write_issues(tmp_path / "i.jsonl", {2: ISSUES[2]})
+    (case,) = run(tmp_path / "feed", tmp_path / "a", issues=issues)[0].cases
+    git(tmp_path / "feed", "checkout", "--quiet", "--orphan", "later")
+    git(tmp_path / "feed", "commit", "--quiet", "--allow-empty", "-m", "save_article save_article feed/fetch.py")
+    git(tmp_path / "feed", "tag", "v9.0")
+    git(tmp_path / "feed", "reset", "--quiet", "--hard", names["two"])
+    git(tmp_path / "feed", "branch", "--force", "main", names["two"])
+    (again,) = run(tmp_path / "feed", tmp_path / "b", issues=issues)[0].cases
+    assert (again.ranked, again.confidence) == (case.ranked, case.confidence)
+
+
+def test_an_issue_that_is_younger_than_the_fix_is_left_out(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    issues = write_issues(tmp_path / "i.jsonl", created_at="2024-06-01T00:00:00Z")
+    found, about = run(story[0], tmp_path, issues=issues)
+    assert found.cases == []
+    assert "3 where the issue was opened after the fix" in as_text(found, about)
+
+
+def test_without_texts_the_messages_are_taken_and_said_so(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    found, about = run(story[0], tmp_path)
+    assert [case.title for case in found.cases] == ["Try the feed again", "Make the folder", "Read the zone"]
+    assert "from commit messages" in as_text(found, about)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        pytest.param("{", "line 2", id="no-json"),
+        pytest.param('{"number": "x", "title": "t"}', "number", id="no-number"),
+        pytest.param('{"number": 1}', "title", id="no-title"),
+    ],
+)
+def test_a_fault_of_the_file_is_named_with_its_line(
+    story: tuple[Path, dict[str, str]], tmp_path: Path, line: str, says: str
+) -> None:
+    file = tmp_path / "i.jsonl"
+    file.write_text('{"number": 7, "title": "t", "body": null}\n' + line + "\n")
+    with pytest.raises(UserError, match="line 2") as caught:
+        run(story[0], tmp_path, issues=file)
+    assert says in str(caught.value)
+
+
+def test_what_was_found_out_is_not_found_out_again(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    issues = write_issues(tmp_path / "i.jsonl")
+    first, _ = run(story[0], tmp_path, issues=issues, limit=2)
+    (notes,) = (tmp_path / "backtest").glob("*.jsonl")
+    with notes.open("ab") as file:
+        file.write(b'{"case": "cut sho')
+    second, _ = run(story[0], tmp_path, issues=issues)
+    assert second.cases[:2] == first.cases  # seconds and all
+    assert len(notes.read_text().splitlines()) == 3
+    changed = write_issues(tmp_path / "i.jsonl", {**ISSUES, 3: ("Another title", ISSUES[3][1])})
+    third, _ = run(story[0], tmp_path, issues=changed)
+    assert [case.title for case in third.cases] == ["Another title", ISSUES[2][0], ISSUES[1][0]]
+    run(story[0], tmp_path, issues=issues, fresh=True, limit=1)
+    assert len(notes.read_text().splitlines()) == 1
+
+
+def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    write_issues(tmp_path / "i.jsonl")
+    told = ("backtest", "--repo", str(story[0]), "--issues", "i.jsonl", "--json")
+    settings = {"TRIAGE_DATA_DIR": str(tmp_path), "TRIAGE_BRAIN": "rules"}
+    process = subprocess.Popen(
+        command(*told), cwd=tmp_path, env=environment(**settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    until = time.monotonic() + 50
+    while not any(b"\n" in notes.read_bytes() for notes in (tmp_path / "backtest").glob("*")):
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    (notes,) = (tmp_path / "backtest").glob("*.jsonl")
+    kept = notes.read_bytes()[: notes.read_bytes().rfind(b"\n") + 1]
+    done = triage(tmp_path, *told, "--plot", "figures.svg", **settings)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["issues"], document["hits"]["1"]) == (3, 1.0)
+    assert document["cost"]["calls"] == 0
+    assert notes.read_bytes().startswith(kept)
+    assert "3 of 3 issues" in done.stderr
+    assert (tmp_path / "figures.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        pytest.param(("--github", "nobody"), "owner/name", id="no-name"),
+        pytest.param(("--github", "a/b", "--issues", "x"), "give one", id="two-places"),
+        pytest.param(("--since", "yesterday"), "2026-01-31", id="no-day"),
+    ],
+)
+def test_bad_options_are_said_in_one_line(
+    story: tuple[Path, dict[str, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    told: tuple[str, ...],
+    says: str,
+) -> None:
+    monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path))
+    done = CliRunner().invoke(cli, ["backtest", "--repo", str(story[0]), *told])
+    assert (done.exit_code, len(done.stderr.splitlines()), says in done.stderr) == (2, 1, True), done.stderr
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubServer]:
+    with serve_github() as server:
+        repo = server.world.repository("octo/feed", public=True)
+        for title, body in ISSUES.values():
+            server.world.open_issue(repo, title, body)
+        for issue in repo.issues.values():
+            issue["created_at"] = "2023-01-01T00:00:00Z"
+        repo.issues[3]["pull_request"] = {"url": "x"}
+        yield server
+
+
+def test_github_says_what_was_reported_and_a_pull_request_is_no_issue(
+    story: tuple[Path, dict[str, str]], github: GitHubServer, tmp_path: Path
+) -> None:
+    asked = {"github": "octo/feed", "github_api_url": github.url}
+    found, about = run(story[0], tmp_path, **asked)
+    assert [case.number for case in found.cases] == [2, 1]
+    assert "from octo/feed on GitHub" in as_text(found, about)
+    count = len(github.asked("GET", "/issues/"))
+    again, _ = run(story[0], tmp_path, **asked)
+    assert (again.cases, len(github.asked("GET", "/issues/"))) == (found.cases, count)
+
+
+def test_a_private_repository_is_read_with_a_persons_token(
+    story: tuple[Path, dict[str, str]], github: GitHubServer, tmp_path: Path
+) -> None:
+    (repo,) = github.world.repos.values()
+    repo.public = False
+    github.world.tokens["of-rita"] = {"permissions": {"issues": "read", "metadata": "read"}, "repositories": [repo.id]}
+    asked = {"github": "octo/feed", "github_api_url": github.url}
+    with pytest.raises(UserError, match="no such repository"):
+        run(story[0], tmp_path, **asked)
+    found, _ = run(story[0], tmp_path, **asked, github_token="of-rita")
+    assert len(found.cases) == 2
+
+
+def test_a_limit_met_halfway_costs_nothing_that_was_read(
+    story: tuple[Path, dict[str, str]], github: GitHubServer, tmp_path: Path
+) -> None:
+    asked = {"github": "octo/feed", "github_api_url": github.url}
+    github.fail("GET", "/issues/1", Fault(status=403, headers={"Retry-After": "120"}, message="rate limit"))
+    with pytest.raises(UserError, match="GITHUB_TOKEN, or repeat the same command in 2 minutes"):
+        run(story[0], tmp_path, **asked)
+    before = len(github.asked("GET", "/issues/"))
+    found, _ = run(story[0], tmp_path, **asked)
+    assert len(found.cases) == 2
+    assert len(github.asked("GET", "/issues/")) == before + 1
+
+
+def test_a_github_that_is_not_there_is_said_in_one_line(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--issues FILE"):
+        run(story[0], tmp_path, github="octo/feed", github_api_url="http://127.0.0.1:9")
