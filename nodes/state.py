@@ -12,8 +12,8 @@ from nodes.report import CitationAudit, Evaluation, TriageReport
 T = TypeVar("T")
 
 _CURRENT_SCHEMA_VERSION = 1
-_WHOLE_FINDINGS = 4
-_OLD_DETAILS, _OLD_LIST = 160, 3
+_WHOLE_FINDINGS = 3
+_OLD_DETAILS, _OLD_LIST = 60, 3
 
 MAX_ITERATIONS = 8
 MAX_RETRIES = 2

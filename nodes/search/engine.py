@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.cache import LARGEST, Cache
+from nodes.search.confidence import DEEPEST, confidence, signs
 from nodes.search.features import measure
 from nodes.search.features.definitions import add_definitions
 from nodes.search.features.surroundings import FirstLook, look_around
@@ -27,7 +28,7 @@ from nodes.search.loading import Loaded, load_index
 from nodes.search.lookups import Lookups
 from nodes.search.paths import PathIndex
 from nodes.search.query import Parsed, parse_query
-from nodes.search.rank import LEADS, Place, best_files, confidence, explain, load_weights, rank_places, weighted
+from nodes.search.rank import Place, Weights, best_files, explain, load_weights, rank_places, weighted
 from nodes.search.snippets import quote
 from nodes.search.stacktraces import find_traces
 from nodes.search.types import FileHit, Location, Query, Ranking
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from nodes.search.history.types import History, Spot
 
-CONFIDENT = max(LEADS.values())
 COMMITS = 2
 """Indexes kept in memory: the commit at hand and the one before."""
 
@@ -94,14 +94,14 @@ class Engine:
         weights = load_weights()
         scores = weighted(features.files, weights.files, len(index.paths))
         ignored = [n for n, path in enumerate(index.paths) if matches(path, query.ignore)]
-        files = best_files(scores, index, max(query.limit, CONFIDENT), ignored)
+        files = best_files(scores, index, max(query.limit, DEEPEST), ignored)
         add_definitions(features, index, parsed, files)
         places = rank_places(index, features, weights, files, scores)[: query.limit]
         ranked = time.perf_counter()
         locations = self._locations(index, parsed, places)
         hits = tuple(self._hit(index, features, scores, number) for number in files[: query.limit])
         seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
-        sure = confidence([float(scores[number]) for number in files[:CONFIDENT]], weights)
+        sure = _confidence(features, weights, files, scores)
         return Ranking(sha, hits, locations, sure, seconds)
 
     def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
@@ -203,6 +203,13 @@ def locate(index: Index, place: Place, lines: list[str], weights: dict[str, floa
     path = index.paths[index.chunk_file[place.chunk]]
     end = max(start, min(end, len(lines)))
     return Location(path, start, end, symbol, place.score, quoted.text, quoted.start, quoted.end, place.reasons)
+
+
+def _confidence(
+    features: Features, weights: Weights, files: list[int], scores: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> float:
+    best = [float(scores[number]) for number in files[:DEEPEST]]
+    return confidence(signs(best, features.files, files[0]), weights.confidence) if best and best[0] > 0 else 0.0
 
 
 def matches(path: str, globs: Sequence[str]) -> bool:

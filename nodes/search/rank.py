@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 FILE = "file"
 """Among the weights of chunks: the share of its file's score that a place has."""
 CHUNKS_PER_FILE = 10  # places of one file at the most: a list of twenty should not be one class
-LEADS = {"lead": 2, "lead_over_fifth": 5}
-"""What the confidence looks at: the first place's lead over these."""
 KINDS = {
     "symbol": ("symbol", "defines {note}, which the text names"),
     "symbol_word": ("symbol", "defines a word of the text"),
@@ -157,22 +154,3 @@ def explain(
             shares[key] = shares.get(key, 0.0) + share
     found = [Reason(kind, text, share) for (kind, text), share in shares.items()]
     return tuple(sorted(found, key=lambda reason: (-abs(reason.contribution), reason.kind, reason.text)))
-
-
-def confidence(scores: list[float], weights: Weights) -> float:
-    """Estimate how likely the first file is right, from its lead over the second and over the fifth.
-
-    Args:
-        scores: of the best files, best first; fewer than five count as if nothing else were near.
-        weights: the fitted logistic regression is among them.
-    """
-    if not scores or scores[0] <= 0:
-        return 0.0
-    leads = {name: lead_over(scores, place) for name, place in LEADS.items()}
-    logit = weights.confidence["bias"] + sum(weights.confidence[name] * lead for name, lead in leads.items())
-    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
-
-
-def lead_over(scores: list[float], place: int) -> float:
-    """How far the first is ahead of a later place (1-based); of nothing, where there are too few."""
-    return scores[0] - (scores[place - 1] if len(scores) >= place else 0.0)

@@ -99,19 +99,19 @@ def _loss(lists: Sequence[List], belief: Belief, weights: Floats) -> tuple[float
     return loss, gradient, curvature
 
 
-def fit_confidence(leads: Floats, right: npt.NDArray[np.bool_], pull: float = 1.0) -> Floats:
+def fit_confidence(signs: Floats, right: npt.NDArray[np.bool_], pull: float = 1.0) -> Floats:
     """Fit a logistic regression by Newton's method.
 
     Args:
-        leads: (issues, leads).
+        signs: (issues, signs).
         right: whether the first place was right.
         pull: strength of the L2 penalty on all but the bias.
 
     Returns:
-        The bias, then one weight a lead.
+        The bias, then one weight a sign.
     """
-    columns = np.column_stack([np.ones(len(leads)), leads])
-    penalty = pull * np.diag([0.0] + [1.0] * leads.shape[1])
+    columns = np.column_stack([np.ones(len(signs)), signs])
+    penalty = pull * np.diag([0.0] + [1.0] * signs.shape[1])
     weights = np.zeros(columns.shape[1])
     for _ in range(ROUNDS):
         chance = 1 / (1 + np.exp(-columns @ weights))

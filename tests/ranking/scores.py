@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
-from nodes.search.rank import CHUNKS_PER_FILE, LEADS, lead_over
-from tests.ranking.examples import Example, Floats
+from nodes.search.confidence import DEEPEST, SIGNS, signs
+from nodes.search.rank import CHUNKS_PER_FILE
+from tests.ranking.examples import Example, Examples, Floats
 from tests.ranking.learner import fit_confidence
 
 LOST = 10_000  # rank of a file that the fix created
@@ -54,18 +56,16 @@ def place_ranks(example: Example, scores: Floats) -> list[int]:
     return [place.get(name, LOST) for name in sorted(example.fixed_functions)]
 
 
-def reliability(examples: Sequence[Example], files: Mapping[str, Floats]) -> str:
+def reliability(examples: Examples, files: Mapping[str, Floats]) -> str:
     """Tabulate confidence against what was right, each repository's confidence fitted on the others."""
+    measured, right = signs_of(examples, files)
+    repository = np.array([example.repository for example in examples.items])
     found: list[tuple[float, bool]] = []
-    leads = {example.id: _leads(example, files[example.id]) for example in examples}
-    right = {example.id: min(ranks(example, files[example.id]), default=LOST) == 1 for example in examples}
-    for name in sorted({example.repository for example in examples}):
-        others = [example.id for example in examples if example.repository != name]
-        weights = fit_confidence(np.array([leads[i] for i in others]), np.array([right[i] for i in others]))
-        for example in examples:
-            if example.repository == name:
-                logit = weights[0] + float(np.dot(weights[1:], leads[example.id]))
-                found.append((float(1 / (1 + np.exp(-logit))), right[example.id]))
+    for name in sorted(set(repository.tolist())):
+        own = repository == name
+        weights = fit_confidence(measured[~own], right[~own])
+        chances = 1 / (1 + np.exp(-weights[0] - measured[own] @ weights[1:]))
+        found += zip(chances.tolist(), right[own].tolist(), strict=True)
     found.sort(key=lambda item: -item[0])
     lines = ["confidence (most confident first)  n   mean   right"]
     for part in np.array_split(np.arange(len(found)), BINS):
@@ -75,9 +75,18 @@ def reliability(examples: Sequence[Example], files: Mapping[str, Floats]) -> str
     return "\n".join(lines)
 
 
-def _leads(example: Example, scores: Floats) -> list[float]:
-    best = sorted((round(float(score), 9) for score in scores), reverse=True)
-    return [lead_over(best, place) for place in LEADS.values()]
+def signs_of(examples: Examples, files: Mapping[str, Floats]) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return what the confidence is made of for the first file of each issue, and whether that file is right."""
+    measured, right = [], []
+    for example in examples.items:
+        scores = files[example.id]
+        order = sorted(range(len(scores)), key=lambda n: (-round(float(scores[n]), 9), example.paths[n]))
+        best = [float(scores[number]) for number in order[:DEEPEST]]
+        columns = dict(zip(examples.file_features, example.files.T, strict=True))
+        found = signs(best, columns, order[0])
+        measured.append([found[name] for name in SIGNS])
+        right.append(bool(example.fixed[order[0]]))
+    return np.array(measured), np.array(right)
 
 
 def _share(flags: Iterable[bool]) -> str:

@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from nodes.search import rank
-from nodes.search.rank import FILE, LEADS, lead_over, load_weights
+from nodes.search.confidence import SIGNS
+from nodes.search.rank import FILE, load_weights
 from tests.ranking.examples import Example, Examples, Floats, by_repository, measure_all, read_rows
 from tests.ranking.learner import Belief, List, fit_confidence, fit_ranker
-from tests.ranking.scores import accuracy, function_accuracy, reliability
+from tests.ranking.scores import accuracy, function_accuracy, reliability, signs_of
 
 WEIGHTS = Path(rank.__file__).with_name("weights.json")
 PULL_FILES, PULL_CHUNKS = 30.0, 10.0
@@ -43,16 +44,16 @@ def main() -> None:
         cache = options.cache or Path(scratch)
         examples = measure_all(read_rows(options.data), options.repos, cache, options.jobs)
     files, chunks = cross_validate(examples)
-    bias, *leads = fit_confidence(*leads_of(examples.items, files)).tolist()
+    bias, *signs = fit_confidence(*signs_of(examples, files)).tolist()
     learnt = {
         "first": load_weights().first,
         "files": learn_files(examples.items, examples.file_features),
         "chunks": learn_chunks(examples.items, examples.chunk_features, files),
-        "confidence": {"bias": round(bias, 3), **{n: round(w, 3) for n, w in zip(LEADS, leads, strict=True)}},
+        "confidence": {"bias": round(bias, 3), **{n: round(w, 3) for n, w in zip(SIGNS, signs, strict=True)}},
     }
     print(accuracy(examples.items, files))
     print(function_accuracy(examples.items, chunks))
-    print(reliability(examples.items, files))
+    print(reliability(examples, files))
     if not options.dry_run:
         WEIGHTS.write_text(json.dumps(learnt, indent=2) + "\n", encoding="utf-8")
         print(f"wrote {WEIGHTS}")
@@ -126,18 +127,6 @@ def chunk_columns(example: Example, files: Floats) -> Floats:
     lowest = min(of_path.values())
     scores = np.array([of_path.get(path, lowest) for path in example.chunk_paths])
     return np.column_stack([scores - max(of_path.values()), example.chunks])
-
-
-def leads_of(examples: Sequence[Example], files: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-    """Return the leads of the first file of each issue, and whether it is right."""
-    leads, right = [], []
-    for example in examples:
-        scores = files[example.id]
-        order = sorted(range(len(scores)), key=lambda n: (-round(float(scores[n]), 9), example.paths[n]))
-        best = [float(scores[number]) for number in order[: max(LEADS.values())]]
-        leads.append([lead_over(best, place) for place in LEADS.values()])
-        right.append(bool(example.fixed[order[0]]))
-    return np.array(leads), np.array(right)
 
 
 def named(names: Sequence[str], weights: Floats) -> dict[str, float]:

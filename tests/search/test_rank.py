@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from nodes.search.confidence import confidence, signs
 from nodes.search.engine import Engine
-from nodes.search.rank import confidence, load_weights
+from nodes.search.rank import load_weights
 from nodes.search.types import Query
 from tests.repositories import make_repository
 
@@ -34,8 +36,20 @@ def test_what_the_text_names_comes_first(tmp_path, body, expected):
     assert Engine(tmp_path).find(Query("It breaks", body), "HEAD").files[0].path == expected
 
 
+def sure(lead: float, title: float = 0.0, others: int = 5) -> float:
+    columns = {"title_chunk": np.array([title] + [1.0] * others), "words_chunk": np.ones(1 + others)}
+    return confidence(signs([4.0 + lead, 4.0], columns, 0), load_weights().confidence)
+
+
 def test_confidence_grows_with_the_lead():
-    weights = load_weights()
-    values = [confidence([4.0 + lead, 4.0], weights) for lead in (0.0, 0.5, 2.0)]
+    values = [sure(lead) for lead in (0.0, 0.5, 2.0)]
     assert values == sorted(values)
     assert 0 < values[0] < values[-1] < 1
+
+
+def test_a_first_place_that_the_title_alone_would_have_put_first_is_surer():
+    assert sure(0.5, title=2.0) > sure(0.5, title=1.0) == sure(0.5)
+
+
+def test_to_be_the_best_of_a_few_makes_nothing_surer():
+    assert sure(0.5, title=2.0, others=1) == sure(0.5)
