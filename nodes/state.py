@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 _CURRENT_SCHEMA_VERSION = 1
 _WHOLE_FINDINGS = 3
-_OLD_DETAILS, _OLD_LIST = 60, 3
+_OLD_SUMMARY, _OLD_DETAILS, _OLD_LIST = 200, 60, 3
 
 MAX_ITERATIONS = 8
 MAX_RETRIES = 2
@@ -196,6 +196,7 @@ def keep_short(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) 
 def _shortened(finding: AgentFinding) -> AgentFinding:
     return finding.model_copy(
         update={
+            "summary": finding.summary[:_OLD_SUMMARY],
             "details": finding.details[:_OLD_DETAILS],
             "relevant_files": finding.relevant_files[:_OLD_LIST],
             "evidence": finding.evidence[:_OLD_LIST],
