@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives import serialization
@@ -144,7 +144,11 @@ class Asked:
         if "id" in self.blanks:
             repo = self.world.repos.get(int(self.blanks["id"]))
         else:
-            repo = self.world.named(f"{self.blanks['owner']}/{self.blanks['repo']}")
+            name = f"{self.blanks['owner']}/{self.blanks['repo']}"
+            repo = self.world.named(name)
+            if repo is None and name in self.world.renamed:
+                there = self.call.path.replace(f"/repos/{name}", f"/repositories/{self.world.renamed[name]}", 1)
+                raise RefusalError(301, "Moved Permanently", {"Location": self.world.url + there})
         if not self.call.authorization:
             if repo is None or not repo.public or level != "read":
                 raise RefusalError(404)
@@ -350,6 +354,7 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", _REPO + "/issues", list_issues),
     ("GET", _REPO + "/issues/{number}", get_issue),
     ("GET", "/repositories/{id}/issues/{number}", get_issue),
+    ("GET", "/repositories/{id}/contents/{path}", get_file),
     ("GET", _REPO + "/issues/{number}/comments", list_comments),
     ("POST", _REPO + "/issues/{number}/comments", create_comment),
     ("PATCH", _REPO + "/issues/comments/{comment}", edit_comment),
@@ -376,7 +381,7 @@ class _Handler(BaseHTTPRequestHandler):
         split = urlsplit(self.path)
         cloned = _GIT.fullmatch(split.path)
         if cloned:
-            self._serve_git(github, cloned[1], cloned[2], split.query)
+            self._serve_git(github, cloned[1], cloned[2], split)
             return
         call = self._read(split.path, split.query)
         github.calls.append(call)
@@ -419,14 +424,26 @@ class _Handler(BaseHTTPRequestHandler):
                 return status, body, asked.headers
         return 404, {"message": "Not Found"}, {}
 
-    def _serve_git(self, github: GitHubServer, full_name: str, path: str, query: str) -> None:
+    def _serve_git(self, github: GitHubServer, full_name: str, path: str, split: SplitResult) -> None:
+        fault = github.fault(Call(self.command, split.path, parse_qs(split.query), None, ""))
+        if fault is not None:
+            self._fail_git(fault)
+            return
         kind, _, credentials = self.headers.get("Authorization", "").partition(" ")
         token = base64.b64decode(credentials).decode().partition(":")[2] if kind == "Basic" else ""
         held, repo = github.world.tokens.get(token), github.world.named(full_name)
         if held is None or repo is None or repo.git is None or repo.id not in held["repositories"]:
             self._send(401, {"message": "Bad credentials"}, {"WWW-Authenticate": "Basic"})
             return
-        serve_git(self, repo.git, path, query)
+        serve_git(self, repo.git, path, split.query)
+
+    def _fail_git(self, fault: Fault) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        time.sleep(fault.delay)
+        if fault.status is None:
+            self._cut()
+        else:
+            self._send(fault.status, {"message": fault.message}, fault.headers)
 
     def _send(self, status: int, body: Any, headers: dict[str, str]) -> None:
         payload = json.dumps(body).encode()

@@ -58,6 +58,8 @@ class World:
     """(``issue`` or ``comment``, number or id, content), in the order they were left; each once."""
     moved: dict[tuple[int, int], str] = field(default_factory=dict)
     """(repository id, number) → the path it is at now."""
+    renamed: dict[str, int] = field(default_factory=dict)
+    """Old full name → repository id."""
     suspended: bool = False
     most_a_page: int = 100
     tokens: dict[str, Json] = field(default_factory=dict)
@@ -139,6 +141,11 @@ class World:
     def reports(self, repo: Repo, number: int) -> list[str]:
         """Its sticky comments; more than one is a fault."""
         return [body for body in self.ours(repo, number) if body.startswith("<!-- triage:report")]
+
+    def rename(self, repo: Repo, name: str) -> None:
+        """Call a repository otherwise; its old name leads to it."""
+        self.renamed[repo.full_name] = repo.id
+        repo.name = name
 
     def transfer(self, repo: Repo, number: int, to: Repo) -> int:
         """Move an issue with its comments to another repository; returns its number there."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
+from dataclasses import replace
 from typing import Any
 
 import jwt
@@ -17,6 +18,7 @@ from bot.limits import WriteBucket
 from bot.ports import FailedDelivery, RepositoryRef
 
 _PAGE = 100
+_RENAMED = 1_000
 
 
 class GitHub:
@@ -37,10 +39,15 @@ class GitHub:
         self._server_url = server_url
         self._logins: set[str] = set()
         """Nobody but Apps can be called ``…[bot]``."""
+        self._renamed: OrderedDict[str, RepositoryRef] = OrderedDict()
+        """Repositories that GitHub called otherwise than a delivery did."""
         self._buckets: defaultdict[int, WriteBucket] = defaultdict(WriteBucket)
 
     def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
-        """What may be asked and written in one repository, and nowhere else."""
+        """What may be asked and written in one repository, and nowhere else, whatever it is called by now."""
+        named = self._renamed.get(repository.key)
+        if named is not None:
+            repository = replace(repository, owner=named.owner, name=named.name, clone_url=named.clone_url)
         bucket = self._buckets[repository.installation_id]
         channel = Channel(self._session, self._tokens, bucket, repository)
         return RepositoryClient(channel, repository, bucket=bucket, app=self, server_url=self._server_url)
@@ -85,6 +92,13 @@ class GitHub:
         user = comment.get("user") or {}
         if is_bot(user):
             self._logins.add(text(user.get("login")))
+
+    def is_called(self, repository: RepositoryRef) -> None:
+        """Remember what a repository is called today; calls under its old name would be redirected, writes refused."""
+        self._renamed[repository.key] = repository
+        self._renamed.move_to_end(repository.key)
+        while len(self._renamed) > _RENAMED:
+            self._renamed.popitem(last=False)
 
     def wrote(self, comment: Json) -> bool:
         """Is a comment ours, by its author and not by what it says?"""

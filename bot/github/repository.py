@@ -15,7 +15,7 @@ from bot.github.channel import Channel
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
 from bot.limits import WriteBucket
-from bot.ports import Comment, Issue, Permission, Reaction, RepositoryRef
+from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 
 _MAX_FILE = 131_072
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
@@ -23,7 +23,7 @@ _REACTION_SHARE, _LABEL_SHARE = 0.25, 0.6
 
 
 class Us(Protocol):
-    """Tells our own comments from all others."""
+    """Tells our own comments from all others, and what repositories are called."""
 
     async def knows_itself(self) -> None:
         """Be ready to tell."""
@@ -33,6 +33,9 @@ class Us(Protocol):
 
     def is_us(self, comment: Json) -> None:
         """This one is."""
+
+    def is_called(self, repository: RepositoryRef) -> None:
+        """These are a repository's names today."""
 
 
 class RepositoryClient:
@@ -185,9 +188,16 @@ class RepositoryClient:
             answer = await self._channel.send("GET", where[0], repositories=(int(found),))
         except RefusedError:
             return None
-        moved = int(found) != self._repository.id
-        repository = replace(self._repository, id=int(found), clone_url="" if moved else self._repository.clone_url)
-        return issue_of(answer.json(), repository)
+        issue = issue_of(answer.json(), replace(self._repository, id=int(found), clone_url=""))
+        if issue.ref.repository_id == self._repository.id:
+            self._repository = replace(issue.ref.repository, clone_url=self._renamed_address(issue.ref))
+            self._app.is_called(self._repository)
+        return issue
+
+    def _renamed_address(self, ref: IssueRef) -> str:
+        """The clone address under the new name: git follows no redirect with our token."""
+        base, found, _ = self._repository.clone_url.partition(f"/{self._repository.owner}/{self._repository.name}")
+        return f"{base}/{ref.owner}/{ref.name}.git" if found else ""
 
     async def _file(self, path: str, repositories: tuple[int | str, ...]) -> str | None:
         try:

@@ -25,7 +25,8 @@ _KEPT = 16_384
 _LOOK = 0.2
 """Seconds between two looks at how large a clone has grown."""
 _NOTHING = ("couldn't find remote ref HEAD", "remote HEAD refers to nonexistent ref")
-_REFUSED = ("not found", "Authentication failed", "could not read Username", "403", "401", "transport '")
+_REFUSED = re.compile(r"repository '[^']*' not found|transport '")
+_FORBIDDEN = re.compile(r"returned error: 40[13]\b|Authentication failed|could not read Username")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,10 @@ class TooLargeError(BotError):
     """A fetch grew past its limit, or took too long, and was ended."""
 
 
+class ForbiddenError(RetryableError):
+    """The server did not let us in: for good, or because we ask too much just now. It uses the same word for both."""
+
+
 class BrokenMirrorError(BotError):
     """git cannot use what is there."""
 
@@ -53,10 +58,10 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
 
     Raises:
         GoneError: there is no commit.
-        RefusedError: there is no such repository, or it is not ours to read.
+        RefusedError: there is no such repository.
         TooLargeError: a limit was met.
         BrokenMirrorError: what is on disk is in the way.
-        RetryableError: the network, or the server.
+        RetryableError: the network, or the server; a ``ForbiddenError`` may be for good.
     """
     if not _ADDRESS.fullmatch(url):
         raise RefusedError("the clone address is not one that is fetched from")
@@ -151,7 +156,9 @@ def _fault(says: str) -> BotError:
     line = mask(" ".join(says.split()))[:300]
     if any(sign in says for sign in _NOTHING):
         return GoneError("the repository has no commit")
-    if any(sign in says for sign in _REFUSED):
+    if _FORBIDDEN.search(says):
+        return ForbiddenError(f"git: {line}")
+    if _REFUSED.search(says):
         return RefusedError(f"git: {line}")
     if "unable to access" in says or "RPC failed" in says or "early EOF" in says or "hung up" in says:
         return RetryableError(f"git: {line}")

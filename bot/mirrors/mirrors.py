@@ -68,8 +68,8 @@ class Mirrors:
 
         Raises:
             GoneError: the repository has no commit.
-            RefusedError: it is not ours to read, or larger than the limits even without its history.
-            RetryableError: the network, or the server.
+            RefusedError: it is not there, or larger than the limits even without its history.
+            RetryableError: the network, or the server; a ``ForbiddenError`` may be for good.
         """
         name = str(repository.id)
         self._using[name] += 1

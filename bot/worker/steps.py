@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from bot.code import EngineCode
 from bot.errors import RefusedError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
+from bot.mirrors import ForbiddenError
 from bot.past.stored import StoredPast
 from bot.ports import Finished, Issue, Outcome, Waiting, Withheld
 from bot.publish import Publication, Published
@@ -33,6 +34,9 @@ from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
 from nodes.trust.secrets import holds_token
 
 logger = logging.getLogger(__name__)
+
+_TRIES_TO_READ = 5
+"""Attempts, over half a minute, before a repository that lets us in no more is reported on without its code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,9 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
             mirror = await stack.enter_async_context(turn.tools.mirrors.ready(turn.ref.repository, turn.github))
         except SuspendedError:
             raise
-        except RefusedError as error:
+        except (RefusedError, ForbiddenError) as error:
+            if isinstance(error, ForbiddenError) and turn.job.attempt < _TRIES_TO_READ:
+                raise
             turn.log("code_not_readable", str(error))
             yield NoCode()
             return

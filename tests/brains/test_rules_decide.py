@@ -13,7 +13,9 @@ LEXER = place(
     "src/lexer.py", "scan", reasons=("defines scan, which the text names", "shares rare words with the title")
 )
 READER = place("src/reader.py", "read", score=0.7)
-EXPORT, IMPORT = place("src/exporter.py", "export_orders"), place("src/importer.py", "import_orders", score=0.99)
+WORDS = ("shares rare words with the title",)
+EXPORT = place("src/exporter.py", "export_orders", reasons=WORDS)
+IMPORT = place("src/importer.py", "import_orders", score=0.99, reasons=WORDS)
 SEARCHED = Marks(searches=1, after_search=Progress(evidence=2))
 JUDGED = SEARCHED.model_copy(update={"at_critic": Progress(evidence=2)})
 BODY = "The `scan` function hangs on an open quote in version 1.2.3, I expected an error."
@@ -88,6 +90,11 @@ REJECTED = CriticVerdict(verdict="REJECTED", required_evidence=("scan",), on_evi
             case("It fails", "It says an error.", ran="investigator codebase_search", iterations=7),
             "writer",
             id="nothing-found-and-no-round-left",
+        ),
+        pytest.param(
+            case("It fails", "", place("a.py", "f", reasons=()), ran="investigator codebase_search", confidence=0.9),
+            "human_input",
+            id="one-place-is-left-for-no-reason",
         ),
         pytest.param(
             case("Orders are wrong", "", EXPORT, IMPORT, ran="investigator codebase_search", confidence=0.4),

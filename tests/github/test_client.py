@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import email.utils
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -147,6 +148,22 @@ async def test_a_moved_issue_is_followed_and_never_written_to_blindly(server, re
         await client.create_comment(1, "hello")
     moved = await client.issue(1)
     assert (moved.ref.repository_id, moved.ref.number, moved.ref.name) == (other.id, new, "lexer")
+
+
+async def test_a_repository_is_written_to_under_the_name_it_has_today(server, repo, github) -> None:
+    server.world.open_issue(repo)
+    old = replace(ref_to(repo), clone_url=f"{server.url}/octo/parser.git")
+    server.world.rename(repo, "lexer")
+    client = github.for_repository(old)
+    with pytest.raises(MovedError):
+        await client.create_comment(1, "hello")
+    issue = await client.issue(1)
+    assert (issue.ref.key, issue.ref.name) == (f"127.0.0.1/{repo.id}#1", "lexer")
+    await client.create_comment(1, "hello")
+    later = github.for_repository(old)
+    await later.create_comment(1, "again")
+    assert server.world.ours(repo, 1) == ["hello", "again"]
+    assert (await later.clone_url_and_header())[0] == f"{server.url}/octo/lexer.git"
 
 
 async def test_an_issue_that_moved_out_of_reach_is_gone(server, repo, client) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import GoneError, RefusedError, RetryableError
+from bot.errors import BotError, GoneError, RefusedError, RetryableError
 from bot.github import GitHub
-from bot.mirrors import MirrorLimits, Mirrors
+from bot.mirrors import ForbiddenError, MirrorLimits, Mirrors
 from bot.ports import RepositoryRef
-from tests.github_server import GitHubServer, private_key, serve_github
+from tests.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo
 from tests.repositories import git, make_repository
 
@@ -146,7 +146,7 @@ async def test_a_failed_fetch_serves_nobody(tmp_path, repo, source) -> None:
             raise AssertionError
 
     said = await asyncio.gather(*(use() for _ in range(3)), return_exceptions=True)
-    assert {type(error) for error in said} == {RefusedError}
+    assert {type(error) for error in said} == {ForbiddenError}
 
 
 async def test_too_large_a_history_is_left_out_and_too_large_a_tree_refused(tmp_path, repo, source) -> None:
@@ -186,9 +186,27 @@ async def test_an_empty_repository_is_told_from_a_missing_one(tmp_path, server, 
         async with Mirrors(tmp_path / "repos").ready(ref_to(repo), source):
             pass
     repo.git = None
-    with pytest.raises(RefusedError):
+    with pytest.raises(ForbiddenError):
         async with Mirrors(tmp_path / "repos").ready(ref_to(repo), source):
             pass
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        pytest.param(Fault(status=502), RetryableError, id="it-fails"),
+        pytest.param(Fault(), RetryableError, id="it-hangs-up"),
+        pytest.param(Fault(status=429, headers={"Retry-After": "1"}), RetryableError, id="too-many-calls"),
+        pytest.param(Fault(status=403, headers={"Retry-After": "1"}), ForbiddenError, id="a-limit-or-for-good"),
+        pytest.param(Fault(status=404), RefusedError, id="it-is-not-there"),
+    ],
+)
+async def test_a_fetch_that_fails_is_told_from_one_that_is_refused(tmp_path, server, repo, fault, kind) -> None:
+    server.fault = lambda _call: fault
+    with pytest.raises(BotError) as raised:
+        async with Mirrors(tmp_path / "repos").ready(ref_to(repo), At(f"{server.url}/octo/not-found-403-401.git")):
+            pass
+    assert type(raised.value) is kind
 
 
 class At:

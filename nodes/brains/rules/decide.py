@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nodes.brains.rules.investigate import is_third_party
 from nodes.brains.rules.places import code_of
-from nodes.brains.rules.questions import Question, next_question
+from nodes.brains.rules.questions import Question, is_guess, next_question
 from nodes.context import Case
 from nodes.guards import may_criticise, may_search, progress
 from nodes.state import BugTriageState, NodeName, SupervisorDecision
@@ -32,7 +32,8 @@ def _with_findings(case: Case) -> SupervisorDecision:
     state = case.state
     if _wants_web(case):
         return _step(case, "web_search", "The error was raised in code from outside this repository.")
-    question = next_question(case) if _confidence(state) < WRITE_AT_IF_CORROBORATED else None
+    unsure = _confidence(state) < WRITE_AT_IF_CORROBORATED or is_guess(case)
+    question = next_question(case) if unsure else None
     if question is not None:
         return _ask(case, question)
     if not code_of(case):

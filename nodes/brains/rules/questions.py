@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nodes.brains.rules.investigate import missing_from
-from nodes.brains.rules.places import EQUAL, leading, plain_words, rival, words_of
+from nodes.brains.rules.places import EQUAL, leading, plain_words, reason_kinds, rival, words_of
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import may_ask
@@ -62,10 +62,19 @@ def is_thin(case: Case) -> bool:
     )
 
 
+def is_guess(case: Case) -> bool:
+    """Is the first place named though neither the report nor the place says why?
+
+    However few places there are to choose from, and however likely that makes each of them.
+    """
+    found = leading(case)
+    return is_thin(case) and not (found and reason_kinds(case, found[0].evidence))
+
+
 def _candidates(case: Case) -> Iterator[Question]:
     found = leading(case)
     weak = not found or case.state.search_confidence < WEAK
-    if weak and is_thin(case):
+    if (weak and is_thin(case)) or is_guess(case):
         yield _WHAT_HAPPENED
     other = rival(found)
     between = _between(case, found[0].evidence, other.evidence) if other is not None else None
