@@ -117,4 +117,6 @@ def _says_enough(text: str, said: list[str], *, by_reporter: bool) -> bool:
     facts = read_facts("", text)
     if facts.traces or facts.errors or facts.code_blocks or facts.versions or facts.platforms:
         return True
+    if facts.symbols or facts.paths:
+        return not text.startswith("@")
     return len(content) >= _STATEMENT and not text.startswith("@")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 from bot.errors import RateLimitedError
 
@@ -12,6 +13,13 @@ PER_MINUTE, PER_HOUR = 75, 480
 """Below GitHub's 80 and 500 for requests that create content."""
 _UNNAMED_WAIT = 60.0
 """Seconds that GitHub's documentation asks for where an answer names none."""
+
+
+class Share(NamedTuple):
+    """The parts of a minute's and of an hour's writes that one kind of write may fill, 0..1."""
+
+    minute: float = 1.0
+    hour: float = 1.0
 
 
 class WriteBucket:
@@ -25,11 +33,11 @@ class WriteBucket:
         self._limited_in_a_row = 0
         self._quiet_until = 0.0
 
-    def take(self, share: float = 1.0) -> None:
+    def take(self, share: Share = Share()) -> None:  # noqa: B008  it cannot be changed
         """Count one write.
 
         Args:
-            share: the part of the bucket that this kind of write may fill, 0..1.
+            share: how far writes of this kind may fill the bucket.
 
         Raises:
             RateLimitedError: it is full for writes of this kind; ``after`` says until when.
@@ -37,8 +45,8 @@ class WriteBucket:
         now = self._clock()
         while self._writes and self._writes[0] <= now - 3600:
             self._writes.popleft()
-        for seconds, most in ((60, self._minute), (3600, self._hour)):
-            allowed = max(int(most * share), 1)
+        for seconds, most, part in ((60, self._minute, share.minute), (3600, self._hour, share.hour)):
+            allowed = max(int(most * part), 1)
             recent = [when for when in self._writes if when > now - seconds]
             if len(recent) >= allowed:
                 raise RateLimitedError("our own share of writes is used up", after=recent[-allowed] + seconds - now)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
+from nodes.brains.rules.places import plain_words
 from nodes.evidence import Evidence, Locator, NumberedEvidence, is_citable
 from nodes.judgements import CodeReading
 from nodes.search.types import Location, Ranking
@@ -14,6 +15,11 @@ MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
 """Seed 002, MIN_SCORE_THRESHOLD: candidates below this share of the best one's score are dropped."""
 CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 """Seed 002: how many are fetched at first, and when the draft came back."""
+
+
+POINTED = "a maintainer said to look here"
+"""The reason for a place that a redirect named."""
+_MOST_POINTED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +32,39 @@ class Candidates:
     """Those that a model sees: it reads them, so that no score need choose for it."""
 
 
-def find_candidates(ranking: Ranking, known: Sequence[str], *, retry: bool) -> Candidates:
-    """Number what was found after what is known, as the supervisor will, in the order of finding."""
+def find_candidates(
+    ranking: Ranking, known: Sequence[str], *, retry: bool, pointed: Sequence[Evidence] = ()
+) -> Candidates:
+    """Number what was found after what is known, as the supervisor will, in the order of finding.
+
+    Places that a person pointed at come first, however little else speaks for them.
+    """
     best = max((location.score for location in ranking.locations), default=0.0)
-    if best <= 0:
-        return Candidates()
-    places = [place for place in ranking.locations if is_citable(place.path, place.quote)]
+    places = [place for place in ranking.locations if best > 0 and is_citable(place.path, place.quote)]
+    shown = {item.key for item in pointed}
     found = [as_evidence(place, ranking.commit, place.score / best) for place in places]
+    found = [*pointed, *(item for item in found if item.key not in shown)]
     numbers = {key: number for number, key in enumerate(dict.fromkeys((*known, *(item.key for item in found))), 1)}
     numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in found)
     lowest, most = (MIN_SCORE_ON_RETRY, CANDIDATES_ON_RETRY) if retry else (MIN_SCORE, CANDIDATES)
-    strong = [item for item, place in zip(numbered, places, strict=True) if place.score / best >= lowest]
+    # As it was before it was rounded: a score is rounded to four places.
+    strong = [item for item in numbered if item.evidence.score >= round(lowest, 4)]
     return Candidates(tuple(strong[:most]), numbered[:SHOWN_TO_A_MODEL])
+
+
+def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:
+    """The places that a redirect means, of those that were found with its words alone.
+
+    Those whose path and symbol share most words with it; where none does, the one that fits it best, if any fits.
+    """
+    places = [place for place in ranking.locations if is_citable(place.path, place.quote)]
+    words = set(plain_words(said))
+    shared = [len(words & set(plain_words(f"{place.path} {place.symbol or ''}"))) for place in places]
+    most = max(shared, default=0)
+    named = [place for place, count in zip(places, shared, strict=True) if most and count == most]
+    fitting = [place for place in places if any(reason.kind not in ("prior", "file") for reason in place.reasons)]
+    found = [as_evidence(place, ranking.commit, 1.0) for place in (named or fitting[:1])[:_MOST_POINTED]]
+    return tuple(item.model_copy(update={"reasons": (POINTED, *item.reasons[:3])}) for item in found)
 
 
 def as_evidence(place: Location, sha: str, score: float) -> Evidence:

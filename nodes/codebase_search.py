@@ -16,16 +16,17 @@ from nodes.candidates import (
     find_candidates,
     honest,
     in_order,
+    pointed_at,
     rescored,
 )
 from nodes.case import load_case, spent, traced
 from nodes.context import Case, Context, Judged
-from nodes.evidence import NumberedEvidence
+from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import progress
 from nodes.judgements import CodeReading
 from nodes.looks import Looks
 from nodes.search.types import Query, Ranking
-from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ def build_query(state: BugTriageState, context: Context) -> Query:
 async def _gather(state: BugTriageState, context: Context) -> Gathered:
     query = build_query(state, context)
     ranking = await context.code.find(query)
-    candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0)
+    pointed = await _pointed(state, context)
+    candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed)
     seen = candidates.all if is_model_asked(context, state) else candidates.strong
     keys = [item.evidence.key for item in seen]
     looks = Looks(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
@@ -98,6 +100,14 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
         looks=looks if ranking.commit else None,
     )
     return Gathered(query, ranking, candidates, looks, case)
+
+
+async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
+    """Where the last redirect says to look, whatever the issue itself is full of."""
+    said = [text for text in state.redirect_instructions if not text.startswith(CORRECTION)]
+    if not said:
+        return ()
+    return pointed_at(await context.code.find(Query(title=said[-1], limit=CANDIDATES)), said[-1])
 
 
 def _no_surer_by_itself(state: BugTriageState, confidence: float) -> float:

@@ -18,6 +18,8 @@ _OLD_SUMMARY, _OLD_DETAILS, _OLD_LIST = 200, 60, 3
 MAX_ITERATIONS = 8
 MAX_RETRIES = 2
 MAX_QUESTIONS = 2
+CORRECTION = "The last report was wrong: "
+"""How an instruction begins that says what is not so, rather than where to look."""
 MAX_REDIRECTS = 3
 ROUNDS_PER_ANSWER = 2
 ROUNDS_PER_REDIRECT = 3

@@ -48,6 +48,7 @@ def said(body: str, **given) -> Comment:
         (PRINTS, "```\nKeyError: 'a'\n```"),
         (PRINTS, "Nothing at all"),
         (PRINTS, 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    x()\nKeyError: 1'),
+        (PRINTS, "I call parse_date in feedbox/dates.py"),
         (VERSION, "2.4.1"),
         (VERSION, "I'm on v2.4.1, same here"),
     ],

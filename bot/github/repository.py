@@ -14,12 +14,13 @@ from bot.errors import GoneError, MovedError, OutcomeUnknownError, RefusedError
 from bot.github.channel import Channel
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
-from bot.limits import WriteBucket
+from bot.limits import Share, WriteBucket
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 
 _MAX_FILE = 131_072
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
-_REACTION_SHARE, _LABEL_SHARE = 0.25, 0.6
+_REACTIONS, _LABELS = Share(minute=0.7, hour=0.4), Share(minute=0.85, hour=0.6)
+"""Comments go first: what is left of an hour suffices for some three hundred."""
 
 
 class Us(Protocol):
@@ -106,12 +107,12 @@ class RepositoryClient:
 
     async def react_to_issue(self, number: int, content: Reaction) -> None:
         """Leave a reaction; leaving it twice is the same as once."""
-        self._bucket.take(_REACTION_SHARE)
+        self._bucket.take(_REACTIONS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/reactions", json={"content": content})
 
     async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
         """Leave a reaction; leaving it twice is the same as once."""
-        self._bucket.take(_REACTION_SHARE)
+        self._bucket.take(_REACTIONS)
         await self._channel.send(
             "POST", f"{self._base}/issues/comments/{comment_id}/reactions", json={"content": content}
         )
@@ -125,12 +126,12 @@ class RepositoryClient:
 
     async def add_labels(self, number: int, labels: Sequence[str]) -> None:
         """Add labels that exist."""
-        self._bucket.take(_LABEL_SHARE)
+        self._bucket.take(_LABELS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/labels", json={"labels": list(labels)})
 
     async def remove_label(self, number: int, label: str) -> None:
         """Remove a label; one that is not there is removed already."""
-        self._bucket.take(_LABEL_SHARE)
+        self._bucket.take(_LABELS)
         try:
             await self._channel.send("DELETE", f"{self._base}/issues/{number}/labels/{quote(label, safe='')}")
         except GoneError:

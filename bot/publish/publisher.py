@@ -115,6 +115,7 @@ class Publisher:
         given = replace(given, outcome=as_people_say(given.outcome, given.relations))
         body = await self._body(given, issue)
         if mode == "dry-run":
+            await self._tell_faults(given, issue, github)
             return Published("dry-run", comment=body)
         posted = await self._comment(given, issue, github, body) if mode == "comment" else None
         await sync_labels(
@@ -173,19 +174,38 @@ class Publisher:
 
     async def _config_note(self, given: Publication) -> str:
         """The faults of the configuration, in the first comment after they came up and in no other."""
-        if not given.found.faults or given.found.config.mode != "comment":
+        if given.found.config.mode != "comment" or not await self._is_first_to_tell(given):
             return ""
+        return f"{_faults(given.found)} Until it is mended the last valid version holds."
+
+    async def _tell_faults(self, given: Publication, issue: Issue, github: GitHubPort) -> None:
+        """Where nothing can be written for the faults alone, one comment in the repository says so."""
+        if not given.found.may_tell or not await self._is_first_to_tell(given):
+            return
+        marker = f"<!-- triage:config {given.found.digest} -->"
+        said = f"For maintainers: {_faults(given.found)} Until it is mended triage writes nothing else here."
+        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
+        await poster.put("config", given.found.digest, marker, f"{marker}\n\n{said}\n")
+        await self.effects.done(_config_key(given), "config", given.found.digest, given.ref.key)
+
+    async def _is_first_to_tell(self, given: Publication) -> bool:
+        """Is it this issue's comment in which the faults are told?"""
+        if not given.found.faults:
+            return False
         key = _config_key(given)
         told = await self.effects.get(key, "config", given.found.digest)
         if told is None:
             told = await self.effects.want(key, "config", given.found.digest, given.ref.key, given.ref.key)
-        if told.payload != given.ref.key:
-            return ""
-        said = "; ".join(prose(str(fault)) for fault in given.found.faults[:3])
-        return f"`{PATH}`, {said}. Until it is mended the last valid version holds."
+        return told.payload == given.ref.key
 
 
 _CARRIED = "carried by the report"
+
+
+def _faults(found: FoundConfig) -> str:
+    """The first few, each with its line."""
+    said = "; ".join(prose(str(fault)) for fault in found.faults[:3])
+    return f"`{PATH}`, {said}{'' if said.endswith('?') else '.'}"
 
 
 def _config_key(given: Publication) -> str:

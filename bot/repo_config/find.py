@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.repo_config.model import RepositoryConfig
-from bot.repo_config.read import ConfigError, ConfigFault, read_config
+from bot.repo_config.read import ConfigError, ConfigFault, read_config, wants_comments
 
 PATH = ".github/triage.yml"
 
@@ -33,6 +33,8 @@ class FoundConfig:
     """Names the text that was found, valid or not; empty where there is none."""
     faults: tuple[ConfigFault, ...] = ()
     from_organisation: bool = False
+    may_tell: bool = False
+    """May a comment tell of the faults, where they keep everything else from being written?"""
 
 
 async def find_config(files: Files, last_valid: str | None = None) -> FoundConfig:
@@ -56,7 +58,8 @@ async def find_config(files: Files, last_valid: str | None = None) -> FoundConfi
         return FoundConfig(read_config(text), text, digest, from_organisation=from_organisation)
     except ConfigError as error:
         kept = _kept(last_valid)
-        return FoundConfig(kept, last_valid or "", digest, error.faults, from_organisation)
+        may_tell = kept.mode == "dry-run" and last_valid is None and wants_comments(text)
+        return FoundConfig(kept, last_valid or "", digest, error.faults, from_organisation, may_tell)
 
 
 def _kept(last_valid: str | None) -> RepositoryConfig:

@@ -64,6 +64,18 @@ def read_config(text: str) -> RepositoryConfig:
         raise ConfigError(tuple(_fault(root, fault) for fault in error.errors())) from error
 
 
+def wants_comments(text: str) -> bool:
+    """Does a faulty file, as far as it can be read, let us comment? One that cannot be read at all does not."""
+    try:
+        root = _compose(text)
+        values = _values(root, [], 0) if root is not None else {}
+    except ConfigError:
+        return False
+    return (
+        isinstance(values, dict) and values.get("mode", "comment") == "comment" and values.get("enabled", True) is True
+    )
+
+
 def _compose(text: str) -> yaml.Node | None:
     if len(text) > MAX_TEXT:
         raise ConfigError((ConfigFault(1, f"longer than {MAX_TEXT} characters"),))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bot.ports import SignalKind
 from bot.store.database import Database
 from nodes.context import Signal
+from nodes.state import CORRECTION
 
 _READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ?"
 
@@ -23,6 +24,11 @@ class Said:
     text: str
     actor: str
     url: str
+
+    @property
+    def instruction(self) -> str:
+        """What a new run is told of it."""
+        return f"{CORRECTION if self.kind == 'correction' else ''}{self.text}"[:600]
 
 
 class IssueSignals:

@@ -183,7 +183,7 @@ async def _start(turn: Turn, seen: Seen, code: CodePort) -> BugTriageState:
     return state.model_copy(
         update={
             "human_exchanges": await turn.store.repository.questions.exchanges(turn.ref.key),
-            "redirect_instructions": tuple(signal.text[:600] for signal in said)[-MAX_REDIRECTS:],
+            "redirect_instructions": tuple(signal.instruction for signal in said)[-MAX_REDIRECTS:],
             "last_signal": said[-1].number if said else 0,
         }
     )

@@ -14,6 +14,7 @@ from bot.github import GitHub
 from bot.ports import AskedQuestion, Finished, IssueRef, Relation, Stopped, Waiting, Withheld
 from bot.publish import Publication, Published, Publisher
 from bot.repo_config import ConfigFault, FoundConfig, read_config
+from bot.repo_config.find import find_config
 from bot.report.markdown import VISIBLE_WORDS
 from bot.report.sticky import visible_words
 from bot.store.database import Database
@@ -324,6 +325,37 @@ async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
     )
     with pytest.raises(RefusedError):
         await stage.publish()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("lables: {}\n", 1, id="comments-are-the-default"),
+        pytest.param("mode: comment\nlables: {}\n", 1, id="comments-are-wanted"),
+        pytest.param("mode: dry-run\nlables: {}\n", 0, id="a-dry-run-is-wanted"),
+        pytest.param("mode: label\nlables: {}\n", 0, id="labels-are-wanted"),
+        pytest.param("enabled: false\nlables: {}\n", 0, id="nothing-is-wanted"),
+        pytest.param("mode: coment\n", 0, id="nobody-knows-what-is-wanted"),
+        pytest.param("mode: [", 0, id="not-yaml"),
+    ],
+)
+async def test_a_first_configuration_that_is_faulty_is_told_of_and_nothing_else_written(stage, text, told) -> None:
+    class Files:
+        async def file(self, _path: str) -> str | None:
+            return text
+
+        async def organisation_file(self, _path: str) -> str | None:
+            return None
+
+    broken = await find_config(Files())
+    for _ in range(2):
+        assert (await stage.publish(found=broken)).state == "dry-run"
+    assert len(stage.said) == told
+    for comment in stage.said:
+        assert comment.startswith("<!-- triage:config ")
+        assert "unknown key `lables`; did you mean `labels`? Until" in comment
+        assert "line " in comment
+    assert not stage.world.reactions
 
 
 async def test_faults_of_the_configuration_are_told_once(stage) -> None:

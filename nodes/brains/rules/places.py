@@ -17,7 +17,10 @@ EQUAL = 0.95
 _AGREES = 0.15
 """What a frame of the reporter's trace in the same file adds to a normalised score."""
 _BESIDE = frozenset({"test", "docs", "example", "vendored", "minified"})
+_POINTED = 1.0
+"""What a maintainer's word adds: more than anything else can."""
 _REASON_KINDS = (
+    ("pointed", re.compile(r"\bsaid to look here\b")),
     ("trace", re.compile(r"\bstack trace\b|\bframe\b", re.IGNORECASE)),
     ("phrase", re.compile(r"\bmessage\b|\bquotes\b", re.IGNORECASE)),
     ("symbol", re.compile(r"\bdefines\b|\bnamed\b|\bsymbol\b", re.IGNORECASE)),
@@ -54,8 +57,13 @@ def leading(case: Case) -> tuple[NumberedEvidence, ...]:
 
 
 def _belief(case: Case, evidence: Evidence) -> float:
-    belief = evidence.score + _AGREES * (frame_in(case, evidence) is not None)
+    belief = evidence.score + _AGREES * (frame_in(case, evidence) is not None) + _POINTED * is_pointed(evidence)
     return belief if is_source(evidence) else belief - 1.0
+
+
+def is_pointed(evidence: Evidence) -> bool:
+    """Did a maintainer say to look there?"""
+    return any(kind_of_reason(text) == "pointed" for text in evidence.reasons)
 
 
 def is_source(evidence: Evidence) -> bool:

@@ -43,8 +43,8 @@ class Question:
 def next_question(case: Case) -> Question | None:
     """The first question that would help, was not put before, and still has somebody to answer it."""
     exchanges = case.state.human_exchanges
-    if not may_ask(case.state) or any(exchange.withdrawn for exchange in exchanges):
-        return None
+    if not may_ask(case.state) or case.state.redirect_instructions or any(one.withdrawn for one in exchanges):
+        return None  # once a maintainer has said where to look, it is for them to ask
     put = {normalised(exchange.question) for exchange in exchanges}
     return next((question for question in _candidates(case) if normalised(question.text) not in put), None)
 

@@ -7,12 +7,24 @@ from collections.abc import Sequence
 
 from nodes.brains.rules.audit import is_linked
 from nodes.brains.rules.investigate import investigate, main_trace
-from nodes.brains.rules.places import frame_in, is_source, leading, name, reason_kinds, rival, why
+from nodes.brains.rules.places import (
+    frame_in,
+    is_pointed,
+    is_source,
+    leading,
+    name,
+    plain_words,
+    reason_kinds,
+    rival,
+    why,
+    words_of,
+)
 from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.judgements import Draft, DraftSuspect, Investigation
 from nodes.report import Kind
 from nodes.search.roles import role_of
+from nodes.state import CORRECTION
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 _SIMPLE = 0.9
@@ -20,6 +32,8 @@ _SIMPLE = 0.9
 _SUSPECTS = 5
 _PER_FILE = 2
 _NEAR = 0.75
+_OWN_KINDS = 3
+"""Kinds of reasons, a maintainer's word among them, from which on a place speaks for itself."""
 _PLAIN_FOLDERS = frozenset(
     {"src", "lib", "libs", "app", "apps", "pkg", "packages", "source", "crates", "internal", "cmd"}
 )
@@ -92,7 +106,18 @@ def _choose(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
 
 
 def _may_claim(case: Case, chosen: Sequence[NumberedEvidence]) -> bool:
-    return case.state.search_confidence >= LOW_CONFIDENCE and is_linked(case, chosen[0])
+    first = chosen[0]
+    if is_pointed(first.evidence) and len(reason_kinds(case, first.evidence)) < _OWN_KINDS:
+        return False  # that somebody said to look there is no evidence that the fault is there
+    if _is_refuted(case, first.evidence):
+        return False
+    return case.state.search_confidence >= LOW_CONFIDENCE and is_linked(case, first)
+
+
+def _is_refuted(case: Case, evidence: Evidence) -> bool:
+    """Was a report called wrong by words that do not name this place? Then it is not claimed again."""
+    corrections = [text for text in case.state.redirect_instructions if text.startswith(CORRECTION)]
+    return any(not words_of(evidence) & set(plain_words(text.removeprefix(CORRECTION))) for text in corrections)
 
 
 def _verdict(case: Case, chosen: Sequence[NumberedEvidence], *, claims: bool) -> str:
@@ -111,6 +136,7 @@ def _short_why(case: Case, evidence: Evidence) -> str:
 
 
 _SHORT_WHY = (
+    ("pointed", "where a maintainer said to look"),
     ("trace", "which is on the reporter's stack trace"),
     ("phrase", "which holds the message the report quotes"),
     ("symbol", "which the report names"),
