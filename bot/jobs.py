@@ -112,6 +112,12 @@ class Ended(_IssueWork):
     moved_to: str | None = None
 
 
+class Score(_IssueWork):
+    """Look for the commit that closed the issue, and compare what it changed with what was reported."""
+
+    kind: Literal["score"] = "score"
+
+
 class Labelled(_IssueWork):
     """A person put a label on or took one off."""
 
@@ -170,7 +176,9 @@ class RepositoryChanged(_Work):
         return self.ref.key
 
 
-OnIssueWork = Triage | Edited | Reply | Continue | Expire | Commands | LeftOver | CommentDeleted | Ended | Labelled
+OnIssueWork = (
+    Triage | Edited | Reply | Continue | Expire | Commands | LeftOver | CommentDeleted | Ended | Score | Labelled
+)
 Work = OnIssueWork | LearnPast | InstallationChanged | RepositoryChanged
 _stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])
 

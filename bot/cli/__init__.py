@@ -26,6 +26,7 @@ _COMMANDS = {
     "graph": "Print the graph as Mermaid.",
     "serve": "Run the GitHub App: take deliveries, triage, comment.",
     "backfill": "Triage issues that were there before the App.",
+    "stats": "Compare the server's reports with the fixes that landed.",
     "jobs": "List what the server gave up, and try it again.",
     "replay": "Say what a saved delivery leads to.",
     "schema": "Print the JSON Schema of `run --format json`.",

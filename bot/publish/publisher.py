@@ -29,6 +29,7 @@ from bot.publish.quiet import reason_to_be_quiet
 from bot.publish.reactions import Reactions
 from bot.publish.relations import as_people_say
 from bot.repo_config import PATH, FoundConfig
+from bot.report.record import Record
 from bot.report.sanitise import prose
 from bot.report.sticky import question_reply, report_comment, waiting_comment, withheld_comment
 from bot.report.thread import REPORT_MARKER, Thread, question_marker
@@ -59,6 +60,8 @@ class Publication:
     why: Why = "opened"
     relations: tuple[Relation, ...] = ()
     """Duplicates that people named or denied."""
+    record: Record | None = None
+    """What confidences were worth in the repository; None where too little is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,4 +228,5 @@ def _thread(given: Publication, issue: Issue, config_note: str = "") -> Thread:
         news=_NEWS.get(given.why, ""),
         config_note=config_note,
         suspects=given.found.config.limits.suspects,
+        record=given.record,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.report.links import Links
+from bot.report.record import Record
 from bot.report.sanitise import block, code, prose
 from bot.report.words import cut
 from nodes.report import RelatedIssue, Suspect, SuspectChange, TriageReport
@@ -29,18 +30,25 @@ def maintainers(report: TriageReport, links: Links) -> str:
     return fold("For maintainers: evidence, what is less likely, next step", "\n\n".join(filter(None, parts)))
 
 
-def about(report: TriageReport) -> str:
-    """Commit, brain, and what checking took out."""
+def about(report: TriageReport, record: Record | None = None) -> str:
+    """Commit, brain, what a confidence is measured by, and what checking took out."""
     audit, score = report.citation_audit, report.evaluation.overall_score
     lines = [
         f"- Commit read: {code(report.commit)}" if report.commit else "",
         f"- Written by: {code(report.written_by)}",
-        f"- Confidence: {report.confidence:.0%} · score of this report: {score:.2f}",
+        f"- Confidence: {_measured(report, record)} · score of this report: {score:.2f}",
         f"- Crash: {', '.join(map(code, report.fingerprints))}" if report.fingerprints else "",
         f"- Citations checked: {audit.citations}; claims dropped in checking: {len(audit.dropped)}",
         *(f"- {prose(note)}" for note in report.notes),
     ]
     return fold("About this report", "\n".join(filter(None, lines)))
+
+
+def _measured(report: TriageReport, record: Record | None) -> str:
+    if record is None:
+        return f"{report.confidence:.0%} (shipped calibration)"
+    here = f"{record.confidence(report.confidence):.0%}"
+    return f"{here} by {record.outcomes} known fixes of this repository ({report.confidence:.0%} as shipped)"
 
 
 def fold(title: str, body: str) -> str:

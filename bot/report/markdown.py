@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bot.report.folds import about, change_line, maintainers, sentence
 from bot.report.known import known
 from bot.report.links import Links
+from bot.report.record import Record
 from bot.report.sanitise import cell, code, prose
 from bot.report.wording import FOOTER, KINDS, NOT_FOUND, SECURITY, confidence_word
 from bot.report.words import cut
@@ -51,9 +52,13 @@ class Sections:
 class MarkdownRenderer:
     """Renders reports with links into a repository; without an address, places are plain paths."""
 
-    def __init__(self, *, server_url: str = "https://github.com", repository: str | None = None) -> None:
+    def __init__(
+        self, *, server_url: str = "https://github.com", repository: str | None = None, record: Record | None = None
+    ) -> None:
+        """Render for a repository; with its record, confidences are what they were worth there."""
         self._server_url = server_url
         self._repository = repository
+        self._record = record
 
     def comment(self, report: TriageReport) -> str:
         """Verdict first, then at most three places; everything for maintainers is folded."""
@@ -69,7 +74,7 @@ class MarkdownRenderer:
         links = self._links(report)
         change = _change(report, links)
         return Sections(
-            verdict=_verdict(report),
+            verdict=_verdict(report, self._record),
             tried=_tried(report),
             places=_places(report, links, suspects),
             cause=_cause(report, _CAUSE_WORDS_BESIDE_A_CHANGE if change else _CAUSE_WORDS),
@@ -77,7 +82,7 @@ class MarkdownRenderer:
             facts=_facts(report),
             missing=_missing(report),
             maintainers=maintainers(report, links),
-            about=about(report),
+            about=about(report, self._record),
         )
 
     def ticket(self, report: TriageReport) -> Ticket:
@@ -121,10 +126,11 @@ def _whole_parts(parts: list[str], most: int) -> str:
     return kept
 
 
-def _verdict(report: TriageReport) -> str:
+def _verdict(report: TriageReport, record: Record | None) -> str:
     line = f"**{prose(cut(report.verdict, _VERDICT_WORDS))}**"
     if report.root_cause:
-        return f"{line} Confidence: {confidence_word(report.confidence)} · found by reading code, not by running it."
+        worth = record.confidence(report.confidence) if record else report.confidence
+        return f"{line} Confidence: {confidence_word(worth)} · found by reading code, not by running it."
     if report.not_found and report.kind in ("bug", "docs"):
         return f"{line} Why no cause is named: {NOT_FOUND[report.not_found]}."
     return line

@@ -31,7 +31,7 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     """A finished run: a cause, no finding, known, a duplicate, or a security report."""
     if report.kind == "security":
         return fixed_comment(SECURITY, thread)
-    renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository)
+    renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository, record=thread.record)
     shown = renderer.sections(report, suspects=thread.suspects)
     told = ledger(thread)
     links = Links(thread.server_url, thread.repository, report.commit)

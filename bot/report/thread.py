@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.ports import AskedQuestion
+from bot.report.record import Record
 from bot.report.sanitise import prose
 from bot.report.words import cut
 
@@ -35,6 +36,8 @@ class Thread:
     config_note: str = ""
     """What is wrong with the repository's configuration, in our own words."""
     suspects: int = 3
+    record: Record | None = None
+    """What confidences were worth in this repository; None where too little is known."""
 
     @property
     def marker(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.store.database import Database
 
 _FIELDS = "sticky_id, muted, ended, moved_to"
-_FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors")
+_FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes")
 """Tables whose rows belong to the issue, wherever it is. Effects stay: their ids name comments that were moved."""
 
 
@@ -69,10 +69,12 @@ def _adopt(db: sqlite3.Connection, old: str, new: str) -> bool:
         return False
     for table in _FOLLOWS:
         db.execute(f"UPDATE {table} SET issue_key = ? WHERE issue_key = ?", (new, old))  # noqa: S608  named above
+    db.execute("UPDATE outcomes SET repository_key = ? WHERE issue_key = ?", (new.rpartition("#")[0], new))
     # A checkpoint is filed under the old key, so what was under way starts anew, with what people said.
     db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status IN ('running', 'waiting')", (new,))
     db.execute("INSERT OR IGNORE INTO issues (issue_key) VALUES (?)", (new,))
     db.execute(
-        "UPDATE issues SET muted = (SELECT muted FROM issues WHERE issue_key = ?) WHERE issue_key = ?", (old, new)
+        "UPDATE issues SET muted = coalesce((SELECT muted FROM issues WHERE issue_key = ?), muted) WHERE issue_key = ?",
+        (old, new),
     )
     return True

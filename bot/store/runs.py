@@ -11,6 +11,7 @@ from typing import Literal
 from bot.jobs import Job, Work
 from bot.store.database import Database
 from bot.store.jobs import settle_job
+from bot.store.outcomes import Reported, note_report
 from bot.store.signals import read_signals
 from bot.store.usage import count_issue
 
@@ -92,6 +93,7 @@ class IssueRuns:
         *,
         last_signal: int = 0,
         result: str | None = None,
+        reported: Reported | None = None,
         said: str = "",
         next_work: Sequence[Work] = (),
         unread: Callable[[], Work] | None = None,
@@ -104,6 +106,7 @@ class IssueRuns:
             job: what is settled with it.
             last_signal: the last signal it took in.
             result: what it ended with.
+            reported: what its report says that a fix can be compared with.
             said: one line for the job's row.
             next_work: what follows.
             unread: makes what follows if a redirect came in that the run did not see.
@@ -115,6 +118,8 @@ class IssueRuns:
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(_NOTE, (status, last_signal, result, self._key, number))
+            if reported is not None:
+                note_report(db, self._key, number, _sha(db, self._key, number), reported)
             late = unread is not None and any(
                 one.kind == "redirect" for one in read_signals(db, self._key, last_signal)
             )
@@ -154,3 +159,8 @@ def _last(db: sqlite3.Connection, issue_key: str) -> Run | None:
     statement = f"SELECT {_FIELDS} FROM runs WHERE issue_key = ? ORDER BY run_no DESC LIMIT 1"  # noqa: S608  as above
     row = db.execute(statement, (issue_key,)).fetchone()
     return Run(*row) if row else None
+
+
+def _sha(db: sqlite3.Connection, issue_key: str, number: int) -> str:
+    row = db.execute("SELECT sha FROM runs WHERE issue_key = ? AND run_no = ?", (issue_key, number)).fetchone()
+    return str(row[0]) if row else ""

@@ -185,5 +185,26 @@ CREATE TABLE past_walks (
 ) STRICT, WITHOUT ROWID
 """
 
-STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES)
+# The table of the first release was never written to.
+_OUTCOMES = """
+DROP TABLE outcomes;
+CREATE TABLE outcomes (
+    issue_key TEXT PRIMARY KEY,
+    repository_key TEXT NOT NULL,
+    run_no INTEGER NOT NULL,
+    sha TEXT NOT NULL,
+    claimed INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    named TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'scored', 'unknown')),
+    rank INTEGER NOT NULL DEFAULT 0,
+    fix TEXT NOT NULL DEFAULT '',
+    why TEXT NOT NULL DEFAULT '',
+    looks INTEGER NOT NULL DEFAULT 0,
+    look_at REAL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX outcomes_of_repository ON outcomes (repository_key, state)
+"""
+
+STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES)
 """A file's ``user_version`` counts the steps that were taken."""

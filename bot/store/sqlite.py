@@ -14,6 +14,7 @@ from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.jobs import Jobs
 from bot.store.labels import People
+from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes
 from bot.store.past_issues import PastIssues
 from bot.store.questions import Questions
 from bot.store.run_events import RunEvents
@@ -31,10 +32,15 @@ class SqliteStore:
         self.inbox = Inbox(self._database)
         self.jobs = Jobs(self._database)
         self.installations = Installations(self._database)
+        self.outcomes = Outcomes(self._database)
 
     def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
         """What belongs to one repository, and nothing of another."""
         return RepositoryStore(self._database, ref.key)
+
+    def record_of(self, repository_key: str) -> RepositoryOutcomes:
+        """How a repository's reports compared with its fixes."""
+        return RepositoryOutcomes(self._database, Tenant(repository_key))
 
     def past_of(self, repository_key: str) -> PastIssues:
         """What was learnt of a repository's issues."""
@@ -73,6 +79,7 @@ class RepositoryStore:
         self.config = RepositoryConfig(database, key)
         self.usage = Usage(database, key)
         self.past = PastIssues(database, self._tenant)
+        self.outcomes = RepositoryOutcomes(database, self._tenant)
 
     def issue(self, ref: IssueRef) -> IssueStore:
         """One of its issues.
@@ -95,6 +102,7 @@ class IssueStore:
         self.signals = IssueSignals(database, ref.key)
         self.row = Issues(database, ref.key)
         self.people = People(database, ref.key)
+        self.outcome = IssueOutcome(database, ref.key)
         self.control = Control(database, ref, repository.questions)
 
     def thread(self, run: int) -> str:

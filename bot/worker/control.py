@@ -14,6 +14,7 @@ from bot.jobs import (
     Labelled,
     LeftOver,
     RepositoryChanged,
+    Score,
 )
 from bot.publish.replies import Replies
 from bot.store.installations import InstallationState
@@ -54,9 +55,11 @@ async def ended(turn: Turn, work: Ended) -> None:
     for question in await turn.store.repository.questions.all(turn.ref.key):
         await turn.store.repository.questions.settle(turn.ref.key, question.question_id, "withdrawn")
     run = await turn.store.runs.last()
+    reported = work.how == "closed" and await turn.store.outcome.get() is not None
+    then = [Score(ref=turn.ref)] if reported else []
     if run is None or run.status != "waiting":
-        return await turn.done(work.how)
-    await turn.store.runs.settle(run.number, "stopped", turn.job, said=work.how)
+        return await turn.tools.store.jobs.settle(turn.job, work.how, next_work=then)
+    await turn.store.runs.settle(run.number, "stopped", turn.job, said=work.how, next_work=then)
     return await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))
 
 

@@ -21,6 +21,8 @@ from bot.publish.publisher import Why
 from bot.repo_config import FoundConfig
 from bot.report.document import build_result
 from bot.report.markdown import MarkdownRenderer
+from bot.report.record import read_record
+from bot.store.outcomes import Reported
 from bot.store.runs import Run
 from bot.worker.no_code import NoCode
 from bot.worker.past import begin_learning
@@ -218,6 +220,7 @@ async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Publis
         touched=await turn.store.people.label_changes(),
         why=seen.why,
         relations=await turn.store.people.relations(),
+        record=read_record(await turn.store.repository.outcomes.record()),
     )
     return await turn.publisher().publish(given)
 
@@ -245,11 +248,20 @@ async def _settle(
         turn.job,
         last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
         result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,
+        reported=_reported(outcome) if not quiet else None,
         said=f"{published.state} {published.reason}".strip(),
         next_work=(*_elsewhere(turn, published), *left_over),
         unread=None if quiet else lambda: Continue(ref=turn.ref),
     )
     await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))
+
+
+def _reported(outcome: Outcome) -> Reported | None:
+    report = outcome.state.report if isinstance(outcome, Finished) else None
+    if report is None:
+        return None
+    named = tuple(dict.fromkeys(suspect.path for suspect in report.suspects))
+    return Reported(report.root_cause is not None, report.confidence if named else 0.0, named)
 
 
 def _elsewhere(turn: Turn, published: Published) -> tuple[Work, ...]:

@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from bot.errors import BotError
 from bot.handlers import HANDLERS
+from bot.jobs import Score
 from bot.ports import AppPort
+from bot.store.deliveries import Arrival
 from bot.store.sqlite import SqliteStore
 
 PAUSE = 3_600.0
@@ -25,6 +27,7 @@ async def keep_up(store: SqliteStore, app: AppPort) -> None:
     while True:
         try:
             await catch_up(store, app)
+            await look_for_fixes(store)
             await store.inbox.forget_old()
             await store.jobs.forget_done(DONE_JOBS_KEPT)
         except BotError as error:
@@ -32,6 +35,18 @@ async def keep_up(store: SqliteStore, app: AppPort) -> None:
         except Exception:  # the next round tries again, and jobs go on meanwhile
             logger.exception("upkeep failed", extra={"action": "upkeep_failed"})
         await asyncio.sleep(PAUSE)
+
+
+async def look_for_fixes(store: SqliteStore) -> int:
+    """Have the fixes of closed issues looked for that nobody found yet; says how many.
+
+    An issue may be closed before its fix lands, or while nobody listened.
+    """
+    due = await store.outcomes.due()
+    for one in due:
+        work = Score(ref=one.ref)
+        await store.inbox.accept(Arrival(f"score:{one.ref.key}:{one.run}:{one.looks}", "score", b"", (work,)))
+    return len(due)
 
 
 async def catch_up(store: SqliteStore, app: AppPort) -> int:

@@ -14,7 +14,7 @@ from bot.jobs import InstallationChanged, Job, LearnPast, OnIssueWork, Repositor
 from bot.ports import RepositoryRef
 from bot.server_settings import ServerSettings
 from bot.store.jobs import Jobs
-from bot.worker import control, past, runs
+from bot.worker import control, outcomes, past, runs
 from bot.worker.tools import Tools, open_tools
 from bot.worker.turn import Turn
 from bot.worker.upkeep import keep_up
@@ -33,6 +33,7 @@ _ON_ISSUE: Mapping[str, OnIssue] = {
     "left_over": control.left_over,
     "comment_deleted": control.comment_deleted,
     "ended": control.ended,
+    "score": outcomes.score,
     "labelled": control.labelled,
 }
 

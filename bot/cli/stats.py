@@ -1,0 +1,95 @@
+"""``triage stats``: how the server's reports compare with the fixes that landed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from bot.backtest.score import Fifth
+    from bot.report.record import Record
+    from bot.store.outcomes import Tally
+    from bot.store.sqlite import SqliteStore
+
+
+@click.command("stats")
+@click.argument("repository", metavar="[OWNER/REPO]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: counts and calibration of each repository.")
+def command(*, repository: str | None, as_json: bool) -> None:
+    """Count, per repository, what was reported and whether the fix that landed changed the files named.
+
+    When a triaged issue is closed, the commit on the default branch whose message closes it is looked for; a report
+    whose fix is not found is counted as unknown. Scored: the fix was found. Only repositories with a report are shown.
+    """
+    from bot.errors import UserError  # noqa: PLC0415  --help needs no store
+    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.store.sqlite import SqliteStore  # noqa: PLC0415
+
+    path = load_settings().triage_data_dir / "store.db"
+    if not path.exists():
+        raise UserError(f"there is no {path}: set TRIAGE_DATA_DIR to the server's")
+    known = asyncio.run(_known(SqliteStore(path)))
+    if repository:
+        known = [one for one in known if one.tally.repository.lower() == repository.lower()]
+    click.echo(json.dumps([_document(one) for one in known], indent=1) if as_json else _text(known))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """One repository."""
+
+    tally: Tally
+    fifths: tuple[Fifth, ...]
+    record: Record | None
+
+
+async def _known(store: SqliteStore) -> list[_Known]:
+    from bot.backtest.score import fifths  # noqa: PLC0415  as above
+    from bot.report.record import read_record  # noqa: PLC0415
+
+    try:
+        tallies = await store.outcomes.tallies()
+        records = [await store.record_of(tally.key).record() for tally in tallies]
+    finally:
+        await store.aclose()
+    return [_Known(one, fifths(pairs), read_record(pairs)) for one, pairs in zip(tallies, records, strict=True)]
+
+
+def _document(known: _Known) -> dict[str, Any]:
+    counts = {name: value for name, value in asdict(known.tally).items() if name != "key"}
+    by = "this repository" if known.record else "shipped"
+    return {**counts, "calibration": [asdict(fifth) for fifth in known.fifths], "confidence_words_by": by}
+
+
+def _text(known: list[_Known]) -> str:
+    if not known:
+        return "Nothing was reported yet."
+    width = max(len("repository"), *(len(one.tally.repository) for one in known))
+    head = f"{'repository':<{width}}  reports  claims  scored  first right  in top 3  claims right  unknown"
+    return "\n".join((head, *(_row(one.tally, width) for one in known), *(_words(one) for one in known)))
+
+
+def _row(tally: Tally, width: int) -> str:
+    claims = f"{tally.right_claims}/{tally.scored_claims}"
+    return (
+        f"{tally.repository:<{width}}  {tally.reports:>7}  {tally.claims:>6}  {tally.scored:>6}  {tally.first:>11}  "
+        f"{tally.among_three:>8}  {claims:>12}  {tally.unknown:>7}"
+    )
+
+
+def _words(known: _Known) -> str:
+    """What confidences were worth so far, and what the words in reports go by."""
+    from bot.report.record import ENOUGH  # noqa: PLC0415  as above
+
+    worth = ", ".join(f"{fifth.mean:.0%} → {fifth.right}/{fifth.cases}" for fifth in known.fifths)
+    by = (
+        f"its {known.record.outcomes} known fixes"
+        if known.record
+        else f"the shipped calibration, as fewer than {ENOUGH} fixes are known"
+    )
+    said = f"; confidence against right, surest first: {worth}" if worth else ""
+    return f"\n{known.tally.repository}: confidence words go by {by}{said}."

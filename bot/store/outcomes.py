@@ -1,0 +1,200 @@
+"""Reports and what became of them: what each named, and whether the fix that landed changed it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.ports import IssueRef
+from bot.store.database import Database
+from bot.store.tenant import Tenant
+
+OutcomeState = Literal["open", "scored", "unknown"]
+LOOKS = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
+"""Seconds after which a fix that was not found is looked for again: it may land after its issue was closed."""
+_COLUMNS = "run_no, sha, claimed, confidence, named, state, rank, fix, why, looks"
+_DUE = """
+SELECT issues.issue_key, run_no, looks, host, installation_id, repositories.repository_key, owner, name
+FROM outcomes JOIN issues ON issues.issue_key = outcomes.issue_key
+JOIN repositories ON repositories.repository_key = outcomes.repository_key
+WHERE ended = 'closed' AND (outcomes.state = 'open' OR (outcomes.state = 'unknown' AND look_at <= ?))
+    AND gone = 0 AND archived = 0 AND installation_id <> 0
+ORDER BY issues.issue_key LIMIT 500
+"""
+_TALLY = """
+SELECT owner, name, count(*), sum(claimed), sum(outcomes.state = 'scored'), sum(outcomes.state = 'scored' AND rank = 1),
+    sum(outcomes.state = 'scored' AND rank BETWEEN 1 AND 3), sum(outcomes.state = 'unknown'),
+    sum(outcomes.state = 'scored' AND claimed), sum(outcomes.state = 'scored' AND claimed AND rank = 1),
+    repositories.repository_key
+FROM outcomes JOIN repositories ON repositories.repository_key = outcomes.repository_key
+GROUP BY repositories.repository_key, owner, name ORDER BY owner, name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What a report said that a fix can be compared with."""
+
+    claimed: bool
+    """It named a cause, and not only where to start reading."""
+    confidence: float
+    """In the first file."""
+    named: tuple[str, ...]
+    """The files of its places, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a look for the fix came to."""
+
+    state: Literal["scored", "unknown"]
+    rank: int = 0
+    """Of the first named file that the fix changed, from 1; 0: none of them."""
+    fix: str = ""
+    """The full SHA of the commit that closed the issue."""
+    why: str = ""
+    """Why it is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A row: the last report of an issue, and what became of it."""
+
+    run: int
+    sha: str
+    """The commit that the report read."""
+    reported: Reported
+    state: OutcomeState
+    verdict: Verdict | None
+    """None before anybody looked."""
+    looks: int
+    """How often the fix was looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """An issue whose fix is to be looked for."""
+
+    ref: IssueRef
+    run: int
+    """Whose report it is."""
+    looks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The counts of one repository."""
+
+    repository: str
+    """owner/name of today."""
+    reports: int
+    claims: int
+    scored: int
+    """Reports whose fix was found and changed source files."""
+    first: int
+    """Scored ones whose first file was fixed."""
+    among_three: int
+    """Scored ones with a fixed file among the first three."""
+    unknown: int
+    """Closed, and no commit was found that says so."""
+    scored_claims: int
+    right_claims: int
+    key: str
+
+
+class IssueOutcome:
+    """One issue's row."""
+
+    def __init__(self, database: Database, issue_key: str, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._key = issue_key
+        self._clock = clock
+
+    async def get(self) -> Outcome | None:
+        """What is known; None where nothing was reported."""
+        return await self._database.read(lambda db: _get(db, self._key))
+
+    async def keep(self, verdict: Verdict) -> None:
+        """Note what a look came to; an unknown one is looked for again, a counted number of times."""
+        now = self._clock()
+        await self._database.do(lambda db: _keep(db, self._key, verdict, now))
+
+
+class RepositoryOutcomes:
+    """One repository's record."""
+
+    def __init__(self, database: Database, tenant: Tenant) -> None:
+        self._database = database
+        self._key = tenant.repository_key
+
+    async def record(self) -> list[tuple[float, bool]]:
+        """The confidences of scored reports that named a file, and whether the first one was fixed."""
+        statement = """
+            SELECT confidence, rank = 1 FROM outcomes
+            WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
+        """
+        rows = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchall())
+        return [(float(confidence), bool(right)) for confidence, right in rows]
+
+
+class Outcomes:
+    """All repositories' outcomes, for upkeep and statistics."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def due(self) -> list[Due]:
+        """Closed issues whose fix nobody looked for yet, or not lately."""
+        now = self._clock()
+        rows = await self._database.read(lambda db: db.execute(_DUE, (now,)).fetchall())
+        return [_due(*row) for row in rows]
+
+    async def tallies(self) -> list[Tally]:
+        """The counts of every repository that has a report, by name."""
+        rows = await self._database.read(lambda db: db.execute(_TALLY).fetchall())
+        return [Tally(f"{owner}/{name}", *counts) for owner, name, *counts in rows]
+
+
+def note_report(db: sqlite3.Connection, issue_key: str, run: int, sha: str, reported: Reported) -> None:
+    """Keep what a report said, within a transaction; it takes the place of an earlier report's."""
+    statement = """
+        INSERT INTO outcomes (issue_key, repository_key, run_no, sha, claimed, confidence, named)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (issue_key) DO UPDATE SET run_no = excluded.run_no, sha = excluded.sha,
+            claimed = excluded.claimed, confidence = excluded.confidence, named = excluded.named,
+            state = 'open', rank = 0, fix = '', why = '', looks = 0, look_at = NULL
+    """
+    said = (int(reported.claimed), reported.confidence, json.dumps(reported.named))
+    db.execute(statement, (issue_key, issue_key.rpartition("#")[0], run, sha, *said))
+
+
+def _get(db: sqlite3.Connection, key: str) -> Outcome | None:
+    row = db.execute(f"SELECT {_COLUMNS} FROM outcomes WHERE issue_key = ?", (key,)).fetchone()  # noqa: S608  names of columns
+    if row is None:
+        return None
+    run, sha, claimed, confidence, named, state, rank, fix, why, looks = row
+    reported = Reported(bool(claimed), confidence, tuple(json.loads(named)))
+    return Outcome(run, sha, reported, state, Verdict(state, rank, fix, why) if state != "open" else None, looks)
+
+
+def _keep(db: sqlite3.Connection, key: str, verdict: Verdict, now: float) -> None:
+    outcome = _get(db, key)
+    if outcome is None:
+        return
+    again = now + LOOKS[outcome.looks] if verdict.state == "unknown" and outcome.looks < len(LOOKS) else None
+    statement = """
+        UPDATE outcomes SET state = ?, rank = ?, fix = ?, why = ?, looks = looks + 1, look_at = ? WHERE issue_key = ?
+    """
+    db.execute(statement, (verdict.state, verdict.rank, verdict.fix, verdict.why[:200], again, key))
+
+
+def _due(issue_key: str, run: int, looks: int, *where: str | int) -> Due:
+    host, installation_id, key, owner, name = where
+    repository_id, number = int(str(key).rpartition("/")[2]), int(issue_key.rpartition("#")[2])
+    ref = IssueRef(str(host), int(installation_id), repository_id, str(owner), str(name), number)
+    return Due(ref, run, looks)

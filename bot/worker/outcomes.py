@@ -1,0 +1,73 @@
+"""Compare a report with the fix that landed, once its issue is closed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from bot.backtest.fixes import gold_of
+from bot.errors import RefusedError, SuspendedError
+from bot.jobs import Score
+from bot.store.outcomes import Outcome, Verdict
+from bot.worker.turn import Turn
+from nodes.search.errors import SearchError
+from nodes.search.git import Repository
+from nodes.search.history.closing import references, reverted
+from nodes.search.history.mainline import Landed, files_of, read_mainline
+
+_NO_FIX = "no commit on the default branch says that it closes the issue"
+
+
+async def score(turn: Turn, work: Score) -> None:  # noqa: ARG001  a table of functions with one shape
+    """Look into the mirror for the commit that closed the issue; where there is none yet, upkeep looks again."""
+    outcome, row = await turn.store.outcome.get(), await turn.store.row.state()
+    if outcome is None or outcome.state == "scored" or row.ended != "closed":
+        return await turn.done("scored already, open again, or never reported")
+    verdict = await _looked(turn, outcome)
+    await turn.store.outcome.keep(verdict)
+    turn.log("report_scored", f"{verdict.state} {verdict.why or f'rank {verdict.rank}'}")
+    return await turn.done(f"{verdict.state} {verdict.why}".strip())
+
+
+async def _looked(turn: Turn, outcome: Outcome) -> Verdict:
+    ref = turn.ref
+    try:
+        async with turn.tools.mirrors.ready(ref.repository, turn.github) as mirror:
+            given = (mirror.directory, mirror.sha, outcome, ref.number, f"{ref.owner}/{ref.name}")
+            return await asyncio.to_thread(compare, *given)
+    except SuspendedError:
+        raise
+    except (RefusedError, SearchError):
+        return Verdict("unknown", why="the code could not be read")
+
+
+def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: str) -> Verdict:
+    """Find the first commit after the one that was reported on that closes the issue, and what it changed.
+
+    Args:
+        directory: a clone.
+        tip: the default branch's, as a full SHA.
+        outcome: what was reported, at which commit.
+        number: the issue's.
+        project: owner/name, for messages that name it.
+    """
+    repository = Repository.open(directory)
+    if not outcome.sha or repository.output("cat-file", "-e", f"{outcome.sha}^{{commit}}") is None:
+        return Verdict("unknown", why="the commit that was read is gone")
+    fix = _fix(read_mainline(repository, tip, after=outcome.sha), number, project)
+    if fix is None:
+        return Verdict("unknown", why=_NO_FIX)
+    gold = gold_of(repository, files_of(repository, [fix]).get(fix.sha, ()), fix.parent)
+    if not gold:
+        return Verdict("unknown", fix=fix.sha, why="the fix changed no source file that was there before it")
+    rank = next((at for at, path in enumerate(outcome.reported.named, 1) if path in gold), 0)
+    return Verdict("scored", rank, fix.sha)
+
+
+def _fix(line: list[Landed], number: int, project: str) -> Landed | None:
+    undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
+    for landed in reversed(line):
+        closes = any(number in references(message, project).closes for message in landed.messages)
+        if closes and landed.parent and landed.sha not in undone:
+            return landed
+    return None

@@ -1,0 +1,117 @@
+"""When the fix of a triaged issue lands, the report is held against it, and said so."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.ports import IssueRef
+from bot.store.outcomes import LOOKS, Outcome
+from bot.store.sqlite import SqliteStore
+from bot.worker.upkeep import look_for_fixes
+from tests.cli.process import triage
+from tests.deliveries import issue_event
+from tests.github_server import GitHubServer
+from tests.github_world import INSTALLATION, Repo
+from tests.repositories import make_repository
+from tests.serve.app import App, running, wait_for
+from tests.serve.conftest import BODY, FILES, TITLE
+
+
+@pytest.fixture
+def own(github: GitHubServer, tmp_path: Path) -> Repo:
+    """A repository that the test may change."""
+    sha = make_repository(tmp_path / "origin", FILES)
+    return github.world.repository("octo/clockwork", git=tmp_path / "origin", head=sha)
+
+
+@pytest.fixture
+def app(github: GitHubServer, own: Repo, tmp_path: Path) -> Iterator[App]:
+    with running(github, tmp_path / "data") as app:
+        yield app
+
+
+def close(app: App, github: GitHubServer, repo: Repo, number: int) -> None:
+    """Somebody closes an issue, and GitHub says so."""
+    repo.issues[number]["state"] = "closed"
+    assert app.deliver("issues", issue_event(github.world, repo, number, "closed")) == 202
+
+
+def land(repo: Repo, message: str) -> None:
+    """A commit that mends the dates reaches the default branch."""
+    assert repo.git is not None
+    mended = {**FILES, "feedbox/dates.py": FILES["feedbox/dates.py"].replace("hours * 60", "sign * hours * 60")}
+    repo.head = make_repository(repo.git, mended, message=message)
+
+
+def outcome(app: App, repo: Repo, number: int) -> Outcome | None:
+    """What the store knows."""
+
+    async def ask() -> Outcome | None:
+        store = SqliteStore(app.data / "store.db")
+        try:
+            ref = IssueRef(app.key(repo, number).partition("/")[0], INSTALLATION, repo.id, "octo", "clockwork", number)
+            return await store.for_issue(ref).outcome.get()
+        finally:
+            await store.aclose()
+
+    return asyncio.run(ask())
+
+
+def upkeep(app: App) -> int:
+    """A round of it, a month later."""
+
+    async def look() -> int:
+        store = SqliteStore(app.data / "store.db")
+        store.outcomes._clock = lambda: 4e9
+        try:
+            return await look_for_fixes(store)
+        finally:
+            await store.aclose()
+
+    return asyncio.run(look())
+
+
+def test_a_report_is_scored_when_its_fix_lands_now_or_later(
+    app: App, github: GitHubServer, own: Repo, tmp_path: Path
+) -> None:
+    assert len(LOOKS) > 1
+    first = app.open_issue(own, TITLE, BODY)
+    second = app.open_issue(own, TITLE, BODY)
+    wait_for(lambda: all(github.world.reports(own, n) for n in (first, second)), 30.0, lambda: app.log[-5:])
+    app.settled()
+    close(app, github, own, second)
+    wait_for(lambda: app.logged("score", app.key(own, second)), 20.0, lambda: app.log[-5:])
+    unknown = outcome(app, own, second)
+    assert unknown is not None
+    assert (unknown.state, unknown.looks) == ("unknown", 1)
+    land(own, f"Read the sign of the zone\n\nFixes #{first}, fixes #{second}")
+    close(app, github, own, first)
+    wait_for(lambda: app.logged("score", app.key(own, first)), 20.0, lambda: app.log[-5:])
+    scored = outcome(app, own, first)
+    assert scored is not None
+    assert scored.verdict is not None
+    assert (scored.state, scored.verdict.rank, scored.verdict.fix) == ("scored", 1, own.head)
+    assert upkeep(app) == 1
+    wait_for(lambda: (outcome(app, own, second) or unknown).state == "scored", 20.0, lambda: app.log[-5:])
+    settings = {"TRIAGE_DATA_DIR": str(app.data)}
+    table = triage(tmp_path, "stats", **settings)
+    assert "octo/clockwork" in table.stdout
+    assert "shipped calibration" in table.stdout
+    (document,) = json.loads(triage(tmp_path, "stats", "OCTO/clockwork", "--json", **settings).stdout)
+    assert {name: document[name] for name in ("reports", "scored", "first", "unknown")} == {
+        "reports": 2,
+        "scored": 2,
+        "first": 2,
+        "unknown": 0,
+    }
+    assert sum(fifth["cases"] for fifth in document["calibration"]) == 2
+
+
+def test_stats_needs_a_servers_data(tmp_path: Path) -> None:
+    done = triage(tmp_path, "stats", TRIAGE_DATA_DIR=str(tmp_path / "none"))
+    assert (done.returncode, "TRIAGE_DATA_DIR" in done.stderr) == (2, True)
