@@ -53,7 +53,10 @@ def conclude(report: TriageReport, gate: Gate, case: Case) -> TriageReport:
     if may_claim:
         return report
     if not review and case.state.tier == "simple":
-        return report.model_copy(update={"root_cause": None, "not_found": "not_a_bug_report"})
+        silent = report.kind == "bug"
+        return report.model_copy(
+            update={"root_cause": None, "not_found": "text_too_short" if silent else "not_a_bug_report"}
+        )
     return report.model_copy(
         update={
             "root_cause": None,
@@ -98,13 +101,18 @@ def _tried(state: BugTriageState) -> tuple[str, ...]:
 def _attempt(entry: TraceEntry) -> str | None:
     if entry.node == "codebase_search":
         wider = " with a wider query" if entry.counts.get("augmented") else ""
-        found = f"{entry.counts.get('candidates', 0)} places strong enough to look at"
+        found = f"{_count(entry, 'candidates', 'place')} strong enough to look at"
         return f"Searched the code{wider}: {found}{_looked_up(entry)}."
     if entry.node == "web_search":
-        return f"Searched outside the repository: {entry.counts.get('results', 0)} results."
+        return f"Searched outside the repository: {_count(entry, 'results', 'result')}."
     if entry.node == "investigator" and not entry.error:
-        return f"Read the issue: {entry.counts.get('traces', 0)} stack traces, {entry.counts.get('errors', 0)} errors."
+        return f"Read the issue: {_count(entry, 'traces', 'stack trace')}, {_count(entry, 'errors', 'error message')}."
     return None
+
+
+def _count(entry: TraceEntry, name: str, thing: str) -> str:
+    number = entry.counts.get(name, 0)
+    return f"{number} {thing}{'s' * (number != 1)}" if number else f"no {thing}"
 
 
 def _looked_up(entry: TraceEntry) -> str:

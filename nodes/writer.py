@@ -63,7 +63,8 @@ def _was_searched(state: BugTriageState) -> bool:
 
 def _gate(case: Case, report: TriageReport) -> Gate:
     state = case.state
-    if report.kind in _NEEDS_NO_CODE and state.critic_feedback is None:
+    needs_no_code = report.kind in _NEEDS_NO_CODE or (state.tier == "simple" and not _was_searched(state))
+    if needs_no_code and state.critic_feedback is None:
         return Gate("accept")
     searches = [entry for entry in state.trace if entry.node == "codebase_search"]
     counts = searches[-1].counts if searches else {}

@@ -11,8 +11,10 @@ from bot.ports import CommandEffects, RunView
 from bot.report.document import Result
 from bot.report.folds import bullets, fold
 from bot.report.sanitise import block, cell, code, prose
+from bot.report.words import cut
 
 _LIMIT = 60_000
+_REASON_WORDS = 25
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
@@ -52,7 +54,7 @@ def _head(last: RunView, result: Result) -> str:
 def _path(result: Result) -> str:
     rows = [
         f"| {entry.iteration} | {code(entry.node)} | {cell(prose(entry.decision))} | {cell(code(entry.guard or ''))} "
-        f"| {cell(prose('' if result.report.kind == 'security' else entry.reason[:160]))} |"
+        f"| {cell(prose('' if result.report.kind == 'security' else cut(entry.reason, _REASON_WORDS)))} |"
         for entry in result.trace[:60]
     ]
     return "\n".join(("| Round | Node | Decision | Guard | Reason |", "|---|---|---|---|---|", *rows))

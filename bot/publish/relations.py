@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.ports import Finished, Outcome, Relation
+from bot.report.known import SAID_SO
 from nodes.report import RelatedIssue
 
 
@@ -12,7 +13,7 @@ def as_people_say(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
         return outcome
     said = {f"#{relation.other}": relation.duplicate for relation in relations}
     named = tuple(
-        RelatedIssue(reference=reference, relation="duplicate", why="a maintainer said so")
+        RelatedIssue(reference=reference, relation="duplicate", why=SAID_SO)
         for reference, duplicate in said.items()
         if duplicate
     )

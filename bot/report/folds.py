@@ -36,7 +36,7 @@ def about(report: TriageReport, record: Record | None = None) -> str:
     lines = [
         f"- Commit read: {code(report.commit)}" if report.commit else "",
         f"- Written by: {code(report.written_by)}",
-        f"- Confidence: {_measured(report, record)} · score of this report: {score:.2f}",
+        f"- {_confidence(report, record)}Score of this report: {score:.2f}",
         f"- Crash: {', '.join(map(code, report.fingerprints))}" if report.fingerprints else "",
         f"- Citations checked: {audit.citations}; claims dropped in checking: {len(audit.dropped)}",
         *(f"- {prose(note)}" for note in report.notes),
@@ -44,11 +44,18 @@ def about(report: TriageReport, record: Record | None = None) -> str:
     return fold("About this report", "\n".join(filter(None, lines)))
 
 
+def _confidence(report: TriageReport, record: Record | None) -> str:
+    """In the cause that is claimed, where one is."""
+    return f"Confidence: {_measured(report, record)} · " if report.root_cause else ""
+
+
 def _measured(report: TriageReport, record: Record | None) -> str:
+    """Nothing that is read and not run is certain."""
+    shipped = f"{min(report.confidence, 0.99):.0%}"
     if record is None:
-        return f"{report.confidence:.0%} (shipped calibration)"
-    here = f"{record.confidence(report.confidence):.0%}"
-    return f"{here} by {record.outcomes} known fixes of this repository ({report.confidence:.0%} as shipped)"
+        return f"{shipped} (shipped calibration)"
+    here = f"{min(record.confidence(report.confidence), 0.99):.0%}"
+    return f"{here} by {record.outcomes} known fixes of this repository ({shipped} as shipped)"
 
 
 def fold(title: str, body: str) -> str:

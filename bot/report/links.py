@@ -24,13 +24,14 @@ class Links:
     def place(self, suspect: Suspect) -> str:
         """A suspect's file, lines and symbol."""
         lines = f"L{suspect.start_line}-L{suspect.end_line}"
+        shown = lines if suspect.start_line != suspect.end_line else f"L{suspect.start_line}"
         symbol = f" {code(suspect.symbol)}" if suspect.symbol else ""
         base = self._base(self.commit)
         if base is None or not suspect.path:
-            return f"{code(suspect.path)} {lines}{symbol}"
+            return f"{code(suspect.path)} {shown}{symbol}"
         path = url_quote(suspect.path.encode("utf-8", "surrogateescape"))
         address = f"{base}/blob/{self.commit}/{path}#{lines}"
-        return f"[{code(suspect.path.rsplit('/', 1)[-1])} {lines}]({address}){symbol}"
+        return f"[{code(suspect.path.rsplit('/', 1)[-1])} {shown}]({address}){symbol}"
 
     def change(self, change: SuspectChange) -> str:
         """A commit by its short SHA."""

@@ -10,7 +10,7 @@ from bot.report.folds import about, change_line, maintainers, sentence
 from bot.report.known import known
 from bot.report.links import Links
 from bot.report.record import Record
-from bot.report.sanitise import cell, code, prose
+from bot.report.sanitise import cell, code, plain, prose
 from bot.report.wording import FOOTER, KINDS, NOT_FOUND, SECURITY, confidence_word
 from bot.report.words import cut
 from nodes.report import RelatedIssue, Suspect, Ticket, TriageReport
@@ -113,8 +113,8 @@ def join(parts: Iterable[str], always: Iterable[str], *, fallback: Iterable[str]
 
 
 def _title(report: TriageReport) -> str:
-    """Trackers show titles as they are: cut in plain text, before anything is escaped."""
-    return prose(report.verdict[:140].replace("`", ""))[:300]
+    """Trackers show titles as they are, without mark-up: nothing is escaped."""
+    return plain(report.verdict.replace("`", ""))[:140]
 
 
 def _whole_parts(parts: list[str], most: int) -> str:
@@ -138,7 +138,7 @@ def _verdict(report: TriageReport, record: Record | None) -> str:
 
 def _tried(report: TriageReport) -> str:
     """Where nothing was found, what was tried is the finding."""
-    if report.suspects or not report.not_found:
+    if report.suspects or report.not_found in (None, "not_a_bug_report", "text_too_short"):
         return ""
     return "\n".join(f"- {prose(line)}" for line in dict.fromkeys(report.tried) if line.strip())
 

@@ -38,6 +38,11 @@ def prose(text: str) -> str:
     return _as_text(opening) + said[opening.end() :] if opening else said
 
 
+def plain(text: str) -> str:
+    """One line for where no mark-up is read: secrets masked, and nobody mentioned should it be pasted elsewhere."""
+    return _MENTION.sub("@" + _WORD_JOINER, " ".join(visible(mask(text)).split()))
+
+
 def code(text: str) -> str:
     """A code span that holds exactly this text, whatever backticks are in it."""
     line = " ".join(visible(mask(text)).split())

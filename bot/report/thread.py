@@ -16,7 +16,7 @@ REPORT_MARKER = "<!-- triage:report"
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 _ADDRESS = re.compile(r"https?://[\w.:-]{1,255}/[\w./-]{1,300}(?:#issuecomment-\d{1,19})?")
 _UPDATED = re.compile(r" — updated \d{4}-\d\d-\d\d \d\d:\d\d UTC</sub>$", re.MULTILINE)
-_QUESTION_WORDS, _OPTION_WORDS, _ANSWER_WORDS = 28, 8, 10
+_QUESTION_WORDS, _OPTION_WORDS, _ANSWER_WORDS = 28, 16, 10
 
 
 @dataclass(frozen=True, slots=True)

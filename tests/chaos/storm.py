@@ -72,7 +72,8 @@ class Outcome:
     reports: Counter[int]
     """How many issues have so many reports."""
     memory: int
-    states: dict[str, int]
+    states: Counter[str]
+    """Jobs that are not done, by kind; reactions that wait for their share of an hour's writes are none."""
 
 
 def storm(
@@ -106,9 +107,9 @@ def storm(
                 lambda: (app.counts(), app.log[-3:]),
             )
             github.fault = lambda _call: None
-            wait_for(lambda: not app.counts(), 120.0, app.counts)
+            app.settled(300.0)
             assert app.process is not None
-            memory, states = memory_of(app.process.pid), app.counts()
+            memory, states = memory_of(app.process.pid), app.unfinished()
         reports = Counter(len(world.ours(repo, n)) for n in range(1, issues + 1))
         posts = [call for call in github.calls if call.method == "POST" and call.path.endswith("/comments")]
         return Outcome(
@@ -181,7 +182,7 @@ def main() -> None:
         f"{outcome.issues} issues, {given.kills} kills, {outcome.faults} failed calls, {given.silence:.0f} s of silence"
         f" with {outcome.left} reports to write, {outcome.seconds:.0f} s in all:"
         f" comments per issue {dict(outcome.reports)}, {outcome.posts} POSTs, {outcome.blind} of them blind,"
-        f" jobs left {outcome.states}, {outcome.memory / 2**20:.0f} MiB"
+        f" jobs left {dict(outcome.states)}, {outcome.memory / 2**20:.0f} MiB"
     )
 
 

@@ -411,4 +411,4 @@ async def test_what_people_say_of_duplicates_goes_first(stage) -> None:
     await stage.publish(guessed, relations=(Relation(7, duplicate=False),))
     assert "#7" not in stage.said[0]
     await stage.publish(guessed, relations=(Relation(7, duplicate=False), Relation(8, duplicate=True)))
-    assert "Probably the same as [`#8`]" in stage.said[0]
+    assert "**The same as [`#8`]" in stage.said[0]

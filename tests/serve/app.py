@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -119,6 +120,12 @@ class App:
         """The jobs that are not done, by state."""
         found: dict[str, int] = httpx.get(f"{self.url}/readyz", timeout=10).json()["jobs"]
         return found
+
+    def unfinished(self) -> Counter[str]:
+        """The jobs that are not done, by kind, but for reactions that wait for their share of an hour's writes."""
+        with closing(sqlite3.connect(self.data / "store.db", timeout=20)) as db:
+            statement = "SELECT json_extract(work, '$.kind') FROM jobs WHERE state <> 'done'"
+            return Counter(kind for (kind,) in db.execute(statement) if kind != "left_over")
 
     def key(self, repo: Repo, number: int) -> str:
         """An issue's key in the store and in the log."""
