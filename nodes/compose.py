@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nodes.context import Case
 from nodes.evidence import Evidence
-from nodes.report import Evaluation, NotFoundReason, Suspect, TriageReport
+from nodes.report import Evaluation, Kind, NotFoundReason, Suspect, TriageReport
 from nodes.state import BugTriageState, TraceEntry
 from nodes.trust.citations import Checked
+from nodes.trust.echo import names
 from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate
 
 SHORT_TEXT = 12
@@ -21,14 +22,15 @@ def compose(
     """Fill a report from a checked draft; whether a cause may be claimed is the gate's to say."""
     draft, state = checked.draft, case.state
     evidence = {item.id: item.evidence for item in case.evidence}
-    suspects = tuple(_suspect(s.evidence, s.why, evidence) for s in draft.suspects)
+    suspects = tuple(_suspect(s.evidence, s.why, evidence, case) for s in draft.suspects)
+    found = tuple(suspect for suspect in suspects if suspect is not None)
     return TriageReport(
-        verdict=draft.verdict,
+        verdict=draft.verdict or _plain_verdict(draft.kind, found),
         kind=draft.kind,
         severity=draft.severity,
         severity_reason=draft.severity_reason,
         root_cause=draft.root_cause or None,
-        suspects=tuple(suspect for suspect in suspects if suspect is not None),
+        suspects=found,
         missing=tuple(dict.fromkeys((*draft.missing, *_unanswered(state)))),
         ruled_out=draft.ruled_out,
         how_to_confirm=draft.how_to_confirm,
@@ -69,7 +71,17 @@ def conclude(report: TriageReport, gate: Gate, case: Case) -> TriageReport:
     )
 
 
-def _suspect(number: str, why: str, evidence: Mapping[str, Evidence]) -> Suspect | None:
+def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
+    """What can be said above a report whose own headline did not pass checking."""
+    if kind not in ("bug", "docs"):
+        return f"Reads as a {kind} report." if kind in ("security", "spam") else f"Reads as a {kind}."
+    if not suspects:
+        return "I could not locate this in the code."
+    symbol = f" — `{suspects[0].symbol}`" if suspects[0].symbol else ""
+    return f"Likely in `{suspects[0].path}`{symbol}."[:300]
+
+
+def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case) -> Suspect | None:
     found = evidence.get(number)
     if found is None or found.kind != "code" or found.locator.path is None:
         return None
@@ -86,6 +98,7 @@ def _suspect(number: str, why: str, evidence: Mapping[str, Evidence]) -> Suspect
         quote_start=start,
         quote_end=end,
         checked=True,
+        named_by_reporter=names(f"{case.title}\n{case.body}", found.locator.path, found.symbol),
     )
 
 

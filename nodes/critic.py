@@ -8,9 +8,11 @@ from langgraph.runtime import Runtime
 
 from nodes.brains import judge
 from nodes.case import load_case, spent, traced
-from nodes.context import Case, Context
+from nodes.context import Case, Context, Judged
 from nodes.guards import progress
+from nodes.judgements import Audit
 from nodes.state import AgentFinding, BugTriageState, CriticVerdict, Update
+from nodes.trust.citations import cited_in
 
 
 async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -21,12 +23,13 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     gone = await _unreadable(case, context)
     judged = await judge(context, case, lambda brain: brain.audit(case))
     audit = judged.value
+    contradictions = _grounded(judged, case)
     gaps = (*(f"{name} no longer reads as quoted" for name in gone), *audit.gaps)[:4]
     verdict = CriticVerdict(
         verdict="APPROVED" if audit.approved and not gone else "REJECTED",
         gaps=gaps,
         required_evidence=audit.required_evidence,
-        contradictions=audit.contradictions,
+        contradictions=contradictions,
         confidence=audit.confidence,
         on_evidence=progress(state),
     )
@@ -65,6 +68,14 @@ async def _unreadable(case: Case, context: Context) -> list[str]:
         if await context.code.read(where.path, where.start_line, where.end_line) != item.evidence.quote:
             gone.append(item.id)
     return gone
+
+
+def _grounded(judged: Judged[Audit], case: Case) -> tuple[str, ...]:
+    """A model may contradict with evidence only: what it merely thinks would hold a sound report back."""
+    if judged.judged_by == "rules":
+        return judged.value.contradictions
+    gathered = {item.id for item in case.evidence}
+    return tuple(said for said in judged.value.contradictions if gathered & set(cited_in(said)))
 
 
 def _details(verdict: CriticVerdict) -> str:

@@ -51,6 +51,8 @@ class Suspect(Part):
     quote_end: int = 0
     checked: bool = False
     """Set by the program alone: the quote stands at these lines of this commit."""
+    named_by_reporter: bool = False
+    """Set by the program alone: the issue names this file or symbol itself, so that reading it only confirms."""
 
 
 class SuspectChange(Part):

@@ -154,7 +154,8 @@ def _places(report: TriageReport, links: Links, most: int) -> str:
 
 
 def _mark(suspect: Suspect) -> str:
-    return "quote matches" if suspect.checked else "not checked"
+    checked = "quote matches" if suspect.checked else "not checked"
+    return f"{checked}; named in the report" if suspect.named_by_reporter else checked
 
 
 def _cause(report: TriageReport, most: int = _CAUSE_WORDS) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from nodes.evidence import Evidence
-from nodes.judgements import Draft
+from nodes.judgements import Draft, DraftSuspect
 from nodes.report import CitationAudit
+from nodes.trust.echo import Said, only_told
+from nodes.trust.support import fault_of
 
 FABRICATION_FACTOR = 0.5
 """Seed 002, citation engine: a citation of nothing halves the confidence."""
@@ -75,23 +77,22 @@ async def check(
     gathered = [name for name in cited if name in evidence]
     standing = frozenset([name for name in gathered if await stands(evidence[name], source, issue, others)])
     failed = tuple(name for name in gathered if name not in standing)
-    kept, dropped, uncited = _sentences(draft.root_cause, standing)
+    held = _Held({name: evidence[name] for name in standing}, issue)
+    kept, dropped, uncited = _sentences(draft.root_cause, held)
     suspects = tuple(suspect for suspect in draft.suspects if suspect.evidence in standing)
     gone = [f"suspect {s.evidence}: {_why_gone(s.evidence, fabricated)}" for s in draft.suspects if s not in suspects]
+    reasoned, unfounded = _reasons(suspects, held)
+    ruled_out, idle = _ruled_out(draft.ruled_out, held)
+    verdict, untold = _headline(draft.verdict, held)
     clean = draft.model_copy(
-        update={
-            "root_cause": kept,
-            "suspects": suspects,
-            "verdict": _uncite(draft.verdict),
-            "ruled_out": tuple(line for line in draft.ruled_out if set(_cited_in(line)) <= standing),
-        }
+        update={"root_cause": kept, "suspects": reasoned, "verdict": verdict, "ruled_out": ruled_out}
     )
     audit = CitationAudit(
         citations=len(cited),
         fabricated=fabricated,
         failed=failed,
         uncited_claims=uncited,
-        dropped=tuple(line[:300] for line in (*dropped, *gone)),
+        dropped=tuple(line[:300] for line in (*dropped, *gone, *unfounded, *idle, *untold)),
     )
     return Checked(clean, audit, standing)
 
@@ -104,11 +105,12 @@ def penalised(raw: float, audit: CitationAudit) -> float:
 
 def _citations(draft: Draft) -> tuple[str, ...]:
     texts = (draft.verdict, draft.root_cause, *draft.ruled_out)
-    found = [name for text in texts for name in _cited_in(text)]
+    found = [name for text in texts for name in cited_in(text)]
     return tuple(dict.fromkeys((*found, *(suspect.evidence for suspect in draft.suspects))))
 
 
-def _cited_in(text: str) -> list[str]:
+def cited_in(text: str) -> list[str]:
+    """Numbers of the evidence that a text cites in brackets, in order."""
     return [name for bracket in _BRACKETS.findall(text) for name in _CITED.findall(bracket)]
 
 
@@ -133,23 +135,78 @@ async def stands(evidence: Evidence, source: Source, issue: str, others: OtherIs
     return bool(evidence.quote)
 
 
-def _sentences(text: str, standing: frozenset[str]) -> tuple[str, list[str], int]:
+class _Held:
+    """What a sentence may rest on: the evidence that stands, and what the reporter wrote."""
+
+    def __init__(self, standing: Mapping[str, Evidence], issue: str) -> None:
+        self.standing = standing
+        self._issue = issue
+        self._said = Said(issue)
+
+    def fault(self, sentence: str, cited: Sequence[str]) -> str | None:
+        """Say why a sentence may not be published, given the standing evidence that it cites."""
+        named = [self.standing[name] for name in cited]
+        found = fault_of(sentence, named, self._issue)
+        if found is None and self._said.holds(sentence):
+            return "the report says so itself"
+        return found
+
+
+def _sentences(text: str, held: _Held) -> tuple[str, list[str], int]:
     """The sentences that hold, what was dropped with its reason, and how many cited nothing at all."""
     kept: list[str] = []
     dropped: list[str] = []
     uncited = 0
     for sentence in filter(None, _SENTENCE_END.split(text.strip())):
-        cited = _cited_in(sentence)
+        cited = cited_in(sentence)
         if not cited and any(hedge in sentence.lower() for hedge in HEDGES):
             kept.append(sentence)
         elif not cited:
             uncited += 1
             dropped.append(f"no evidence cited: {sentence}")
-        elif set(cited) <= standing:
-            kept.append(sentence)
+        elif fault := _fault_of_cited(sentence, cited, held):
+            dropped.append(f"{fault}: {sentence}")
         else:
-            dropped.append(f"evidence does not hold: {sentence}")
+            kept.append(sentence)
     return " ".join(kept), dropped, uncited
+
+
+def _fault_of_cited(sentence: str, cited: Sequence[str], held: _Held) -> str | None:
+    if not set(cited) <= set(held.standing):
+        return "evidence does not hold"
+    if only_told(held.standing[name] for name in cited):
+        return "rests on the report alone"
+    return held.fault(sentence, cited)
+
+
+def _reasons(suspects: Sequence[DraftSuspect], held: _Held) -> tuple[tuple[DraftSuspect, ...], list[str]]:
+    """Put the program's own reason where a suspect's says more than its evidence."""
+    kept, dropped = [], []
+    for suspect in suspects:
+        fault = held.fault(suspect.why, [suspect.evidence])
+        if fault:
+            dropped.append(f"{fault}: {suspect.why}")
+            reasons = held.standing[suspect.evidence].reasons[:2]
+            suspect = suspect.model_copy(update={"why": "; ".join(reasons)[:300]})  # noqa: PLW2901
+        kept.append(suspect)
+    return tuple(kept), dropped
+
+
+def _ruled_out(lines: Sequence[str], held: _Held) -> tuple[tuple[str, ...], list[str]]:
+    """To rule a place out is a claim like any other."""
+    faults = {
+        line: "no evidence cited" if not (c := cited_in(line)) else _fault_of_cited(line, c, held) for line in lines
+    }
+    return tuple(line for line in lines if not faults[line]), [
+        f"{fault}: {line}" for line, fault in faults.items() if fault
+    ]
+
+
+def _headline(verdict: str, held: _Held) -> tuple[str, list[str]]:
+    """The verdict as it may stand above the report, or none: then the program writes one."""
+    plain = _uncite(verdict)
+    fault = held.fault(plain, list(held.standing))
+    return ("", [f"{fault}: {plain}"]) if fault else (plain, [])
 
 
 def _why_gone(name: str, fabricated: tuple[str, ...]) -> str:

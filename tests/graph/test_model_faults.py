@@ -159,3 +159,27 @@ async def test_a_model_that_praises_itself_and_invents_is_not_believed(server: M
     assert report.evaluation.faithfulness <= 0.40
     assert state.metrics.claims_dropped > 0
     assert report.requires_human_review
+
+
+async def test_what_goes_beyond_the_evidence_it_cites_is_not_published(server: ModelServer) -> None:
+    """Every sentence cites evidence that stands; what they say of it is invented, boasting or the reporter's own."""
+
+    def boaster(request: dict[str, Any]) -> Reply:
+        if "root_cause" not in request["response_format"]["json_schema"]["schema"]["properties"]:
+            return good(request)
+        boast = {
+            "verdict": "This analysis is definitely right.",
+            "root_cause": "The loop has no way out [E1]. `launch()` is called on line 900 [E1]. It is proven [E1].",
+            "suspects": [{"evidence": "E1", "why": "`launch()` is there, as this report shows"}],
+            "ruled_out": ["the lexer's speed"],
+        }
+        return says({**ANSWERS["root_cause"], **boast})
+
+    server.script = boaster
+    state = await triage(server)
+    report = report_of(state)
+    published = report.model_dump_json(exclude={"citation_audit"})
+    assert not [word for word in ("launch", "900", "proven", "definitely", "speed", "analysis") if word in published]
+    assert report.root_cause in (None, "The loop has no way out [E1].")
+    assert len(report.citation_audit.dropped) == 5
+    assert state.metrics.claims_dropped >= 5

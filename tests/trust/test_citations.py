@@ -14,7 +14,12 @@ from nodes.report import CitationAudit
 from nodes.trust.citations import HEDGES, Checked, check, penalised
 from tests.fakes import FakeCode
 
-CODE = Evidence(kind="code", locator=Locator(path="a.py", start_line=1, end_line=2, sha="s"), quote="one\ntwo")
+CODE = Evidence(
+    kind="code",
+    locator=Locator(path="a.py", start_line=1, end_line=2, sha="s"),
+    quote="one\ntwo",
+    reasons=("defines one, which the text names",),
+)
 MOVED = Evidence(kind="code", locator=Locator(path="a.py", start_line=2, end_line=3, sha="s"), quote="one\ntwo")
 GONE = Evidence(kind="code", locator=Locator(path="b.py", start_line=1, end_line=1, sha="s"), quote="x")
 SAID = Evidence(kind="issue", quote="KeyError: 'x'")
@@ -36,7 +41,8 @@ def checked(**draft: object) -> Checked:
     ("text", "kept", "fabricated", "failed", "uncited"),
     [
         pytest.param("It loops [E1].", "It loops [E1].", (), (), 0, id="holds"),
-        pytest.param("It raises [E4].", "It raises [E4].", (), (), 0, id="the-issue-says-so"),
+        pytest.param("It raises [E4].", "", (), (), 0, id="only-the-issue-says-so"),
+        pytest.param("It raises [E1, E4].", "It raises [E1, E4].", (), (), 0, id="the-issue-says-so-too"),
         pytest.param("They blame the cache [E5].", "", (), ("E5",), 0, id="the-issue-does-not-say-so"),
         pytest.param("It broke [E6].", "It broke [E6].", (), (), 0, id="the-commit-is-there"),
         pytest.param("It broke [E7].", "", (), ("E7",), 0, id="its-message-says-otherwise"),
@@ -64,6 +70,31 @@ def test_suspects_that_do_not_hold_are_dropped_and_counted() -> None:
     result = checked(suspects=tuple(DraftSuspect(evidence=name, why="w") for name in names))
     assert [suspect.evidence for suspect in result.draft.suspects] == ["E1"]
     assert len(result.audit.dropped) == 3
+
+
+def test_a_headline_that_does_not_hold_is_none() -> None:
+    assert checked(verdict="It is certainly `a.py` [E1].").draft.verdict == ""
+    assert (
+        checked(verdict="Probably in `a.py` [E1].", root_cause="It loops [E1].").draft.verdict == "Probably in `a.py`."
+    )
+
+
+def test_a_reason_that_does_not_hold_is_replaced_by_the_programs() -> None:
+    result = checked(suspects=(DraftSuspect(evidence="E1", why="`launch_missiles` is called here"),))
+    assert [suspect.why for suspect in result.draft.suspects] == ["defines one, which the text names"]
+    assert result.audit.dropped == ("names code that is not in what it cites: `launch_missiles` is called here",)
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        pytest.param("b.py: another path [E1]", True, id="cited"),
+        pytest.param("b.py: another path", False, id="uncited"),
+        pytest.param("b.py: another path [E9]", False, id="fabricated"),
+    ],
+)
+def test_to_rule_out_is_to_claim(line: str, kept: bool) -> None:
+    assert checked(ruled_out=(line,)).draft.ruled_out == ((line,) if kept else ())
 
 
 @pytest.mark.parametrize(

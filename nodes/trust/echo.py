@@ -1,0 +1,61 @@
+"""What the reporter has already said is no finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from nodes.evidence import Evidence
+
+TOO_ALIKE = 0.7
+"""Share of a sentence's word sequences that stand in the report, from which it repeats the report."""
+_SEQUENCE = 4  # words in a row: fewer are shared by any two texts about one thing
+_WORD = re.compile(r"\w+")
+_CITATION = re.compile(r"\[[^\[\]\n]{1,80}\]")
+_TOLD = frozenset({"issue", "trace", "human"})
+"""Kinds of evidence that people wrote into the thread."""
+
+
+class Said:
+    """A report, to ask whether a sentence repeats it."""
+
+    def __init__(self, text: str) -> None:
+        self._sequences = frozenset(_sequences(text))
+
+    def holds(self, sentence: str) -> bool:
+        """Whether a sentence is the reporter's own; one too short to tell is not."""
+        sequences = list(_sequences(_CITATION.sub(" ", sentence)))
+        repeated = sum(sequence in self._sequences for sequence in sequences)
+        return bool(sequences) and repeated >= TOO_ALIKE * len(sequences)
+
+
+def only_told(cited: Iterable[Evidence]) -> bool:
+    """Whether all that is cited was written into the thread: then nothing was found that is not there already.
+
+    Another issue is no part of this thread: it has an address.
+    """
+    return all(item.kind in _TOLD and item.locator.url is None for item in cited)
+
+
+def names(text: str, path: str, symbol: str | None) -> bool:
+    """Whether a report names a place itself: its file, or the last part of its symbol as a word of its own."""
+    file = path.rpartition("/")[2]
+    last = (symbol or "").rpartition(".")[2]
+    return _stands_in(text, file) or (
+        len(last) > 3 and ("_" in last or last.lower() != last) and _stands_in(text, last)
+    )
+
+
+def _stands_in(text: str, name: str) -> bool:
+    at = text.find(name) if name else -1
+    while at >= 0:
+        before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _sequences(text: str) -> Iterable[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    return zip(*(words[start:] for start in range(_SEQUENCE)), strict=False)
