@@ -186,8 +186,9 @@ def _reasons(suspects: Sequence[DraftSuspect], held: _Held) -> tuple[tuple[Draft
         fault = held.fault(suspect.why, [suspect.evidence])
         if fault:
             dropped.append(f"{fault}: {suspect.why}")
-            reasons = held.standing[suspect.evidence].reasons[:2]
-            suspect = suspect.model_copy(update={"why": "; ".join(reasons)[:300]})  # noqa: PLW2901
+            evidence = held.standing[suspect.evidence]
+            reasons = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
+            suspect = suspect.model_copy(update={"why": "; ".join(reasons[:2])[:300]})  # noqa: PLW2901
         kept.append(suspect)
     return tuple(kept), dropped
 

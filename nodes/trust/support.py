@@ -39,7 +39,7 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str) -> str | None
         if _squeezed(span).removesuffix("()") not in known:
             return "names code that is not in what it cites"
     for first, last in _LINES.findall(sentence):
-        if f"line {first}" not in issue.lower() and not _inside(int(first), int(last or first), cited):
+        if not _is_told(first, issue) and not _inside(int(first), int(last or first), cited):
             return "names lines outside what it cites"
     return None
 
@@ -53,6 +53,11 @@ def _texts(item: Evidence) -> Iterable[str]:
 def _squeezed(text: str) -> str:
     """Without white space: a span may run over a line's end."""
     return "".join(text.split())
+
+
+def _is_told(number: str, issue: str) -> bool:
+    """Whether the reporter wrote this very number: traces give lines in many ways."""
+    return re.search(rf"(?<!\d){number}(?!\d)", issue) is not None
 
 
 def _inside(first: int, last: int, cited: Iterable[Evidence]) -> bool:

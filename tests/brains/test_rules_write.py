@@ -79,10 +79,11 @@ async def test_every_sentence_of_a_cause_stands_in_checking(body):
         pytest.param("src/parser/lexer.py", ("bug", "area: parser"), id="below-src"),
         pytest.param("lexer.py", ("bug",), id="at-the-top"),
         pytest.param("engine/lexer.py", ("bug", "area: engine"), id="first-folder"),
+        pytest.param("Tool/engine/lexer.py", ("bug", "area: engine"), id="below-the-projects-own"),
     ],
 )
 def test_the_area_is_the_first_folder_that_means_something(path, labels):
-    assert written(place(path, "scan")).labels == labels
+    assert written(place(path, "scan"), repository="octo/tool").labels == labels
 
 
 def test_no_file_takes_more_than_two_places():

@@ -16,7 +16,9 @@ CODE = Evidence(
     symbol="parse_date",
     quote="    hours = int(\n        match[2])",
 )
-ISSUE = "parse_date ignores the sign\nWith `-0700` the zone is read as plus seven hours, see line 99 of my log.\n"
+ISSUE = (
+    "parse_date ignores the sign\nWith `-0700` the zone is read as plus seven hours, see line 99 of my log, x.py:7.\n"
+)
 CERTAIN, ITSELF = "more certain than reading can be", "judges itself"
 CODE_ELSEWHERE, LINES_ELSEWHERE = "names code that is not in what it cites", "names lines outside what it cites"
 
@@ -35,6 +37,7 @@ CODE_ELSEWHERE, LINES_ELSEWHERE = "names code that is not in what it cites", "na
         pytest.param("Lines 12 to 21 drop the sign [E1].", LINES_ELSEWHERE, id="lines-that-go-on"),
         pytest.param("See line 21 [E1].", LINES_ELSEWHERE, id="a-line-outside"),
         pytest.param("The log's line 99 fits [E1].", None, id="a-line-of-the-reporter"),
+        pytest.param("It is raised at line 7 [E1].", None, id="a-line-of-the-reporters-trace"),
         pytest.param("This is definitely the cause [E1].", CERTAIN, id="definitely"),
         pytest.param("It is 100% this [E1].", CERTAIN, id="a-hundred-per-cent"),
         pytest.param("This analysis is thorough and correct [E1].", ITSELF, id="praise"),

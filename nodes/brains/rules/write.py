@@ -70,7 +70,7 @@ def write(case: Case) -> Draft:
         missing=reading.missing,
         ruled_out=_ruled_out(case, ranked, chosen),
         how_to_confirm=_how_to_confirm(case, ranked, chosen)[:1_200],
-        labels=(*_LABELS[reading.kind], *_area(chosen)),
+        labels=(*_LABELS[reading.kind], *_area(chosen, case.state.repository)),
         kind=reading.kind,
         severity=reading.severity,
         severity_reason=reading.severity_reason,
@@ -216,10 +216,11 @@ def _inside(evidence: Evidence, line: int) -> bool:
     return (where.start_line or 0) <= line <= (where.end_line or 0)
 
 
-def _area(chosen: Sequence[NumberedEvidence]) -> tuple[str, ...]:
-    """The first folder of the top suspect that means something."""
+def _area(chosen: Sequence[NumberedEvidence], repository: str) -> tuple[str, ...]:
+    """The first folder of the top suspect that means something: the repository's own name does not."""
     if not chosen:
         return ()
     folders = str(chosen[0].evidence.locator.path).split("/")[:-1]
-    area = next((folder for folder in folders if folder.lower() not in _PLAIN_FOLDERS), None)
+    plain = _PLAIN_FOLDERS | {repository.rpartition("/")[2].lower()}
+    area = next((folder for folder in folders if folder.lower() not in plain), None)
     return (f"area: {area}"[:50],) if area else ()
