@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nodes.search.similar.words import WORDS, IssueWords, Words, unpacked
 
-BUCKETS = 1 << 20
+BUCKETS = 1 << 18
 """Hashes are counted in so many; two words that share one weigh a little less than they should."""
 SATURATION = 1.2
 """BM25's k1: a word said ten times is not ten times the word."""
