@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help demo test check bench claims docs format clean
+.PHONY: help demo test check bench claims load chaos memory docs format clean
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
 
@@ -42,6 +42,16 @@ bench: $(STAMP) ## rank against bm25s and keyword counting; REPOS=clones DATA=is
 
 claims: $(STAMP) ## hold reports against known fixes: REPOS=clones DATA="a.jsonl b.jsonl=30"
 	$(RUN)/python -m tests.trust.claims --repos $(REPOS) --data $(DATA)
+
+load: $(STAMP) ## how fast deliveries are acknowledged, beside gidgethub on aiohttp and Probot
+	@.ci/rivals $(UV)
+	$(RUN)/python -m tests.load.receive
+
+chaos: $(STAMP) ## 200 issues, 20 kills, failing calls, ten minutes of silence: one report each; half an hour
+	$(RUN)/python -m tests.chaos.storm
+
+memory: $(STAMP) ## what the server takes while 2,000 issues of one repository are triaged
+	$(RUN)/python -m tests.load.memory
 
 docs: $(STAMP) ## write the generated pages and the picture anew
 	$(RUN)/python docs/generate.py

@@ -11,12 +11,21 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bot.store.database import StoreError
 from bot.store.jobs import Jobs
 
 DRAIN = 6.0
 """Seconds in which running jobs may come to an end."""
 LONGEST_PAUSE = 30.0
 """Seconds between two starts, when it will not stay up."""
+_MALLOC = {
+    # glibc keeps what threads free for those threads: after some issues that was 120 of 240 MB.
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
+}
+STORE_WAIT = 1.0
+"""Seconds before the store is asked again."""
 READY = b"ready\n"
 UNUSABLE = b"unusable: "
 """How the child begins to say what a person must mend before it can work at all."""
@@ -85,10 +94,19 @@ class WorkerProcess:
             if self.fault:
                 self._give_up()
                 return
-            freed = await self._jobs.recover(blame=True)
+            freed = await self._recovered()
             pause = 0.5 if time.monotonic() - began > LONGEST_PAUSE else min(LONGEST_PAUSE, pause * 2 or 0.5)
             logger.error("the worker ended with %s", code, extra={"action": "worker_ended", "jobs": freed})
             await asyncio.sleep(pause)
+
+    async def _recovered(self) -> int:
+        """How many jobs were freed; a full disk is waited for, or nobody would work once there is room again."""
+        while True:
+            try:
+                return await self._jobs.recover(blame=True)
+            except StoreError:
+                logger.exception("the store does not answer", extra={"action": "store_failed"})
+                await asyncio.sleep(STORE_WAIT)
 
     async def _run_once(self) -> int:
         root = str(Path(__file__).parents[2])
@@ -99,7 +117,7 @@ class WorkerProcess:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             pass_fds=(self._lock,),
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
+            env={**_MALLOC, **os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
         )
         if self._process.stdout is not None:
             self._hear(await self._process.stdout.readline())

@@ -1,7 +1,6 @@
-"""How fast deliveries are acknowledged while triages run behind them.
+"""How fast deliveries are acknowledged while triages run behind them, beside others in the same run.
 
-python -m tests.load.receive                  ours
-python -m tests.load.receive --rival PYTHON   beside gidgethub on aiohttp, run by a Python that has both
+``make load`` fetches the others first; those that are not there are left out, and that is said.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tests.deliveries import SECRET, headers, issue_event
@@ -26,11 +25,14 @@ from tests.serve.conftest import BODY, FILES, TITLE
 CONNECTIONS = 8
 
 
+ROOT = Path(__file__).parents[2]
+GIDGETHUB, PROBOT = ROOT / ".tools" / "rivals" / "bin" / "python", ROOT / ".tools" / "probot"
+
+
 def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seconds", type=float, default=8.0)
-    options.add_argument("--rival", metavar="PYTHON")
+    options.add_argument("--seconds", type=float, default=8.0, help="for each line of the table")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, serve_github() as github:
         origin = Path(folder) / "origin"
@@ -40,13 +42,25 @@ def main() -> None:
         star = issue_event(github.world, repo, number, "created")
         with running(github, Path(folder) / "data") as app:
             url = f"{app.url}/webhooks/github"
+            _say("ignored events, idle", _load(url, "star", star, given.seconds))
             app.deliver("issues", opened)
-            _say("ignored events", _load(url, "star", star, given.seconds))
-            _say("issues.opened, stored", _load(url, "issues", opened, given.seconds))
-            _say("ignored events meanwhile", _load(url, "star", star, given.seconds))
-        print(f"{'fsync of 16 kB alone':<28} p99 {_fsync(Path(folder)):6.1f} ms")
-        if given.rival:
-            _say("gidgethub + aiohttp, ignored", _rival(given.rival, star, given.seconds))
+            _say("issues.opened, durably, triaging", _load(url, "issues", opened, given.seconds))
+            _say("ignored events, triaging", _load(url, "star", star, given.seconds))
+        print(f"{'fsync of 16 kB alone':<34}{'':>9}  {'':>13}  p99 {_fsync(Path(folder)):6.1f} ms")
+        for name, command in _rivals():
+            _say(f"{name}, ignored events", _rival(command, star, given.seconds))
+
+
+def _rivals() -> Iterator[tuple[str, Sequence[str]]]:
+    """Those that were fetched, as commands that a port and a secret are added to."""
+    if GIDGETHUB.exists():
+        yield "gidgethub on aiohttp", (str(GIDGETHUB), str(Path(__file__).with_name("rival.py")))
+    else:
+        print("gidgethub is not there: make load fetches it")
+    if PROBOT.exists():
+        yield "Probot", ("node", str(Path(__file__).with_name("rival.mjs")), str(PROBOT))
+    else:
+        print("Probot is not there: make load fetches it with npm")
 
 
 def _load(url: str, event: str, body: bytes, seconds: float) -> Mapping[str, float]:
@@ -61,13 +75,13 @@ def _load(url: str, event: str, body: bytes, seconds: float) -> Mapping[str, flo
     return found
 
 
-def _rival(python: str, body: bytes, seconds: float) -> Mapping[str, float]:
+def _rival(command: Sequence[str], body: bytes, seconds: float) -> Mapping[str, float]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    rival = subprocess.Popen([python, str(Path(__file__).with_name("rival.py")), str(port), SECRET])
+    rival = subprocess.Popen([*command, str(port), SECRET])
     try:
-        wait_for(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, 10.0)
+        wait_for(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, 20.0)
         return _load(f"http://127.0.0.1:{port}/webhooks/github", "star", body, seconds)
     finally:
         rival.terminate()
@@ -88,7 +102,7 @@ def _fsync(folder: Path) -> float:
 
 def _say(what: str, found: Mapping[str, float]) -> None:
     figures = "  ".join(f"{name} {found[name]:6.1f} ms" for name in ("p50", "p99", "worst"))
-    print(f"{what:<28} {found['rate']:7.0f}/s  {figures}", flush=True)
+    print(f"{what:<34} {found['rate']:7.0f}/s  {figures}", flush=True)
 
 
 if __name__ == "__main__":

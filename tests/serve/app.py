@@ -163,8 +163,8 @@ def _read(line: bytes) -> dict[str, Any]:
 def running(github: GitHubServer, data: Path, **settings: str) -> Iterator[App]:
     """A server that is stopped in the end, whatever happened to it."""
     app = App(github, data, settings)
-    app.start()
     try:
+        app.start()
         yield app
     finally:
         app.kill()

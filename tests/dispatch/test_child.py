@@ -1,0 +1,46 @@
+"""The process that works is started again, whatever ended it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+from bot.dispatch import child
+from bot.dispatch.child import WorkerProcess
+from bot.store.database import StoreError
+
+
+class FullDisk:
+    """Jobs in a store that fails for a while."""
+
+    def __init__(self) -> None:
+        self.freed: list[bool] = []
+        self.failures = 2
+
+    async def recover(self, *, blame: bool) -> int:
+        """Free nothing, after some failures."""
+        if blame and self.failures:
+            self.failures -= 1
+            raise StoreError("disk full")
+        self.freed.append(blame)
+        return 0
+
+
+async def test_a_full_disk_is_waited_for_before_it_is_started_again(monkeypatch) -> None:
+    monkeypatch.setattr(child, "STORE_WAIT", 0.01)
+    monkeypatch.setenv("GITHUB_APP_ID", "")
+    jobs, given_up = FullDisk(), asyncio.Event()
+    worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set)  # type: ignore[arg-type]
+    assert await worker._recovered() == 0
+    assert jobs.freed == [True]
+
+
+async def test_what_it_cannot_work_with_is_said_and_not_tried_again(monkeypatch) -> None:
+    for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
+        monkeypatch.delenv(name, raising=False)
+    jobs, given_up = FullDisk(), asyncio.Event()
+    worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set)  # type: ignore[arg-type]
+    await worker.start()
+    await asyncio.wait_for(given_up.wait(), 60)
+    assert "GITHUB_APP_ID: missing" in worker.fault
+    await worker.stop()
