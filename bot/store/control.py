@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,11 +9,20 @@ from dataclasses import dataclass
 from bot.jobs import Continue, Triage, Work
 from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView
 from bot.report.document import Result
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 from bot.store.issues import Issues
 from bot.store.jobs import insert_job
+from bot.store.labels import LABELLED
 from bot.store.questions import Questions
 from bot.store.runs import IssueRuns
+
+_RELATE = """
+INSERT INTO relations (issue_key, other, duplicate, actor) VALUES (?, ?, ?, ?)
+ON CONFLICT (issue_key, other) DO UPDATE SET duplicate = excluded.duplicate, actor = excluded.actor
+"""
+_MUTE = """
+INSERT INTO issues (issue_key, muted) VALUES (?, ?) ON CONFLICT (issue_key) DO UPDATE SET muted = excluded.muted
+"""
 
 
 class Control:
@@ -75,27 +83,27 @@ class _Given:
         return (self.ref.key, self.comment.id, self.comment.updated_at, self.ordinal)
 
 
-def _apply(db: sqlite3.Connection, given: _Given, now: float) -> None:
+def _apply(db: Connection, given: _Given, now: float) -> None:
     issue_key, effects = given.ref.key, given.effects
-    if not db.execute("INSERT OR IGNORE INTO commands VALUES (?, ?, ?, ?, ?)", (*given.key, given.canonical)).rowcount:
+    once = "INSERT INTO commands VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    if not db.execute(once, (*given.key, given.canonical)).rowcount:
         return
     _append_signals(db, given)
     for relation in effects.relations:
         row = (issue_key, relation.other, int(relation.duplicate), given.comment.author)
-        db.execute("INSERT OR REPLACE INTO relations VALUES (?, ?, ?, ?)", row)
+        db.execute(_RELATE, row)
     for labels, added in ((effects.add_labels, 1), (effects.remove_labels, 0)):
         # GitHub will name us as who did it; it was a person's wish, and stays as they want it.
         rows = [(issue_key, label, added, given.comment.author) for label in labels]
-        db.executemany("INSERT OR REPLACE INTO label_actors (issue_key, label, added, actor) VALUES (?, ?, ?, ?)", rows)
+        db.executemany(LABELLED, rows)
     if effects.muted is not None:
-        statement = "INSERT INTO issues (issue_key, muted) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET muted = ?2"
-        db.execute(statement, (issue_key, int(effects.muted)))
+        db.execute(_MUTE, (issue_key, int(effects.muted)))
     if effects.start:
         guid = f"command:{issue_key}:{given.comment.id}:{given.comment.updated_at}"
         insert_job(db, guid, given.ordinal, _started(given.ref, effects), now)
 
 
-def _append_signals(db: sqlite3.Connection, given: _Given) -> None:
+def _append_signals(db: Connection, given: _Given) -> None:
     statement = """
         INSERT INTO signals (issue_key, comment_id, edited_at, ordinal, part, kind, text, actor, url)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)

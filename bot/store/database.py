@@ -1,119 +1,73 @@
-"""One SQLite file: every transaction durable when it returns, none on the event loop."""
+"""What the store asks of a database: SQL that SQLite and Postgres both understand, in transactions."""
 
 from __future__ import annotations
 
-import asyncio
-import sqlite3
-import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
-from bot.errors import RetryableError, UserError
-from bot.store.schema import STEPS
-
-PATIENCE, NAP = 30.0, 0.001
-"""Seconds to wait for another process to finish writing, and between two looks."""
-_PAGES, _PAGES_OVERDUE = 1_000, 20_000
+from bot.errors import RetryableError
 
 T = TypeVar("T")
-Work = Callable[[sqlite3.Connection], T]
+Value = str | bytes | int | float | None
+Parameters = Sequence[Value] | Mapping[str, Value]
 
 
 class StoreError(RetryableError):
-    """The disk is full, or somebody holds the file: nothing was written."""
+    """The disk is full, somebody holds the file, or the server is away: nothing is known to be written."""
 
 
-class Database:
-    """One connection in one thread: SQLite wants no more, and what is awaited happens in order."""
+class Rows(Protocol):
+    """What a statement came to."""
 
-    def __init__(self, path: Path, *, tidy: bool = True) -> None:
-        """Open a file, and bring an older one up to date.
+    @property
+    def rowcount(self) -> int:
+        """Rows that were written."""
 
-        Args:
-            path: of the file.
-            tidy: move what was committed into the file now and then; False leaves that to another process, so that
-                no commit has to wait for it, unless it is long overdue.
+    def fetchone(self) -> Any:
+        """The next row; None if there is none."""
 
-        Raises:
-            UserError: a newer release wrote it, or it cannot be used at all.
-        """
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = self._thread.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
-        except (OSError, sqlite3.DatabaseError, StoreError) as error:
-            raise UserError(f"{path} cannot be used: {error}") from error
+    def fetchall(self) -> list[Any]:
+        """All rows."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Row by row."""
+
+
+class Connection(Protocol):
+    """One database, as a transaction sees it.
+
+    Statements are written once, for both databases: parameters are ``?`` or ``:name``, ``ON CONFLICT … DO UPDATE``
+    names its columns and says whose each one is, ``CASE`` stands for ``iif`` and for ``max`` of two,
+    ``count(*) FILTER`` for a sum of comparisons, and 0 and 1 for truth.
+    """
+
+    def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
+        """Run a statement."""
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Value]], /) -> Rows:
+        """Run a statement for each row."""
+
+
+Work = Callable[[Connection], T]
+"""May be run again from its start if it met another one: it changes nothing but the database."""
+
+
+class Database(Protocol):
+    """Where the tables are; none of its work is on the event loop."""
 
     async def do(self, work: Work[T]) -> T:
-        """Commit what was done, or nothing.
+        """Commit what was done as if nobody else did anything meanwhile, or nothing.
 
         Raises:
-            StoreError: the disk is full, or somebody else holds the file.
+            StoreError: the database does not answer, or is full.
         """
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, _in_transaction, self._connection, work)
 
     async def read(self, work: Work[T]) -> T:
-        """Look something up without keeping writers out."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _patiently, self._connection, work)
+        """Look something up without keeping writers out.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
 
     async def aclose(self) -> None:
-        """Close the connection."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
-        self._thread.shutdown()
-
-
-def _connect(path: Path, pages: int) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA busy_timeout = 30000")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
-    connection.execute("PRAGMA busy_timeout = 0")
-    _in_transaction(connection, _bring_up_to_date)
-    return connection
-
-
-def _bring_up_to_date(connection: sqlite3.Connection) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(STEPS):
-        raise UserError(
-            f"the data directory was written by a newer release (schema {version}, known up to {len(STEPS)}): upgrade"
-        )
-    for statements in STEPS[version:]:
-        for statement in filter(str.strip, statements.split(";")):
-            connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {len(STEPS)}")
-
-
-def _in_transaction(connection: sqlite3.Connection, work: Work[T]) -> T:
-    try:
-        _patiently(connection, lambda db: db.execute("BEGIN IMMEDIATE"))
-        result = work(connection)
-        connection.execute("COMMIT")
-    except sqlite3.OperationalError as error:
-        _roll_back(connection)
-        raise StoreError(str(error)) from error
-    except BaseException:
-        _roll_back(connection)
-        raise
-    return result
-
-
-def _patiently(connection: sqlite3.Connection, work: Work[T]) -> T:
-    """Wait for another process's commit; SQLite's own waiting sleeps up to a tenth of a second at a time."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return work(connection)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise StoreError(str(error)) from error
-            time.sleep(NAP)
-
-
-def _roll_back(connection: sqlite3.Connection) -> None:
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")
+        """Close what is open."""

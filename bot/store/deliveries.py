@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.jobs import Work
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 from bot.store.jobs import insert_job
 
 KEPT = 7 * 86_400.0
@@ -78,12 +77,14 @@ def _tell(batch: Sequence[tuple[Arrival, asyncio.Future[bool]]], error: Exceptio
             future.set_exception(error)
 
 
-def _store(db: sqlite3.Connection, arrivals: Sequence[Arrival], now: float) -> list[bool]:
+def _store(db: Connection, arrivals: Sequence[Arrival], now: float) -> list[bool]:
     return [_store_one(db, arrival, now) for arrival in arrivals]
 
 
-def _store_one(db: sqlite3.Connection, arrival: Arrival, now: float) -> bool:
-    statement = "INSERT OR IGNORE INTO deliveries (guid, event, body, received_at) VALUES (?, ?, ?, ?)"
+def _store_one(db: Connection, arrival: Arrival, now: float) -> bool:
+    statement = """
+        INSERT INTO deliveries (guid, event, body, received_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+    """
     if not db.execute(statement, (arrival.guid, arrival.event, zlib.compress(arrival.body, 1), now)).rowcount:
         return False
     for ordinal, work in enumerate(arrival.work):
@@ -91,7 +92,7 @@ def _store_one(db: sqlite3.Connection, arrival: Arrival, now: float) -> bool:
     return True
 
 
-def _forget(db: sqlite3.Connection, before: float) -> int:
+def _forget(db: Connection, before: float) -> int:
     unsettled = "SELECT 1 FROM jobs WHERE jobs.guid = deliveries.guid AND jobs.state <> 'done'"
     return db.execute(
         f"DELETE FROM deliveries WHERE received_at < ? AND NOT EXISTS ({unsettled})",  # noqa: S608  no input in it

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from bot.ports import Effect
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 from bot.store.tenant import Tenant
 
 _FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"
@@ -53,22 +52,24 @@ class Effects:
         """Effects that are wanted and not done, oldest first."""
         key = self._tenant.own(issue_key)
         statement = f"""
-            SELECT {_FIELDS} FROM effects WHERE issue_key = ? AND done_hash IS NOT wanted_hash ORDER BY wanted_at
+            SELECT {_FIELDS} FROM effects
+            WHERE issue_key = ? AND (done_hash IS NULL OR done_hash <> wanted_hash) ORDER BY wanted_at
         """  # noqa: S608  names of columns
         rows = await self._database.read(lambda db: db.execute(statement, (key,)).fetchall())
         return [_effect(row) for row in rows]
 
 
-def _get(db: sqlite3.Connection, key: tuple[str, str, str]) -> Effect | None:
+def _get(db: Connection, key: tuple[str, str, str]) -> Effect | None:
     statement = f"SELECT {_FIELDS} FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"  # noqa: S608  as above
     row = db.execute(statement, key).fetchone()
     return _effect(row) if row else None
 
 
-def _want(db: sqlite3.Connection, key: tuple[str, str, str], wanted_hash: str, payload: str, now: float) -> Effect:
+def _want(db: Connection, key: tuple[str, str, str], wanted_hash: str, payload: str, now: float) -> Effect:
     statement = """
         INSERT INTO effects (issue_key, kind, subject, wanted_hash, payload, wanted_at) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET wanted_hash = excluded.wanted_hash, payload = excluded.payload
+        ON CONFLICT (issue_key, kind, subject)
+        DO UPDATE SET wanted_hash = excluded.wanted_hash, payload = excluded.payload
     """
     db.execute(statement, (*key, wanted_hash, payload, now))
     effect = _get(db, key)

@@ -18,7 +18,10 @@ class RunEvidence:
     async def put(self, evidence: Sequence[Evidence]) -> None:
         """Keep evidence by its key; keeping it twice is the same as once."""
         rows = [(self._run, item.key, item.model_dump_json()) for item in evidence]
-        statement = "INSERT OR REPLACE INTO evidence (run, hash, body) VALUES (?, ?, ?)"
+        statement = """
+            INSERT INTO evidence (run, hash, body) VALUES (?, ?, ?)
+            ON CONFLICT (run, hash) DO UPDATE SET body = excluded.body
+        """
         await self._database.do(lambda db: db.executemany(statement, rows).rowcount)
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.ports import RepositoryRef
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 
 InstallationState = Literal["active", "suspended", "deleted"]
 
@@ -40,8 +39,8 @@ class Installations:
         """An installation is active, suspended or removed."""
         statement = """
             INSERT INTO installations (host, id, account, state) VALUES (?, ?, ?, ?)
-            ON CONFLICT DO UPDATE
-            SET state = excluded.state, account = iif(excluded.account = '', account, excluded.account)
+            ON CONFLICT (host, id) DO UPDATE SET state = excluded.state,
+                account = CASE WHEN excluded.account = '' THEN installations.account ELSE excluded.account END
         """
         await self._database.do(lambda db: db.execute(statement, (host, installation_id, account, state)).rowcount)
 
@@ -70,7 +69,7 @@ class Installations:
         """A repository by the name it has today, whatever its case; None if no delivery named it."""
         statement = """
             SELECT host, installation_id, repository_key, owner, name FROM repositories
-            WHERE lower(owner || '/' || name) = lower(?) AND NOT gone AND installation_id <> 0
+            WHERE lower(owner || '/' || name) = lower(?) AND gone = 0 AND installation_id <> 0
         """
         row = await self._database.read(lambda db: db.execute(statement, (full_name,)).fetchone())
         if row is None:
@@ -102,9 +101,11 @@ class RepositoryConfig:
     async def first_complaint(self, complaint: str) -> bool:
         """Whether this was not said before; from now on it was."""
         statement = """
-            UPDATE repositories SET config_complaint = ?1 WHERE repository_key = ?2 AND config_complaint IS NOT ?1
+            UPDATE repositories SET config_complaint = :said
+            WHERE repository_key = :key AND (config_complaint IS NULL OR config_complaint <> :said)
         """
-        return await self._database.do(lambda db: db.execute(statement, (complaint, self._key)).rowcount) > 0
+        given = {"said": complaint, "key": self._key}
+        return await self._database.do(lambda db: db.execute(statement, given).rowcount) > 0
 
     async def _column(self, name: Literal["config"]) -> str | None:
         statement = f"SELECT {name} FROM repositories WHERE repository_key = ?"  # noqa: S608  one of the names above
@@ -112,16 +113,17 @@ class RepositoryConfig:
         return None if row is None else row[0]
 
 
-def _add(db: sqlite3.Connection, repositories: Sequence[RepositoryRef]) -> None:
+def _add(db: Connection, repositories: Sequence[RepositoryRef]) -> None:
     statement = """
         INSERT INTO repositories (repository_key, host, installation_id, owner, name) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET gone = 0, owner = excluded.owner, name = excluded.name,
-            installation_id = iif(excluded.installation_id = 0, installation_id, excluded.installation_id)
+        ON CONFLICT (repository_key) DO UPDATE SET gone = 0, owner = excluded.owner, name = excluded.name,
+            installation_id = CASE WHEN excluded.installation_id = 0 THEN repositories.installation_id
+                ELSE excluded.installation_id END
     """
     db.executemany(statement, [(one.key, one.host, one.installation_id, one.owner, one.name) for one in repositories])
 
 
-def _repository(db: sqlite3.Connection, key: str) -> RepositoryState | None:
+def _repository(db: Connection, key: str) -> RepositoryState | None:
     statement = """
         SELECT installation_id, owner, name, archived, gone, coalesce(state, 'active'), config, config_complaint
         FROM repositories LEFT JOIN installations

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 
 _FIELDS = "sticky_id, muted, ended, moved_to"
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes")
@@ -52,17 +51,18 @@ class Issues:
 
     async def _set(self, column: str, value: str | int | None) -> None:
         statement = f"""
-            INSERT INTO issues (issue_key, {column}) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET {column} = ?2
+            INSERT INTO issues (issue_key, {column}) VALUES (?, ?)
+            ON CONFLICT (issue_key) DO UPDATE SET {column} = excluded.{column}
         """  # noqa: S608  columns are named in this class alone
         await self._database.do(lambda db: db.execute(statement, (self._key, value)).rowcount)
 
 
-def _state(db: sqlite3.Connection, key: str) -> IssueState:
+def _state(db: Connection, key: str) -> IssueState:
     row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()  # noqa: S608  as above
     return IssueState(row[0], bool(row[1]), row[2], row[3]) if row else IssueState()
 
 
-def _adopt(db: sqlite3.Connection, old: str, new: str) -> bool:
+def _adopt(db: Connection, old: str, new: str) -> bool:
     known = db.execute("SELECT 1 FROM runs WHERE issue_key IN (?, ?)", (old, new)).fetchall()
     begun = db.execute("SELECT 1 FROM runs WHERE issue_key = ?", (new,)).fetchone()
     if not known or begun:
@@ -72,7 +72,7 @@ def _adopt(db: sqlite3.Connection, old: str, new: str) -> bool:
     db.execute("UPDATE outcomes SET repository_key = ? WHERE issue_key = ?", (new.rpartition("#")[0], new))
     # A checkpoint is filed under the old key, so what was under way starts anew, with what people said.
     db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status IN ('running', 'waiting')", (new,))
-    db.execute("INSERT OR IGNORE INTO issues (issue_key) VALUES (?)", (new,))
+    db.execute("INSERT INTO issues (issue_key) VALUES (?) ON CONFLICT DO NOTHING", (new,))
     db.execute(
         "UPDATE issues SET muted = coalesce((SELECT muted FROM issues WHERE issue_key = ?), muted) WHERE issue_key = ?",
         (old, new),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.errors import NotOursError
 from bot.jobs import Job, Lane, Work, dump, load
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 
 MAX_ATTEMPTS = 25
 """Claims of one job, however they ended. Twenty kills in a row must not lose it; nothing may go on for ever."""
@@ -29,6 +28,10 @@ WHERE state = 'todo' AND lane = :lane AND due <= :now AND NOT EXISTS (
       AND (other.state = 'doing' OR (other.id < job.id AND (other.due <= :now OR other.attempt > 0)))
 )
 ORDER BY due, id LIMIT 1
+"""
+
+_GIVE_UP = """
+UPDATE jobs SET state = 'dead', said = CASE WHEN said = '' THEN :why ELSE :why || ', last: ' || said END WHERE id = :id
 """
 
 
@@ -133,18 +136,19 @@ class Jobs:
         return await self._database.do(lambda db: db.execute(statement, (before,)).rowcount)
 
 
-def insert_job(db: sqlite3.Connection, guid: str, ordinal: int, work: Work, now: float) -> None:
+def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) -> None:
     """Store work under the delivery or job it follows from; once, however often it is stored."""
     due = now + work.delay
     if work.merges and _put_off_equal(db, work, due, now):
         return
     statement = """
-        INSERT OR IGNORE INTO jobs (guid, ordinal, issue_key, lane, work, due, stored_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO jobs (guid, ordinal, issue_key, lane, work, due, stored_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO NOTHING
     """
     db.execute(statement, (guid, ordinal, work.key, work.lane, dump(work), due, now))
 
 
-def settle_job(db: sqlite3.Connection, job: Job, said: str, next_work: Sequence[Work], now: float) -> None:
+def settle_job(db: Connection, job: Job, said: str, next_work: Sequence[Work], now: float) -> None:
     """Settle within a transaction that does more.
 
     Raises:
@@ -155,18 +159,23 @@ def settle_job(db: sqlite3.Connection, job: Job, said: str, next_work: Sequence[
         insert_job(db, f"job:{job.id}:{job.attempt}", ordinal, work, now)
 
 
-def _put_off_equal(db: sqlite3.Connection, work: Work, due: float, now: float) -> bool:
+def _put_off_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     """Whoever keeps changing an issue is waited for, but not for ever."""
     statement = """
-        UPDATE jobs SET due = max(due, min(:due, stored_at + :patience)), work = :work
-        WHERE issue_key = :key AND lane = :lane AND state = 'todo' AND due > :now AND attempt = 0
-          AND json_extract(work, '$.kind') = :kind
+        SELECT id, work, due, stored_at FROM jobs
+        WHERE issue_key = ? AND lane = ? AND state = 'todo' AND due > ? AND attempt = 0
     """
-    given = {"key": work.key, "lane": work.lane, "kind": work.kind, "work": dump(work), "due": due, "now": now}
-    return db.execute(statement, {**given, "patience": PATIENCE}).rowcount > 0
+    waiting = db.execute(statement, (work.key, work.lane, now)).fetchall()
+    equal = [
+        (dump(work), max(was_due, min(due, stored_at + PATIENCE)), number)
+        for number, text, was_due, stored_at in waiting
+        if load(text).kind == work.kind
+    ]
+    db.executemany("UPDATE jobs SET work = ?, due = ? WHERE id = ?", equal)
+    return bool(equal)
 
 
-def _claim(db: sqlite3.Connection, lane: Lane, owner: str, now: float) -> Job | None:
+def _claim(db: Connection, lane: Lane, owner: str, now: float) -> Job | None:
     while (found := db.execute(_NEXT, {"lane": lane, "now": now}).fetchone()) is not None:
         number, attempts, lost = found
         if attempts < MAX_ATTEMPTS and lost < MAX_LOST:
@@ -174,36 +183,36 @@ def _claim(db: sqlite3.Connection, lane: Lane, owner: str, now: float) -> Job | 
             work, guid = db.execute(take, (owner, number)).fetchone()
             return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid)
         why = "tried too often" if lost < MAX_LOST else "it ended the process that worked on it, too often"
-        give_up = "UPDATE jobs SET state = 'dead', said = ? || iif(said = '', '', ', last: ' || said) WHERE id = ?"
-        db.execute(give_up, (why, number))
+        db.execute(_GIVE_UP, {"why": why, "id": number})
     return None
 
 
-def _owned(db: sqlite3.Connection, job: Job) -> bool:
+def _owned(db: Connection, job: Job) -> bool:
     statement = "SELECT 1 FROM jobs WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?"
     return db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is not None
 
 
-def _release(db: sqlite3.Connection, job: Job, state: str, when: float, said: str) -> None:
+def _release(db: Connection, job: Job, state: str, when: float, said: str) -> None:
     statement = """
-        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = iif(? = 'done', ?, NULL)
+        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?
         WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?
     """
-    given = (state, when, said[:1_000], state, when, job.id, job.attempt, job.owner)
+    given = (state, when, said[:1_000], when if state == "done" else None, job.id, job.attempt, job.owner)
     if not db.execute(statement, given).rowcount:
         raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
-def _recover(db: sqlite3.Connection, now: float, *, blame: bool) -> int:
+def _recover(db: Connection, now: float, *, blame: bool) -> int:
     statement = """
         UPDATE jobs SET state = 'todo', owner = NULL, lost = lost + :blame,
-            due = :now + iif(attempt < :few, 0, min(300, 1 << (attempt - :few)))
+            due = :now + CASE WHEN attempt < :few THEN 0 WHEN attempt > :few + 8 THEN 300
+                ELSE 1 << CAST(attempt - :few AS INTEGER) END
         WHERE state = 'doing'
     """
     return db.execute(statement, {"blame": int(blame), "now": now, "few": FEW}).rowcount
 
 
-def _unpark(db: sqlite3.Connection, prefix: str, now: float) -> int:
+def _unpark(db: Connection, prefix: str, now: float) -> int:
     statement = """
         UPDATE jobs SET state = 'todo', due = :now, attempt = 0
         WHERE state = 'parked' AND substr(issue_key, 1, length(:prefix)) = :prefix

@@ -5,6 +5,12 @@ from __future__ import annotations
 from bot.ports import Relation
 from bot.store.database import Database
 
+LABELLED = """
+INSERT INTO label_actors (issue_key, label, added, actor) VALUES (?, ?, ?, ?)
+ON CONFLICT (issue_key, label) DO UPDATE SET added = excluded.added, actor = excluded.actor
+"""
+"""The latest counts."""
+
 
 class People:
     """The decisions on one issue."""
@@ -15,12 +21,8 @@ class People:
 
     async def labelled(self, label: str, actor: str, *, added: bool) -> None:
         """A person put a label on, or took it off; the latest counts."""
-        statement = """
-            INSERT INTO label_actors (issue_key, label, added, actor) VALUES (?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET added = excluded.added, actor = excluded.actor
-        """
         given = (self._key, label, int(added), actor)
-        await self._database.do(lambda db: db.execute(statement, given).rowcount)
+        await self._database.do(lambda db: db.execute(LABELLED, given).rowcount)
 
     async def label_changes(self) -> dict[str, bool]:
         """Labels that a person touched: True, put on; False, taken off. They are never changed by us."""

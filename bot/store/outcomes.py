@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.ports import IssueRef
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 from bot.store.tenant import Tenant
 
 OutcomeState = Literal["open", "scored", "unknown"]
@@ -26,9 +25,12 @@ WHERE ended = 'closed' AND (outcomes.state = 'open' OR (outcomes.state = 'unknow
 ORDER BY issues.issue_key LIMIT 500
 """
 _TALLY = """
-SELECT owner, name, count(*), sum(claimed), sum(outcomes.state = 'scored'), sum(outcomes.state = 'scored' AND rank = 1),
-    sum(outcomes.state = 'scored' AND rank BETWEEN 1 AND 3), sum(outcomes.state = 'unknown'),
-    sum(outcomes.state = 'scored' AND claimed), sum(outcomes.state = 'scored' AND claimed AND rank = 1),
+SELECT owner, name, count(*), count(*) FILTER (WHERE claimed = 1), count(*) FILTER (WHERE outcomes.state = 'scored'),
+    count(*) FILTER (WHERE outcomes.state = 'scored' AND rank = 1),
+    count(*) FILTER (WHERE outcomes.state = 'scored' AND rank BETWEEN 1 AND 3),
+    count(*) FILTER (WHERE outcomes.state = 'unknown'),
+    count(*) FILTER (WHERE outcomes.state = 'scored' AND claimed = 1),
+    count(*) FILTER (WHERE outcomes.state = 'scored' AND claimed = 1 AND rank = 1),
     repositories.repository_key
 FROM outcomes JOIN repositories ON repositories.repository_key = outcomes.repository_key
 GROUP BY repositories.repository_key, owner, name ORDER BY owner, name
@@ -160,7 +162,7 @@ class Outcomes:
         return [Tally(f"{owner}/{name}", *counts) for owner, name, *counts in rows]
 
 
-def note_report(db: sqlite3.Connection, issue_key: str, run: int, sha: str, reported: Reported) -> None:
+def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Reported) -> None:
     """Keep what a report said, within a transaction; it takes the place of an earlier report's."""
     statement = """
         INSERT INTO outcomes (issue_key, repository_key, run_no, sha, claimed, confidence, named)
@@ -173,7 +175,7 @@ def note_report(db: sqlite3.Connection, issue_key: str, run: int, sha: str, repo
     db.execute(statement, (issue_key, issue_key.rpartition("#")[0], run, sha, *said))
 
 
-def _get(db: sqlite3.Connection, key: str) -> Outcome | None:
+def _get(db: Connection, key: str) -> Outcome | None:
     row = db.execute(f"SELECT {_COLUMNS} FROM outcomes WHERE issue_key = ?", (key,)).fetchone()  # noqa: S608  names of columns
     if row is None:
         return None
@@ -182,7 +184,7 @@ def _get(db: sqlite3.Connection, key: str) -> Outcome | None:
     return Outcome(run, sha, reported, state, Verdict(state, rank, fix, why) if state != "open" else None, looks)
 
 
-def _keep(db: sqlite3.Connection, key: str, verdict: Verdict, now: float) -> None:
+def _keep(db: Connection, key: str, verdict: Verdict, now: float) -> None:
     outcome = _get(db, key)
     if outcome is None:
         return

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 from bot.store.tenant import Tenant
 from nodes.search.similar import VERSION, IssueWords
 
@@ -88,7 +87,7 @@ class PastIssues:
         return await self._database.read(lambda db: _other_matters(db, self._tenant, number))
 
 
-def _keep(db: sqlite3.Connection, key: str, issues: Sequence[KeptIssue]) -> None:
+def _keep(db: Connection, key: str, issues: Sequence[KeptIssue]) -> None:
     statement = """
         INSERT INTO past_issues (repository_key, number, is_open, updated_at, version, title, body, crash)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -104,7 +103,7 @@ def _keep(db: sqlite3.Connection, key: str, issues: Sequence[KeptIssue]) -> None
     db.executemany(statement, rows)
 
 
-def _walked(db: sqlite3.Connection, key: str, issues: Sequence[KeptIssue], walk: Walk) -> None:
+def _walked(db: Connection, key: str, issues: Sequence[KeptIssue], walk: Walk) -> None:
     _keep(db, key, issues)
     statement = """
         INSERT INTO past_walks (repository_key, version, page, seen, finished) VALUES (?, ?, ?, ?, ?)
@@ -114,12 +113,12 @@ def _walked(db: sqlite3.Connection, key: str, issues: Sequence[KeptIssue], walk:
     db.execute(statement, (key, VERSION, walk.page, walk.seen, int(walk.finished)))
 
 
-def _clear(db: sqlite3.Connection, key: str) -> None:
+def _clear(db: Connection, key: str) -> None:
     db.execute("DELETE FROM past_issues WHERE repository_key = ?", (key,))
     db.execute("DELETE FROM past_walks WHERE repository_key = ?", (key,))
 
 
-def _other_matters(db: sqlite3.Connection, tenant: Tenant, number: int) -> frozenset[int]:
+def _other_matters(db: Connection, tenant: Tenant, number: int) -> frozenset[int]:
     said_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
     here = {other for (other,) in db.execute(said_here, (tenant.issue(number),))}
     prefix = tenant.issue(0)[:-1]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from bot.ports import AskedQuestion, QuestionState
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 from bot.store.tenant import Tenant
 from nodes.state import MAX_QUESTIONS, HumanExchange
 
@@ -73,7 +72,7 @@ class Questions:
         await self._database.do(lambda db: db.execute(statement, given).rowcount)
 
 
-def _all(db: sqlite3.Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
+def _all(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
     found = []
     for slot, question_id, text, asked_at, state, answer, answered_by, answer_url in db.execute(_ROWS, (key,)):
         exchange = HumanExchange.model_validate_json(text)
@@ -93,7 +92,7 @@ def _all(db: sqlite3.Connection, key: str) -> list[tuple[AskedQuestion, HumanExc
     return found
 
 
-def _ask(db: sqlite3.Connection, key: str, exchange: HumanExchange, at: str) -> AskedQuestion:
+def _ask(db: Connection, key: str, exchange: HumanExchange, at: str) -> AskedQuestion:
     put = [asked for asked, _ in _all(db, key)]
     known = next((asked for asked in put if asked.question_id == exchange.question_id), None)
     if known is not None:

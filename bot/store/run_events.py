@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from bot.store.database import Database
+from bot.store.database import Database, Value
 
 
 class RunEvents:
@@ -20,9 +20,9 @@ class RunEvents:
         """Append one, as JSON."""
         statement = """
             INSERT INTO run_events (run, seq, at, body)
-            SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3 FROM run_events WHERE run = ?1
+            SELECT :run, coalesce(max(seq), 0) + 1, :at, :body FROM run_events WHERE run = :run
         """
-        given = (self._run, self._clock(), body)
+        given: dict[str, Value] = {"run": self._run, "at": self._clock(), "body": body}
         await self._database.do(lambda db: db.execute(statement, given).rowcount)
 
     async def after(self, seq: int) -> list[tuple[int, str]]:

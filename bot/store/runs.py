@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.jobs import Job, Work
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 from bot.store.jobs import settle_job
 from bot.store.outcomes import Reported, note_report
 from bot.store.signals import read_signals
@@ -18,7 +17,8 @@ from bot.store.usage import count_issue
 RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
 _FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result"
 _NOTE = """
-UPDATE runs SET status = ?, last_signal = max(last_signal, ?), result = coalesce(?, result)
+UPDATE runs SET status = ?, last_signal = CASE WHEN last_signal < ? THEN ? ELSE last_signal END,
+    result = coalesce(?, result)
 WHERE issue_key = ? AND run_no = ?
 """
 _UNFINISHED = ("running", "waiting")
@@ -75,7 +75,7 @@ class IssueRuns:
     async def pin(self, number: int, *, sha: str, brain: str, config_hash: str, body_hash: str) -> None:
         """Note what a run reads and who judges; its commit is what the first one to say so said."""
         statement = """
-            UPDATE runs SET sha = iif(sha = '', ?, sha), brain = ?, config_hash = ?, body_hash = ?
+            UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?
             WHERE issue_key = ? AND run_no = ?
         """
         given = (sha, brain, config_hash, body_hash, self._key, number)
@@ -116,8 +116,8 @@ class IssueRuns:
         """
         now = self._clock()
 
-        def work(db: sqlite3.Connection) -> None:
-            db.execute(_NOTE, (status, last_signal, result, self._key, number))
+        def work(db: Connection) -> None:
+            db.execute(_NOTE, (status, last_signal, last_signal, result, self._key, number))
             if reported is not None:
                 note_report(db, self._key, number, _sha(db, self._key, number), reported)
             late = unread is not None and any(
@@ -128,7 +128,7 @@ class IssueRuns:
         await self._database.do(work)
 
 
-def _begin(db: sqlite3.Connection, issue_key: str, limit: int, leave: int | None) -> Run | None:
+def _begin(db: Connection, issue_key: str, limit: int, leave: int | None) -> Run | None:
     last = _last(db, issue_key)
     if last is not None and last.unfinished and last.number != leave:
         return last
@@ -137,7 +137,7 @@ def _begin(db: sqlite3.Connection, issue_key: str, limit: int, leave: int | None
     return open_run(db, issue_key) if leave is None else _replace(db, issue_key, leave)
 
 
-def open_run(db: sqlite3.Connection, issue_key: str) -> Run:
+def open_run(db: Connection, issue_key: str) -> Run:
     """The unfinished run of an issue, or a new one, within a transaction."""
     last = _last(db, issue_key)
     if last is not None and last.unfinished:
@@ -145,22 +145,22 @@ def open_run(db: sqlite3.Connection, issue_key: str) -> Run:
     return _new(db, issue_key, last.number + 1 if last else 1, last.last_signal if last else 0)
 
 
-def _new(db: sqlite3.Connection, issue_key: str, number: int, last_signal: int) -> Run:
+def _new(db: Connection, issue_key: str, number: int, last_signal: int) -> Run:
     statement = f"INSERT INTO runs (issue_key, run_no, last_signal) VALUES (?, ?, ?) RETURNING {_FIELDS}"  # noqa: S608  names of columns
     return Run(*db.execute(statement, (issue_key, number, last_signal)).fetchone())
 
 
-def _replace(db: sqlite3.Connection, issue_key: str, number: int) -> Run:
+def _replace(db: Connection, issue_key: str, number: int) -> Run:
     db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND run_no = ?", (issue_key, number))
     return open_run(db, issue_key)
 
 
-def _last(db: sqlite3.Connection, issue_key: str) -> Run | None:
+def _last(db: Connection, issue_key: str) -> Run | None:
     statement = f"SELECT {_FIELDS} FROM runs WHERE issue_key = ? ORDER BY run_no DESC LIMIT 1"  # noqa: S608  as above
     row = db.execute(statement, (issue_key,)).fetchone()
     return Run(*row) if row else None
 
 
-def _sha(db: sqlite3.Connection, issue_key: str, number: int) -> str:
+def _sha(db: Connection, issue_key: str, number: int) -> str:
     row = db.execute("SELECT sha FROM runs WHERE issue_key = ? AND run_no = ?", (issue_key, number)).fetchone()
     return str(row[0]) if row else ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.ports import SignalKind
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 from nodes.context import Signal
 from nodes.state import CORRECTION
 
@@ -47,6 +46,6 @@ class IssueSignals:
         return await self._database.read(lambda db: read_signals(db, self._key, after))
 
 
-def read_signals(db: sqlite3.Connection, issue_key: str, after: int) -> list[Said]:
+def read_signals(db: Connection, issue_key: str, after: int) -> list[Said]:
     """Read within a transaction that does more."""
     return [Said(*row) for row in db.execute(f"{_READ} ORDER BY number", (issue_key, after))]

@@ -1,118 +1,124 @@
-"""The store on one machine: SQLite, durable at every commit."""
+"""One SQLite file: every transaction durable when it returns, none on the event loop."""
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
-from bot.ports import IssueRef, RepositoryRef
-from bot.store.control import Control
-from bot.store.database import Database
-from bot.store.deliveries import Inbox
-from bot.store.effects import Effects
-from bot.store.evidence import RunEvidence
-from bot.store.installations import Installations, RepositoryConfig
-from bot.store.issues import Issues
-from bot.store.jobs import Jobs
-from bot.store.labels import People
-from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes
-from bot.store.past_issues import PastIssues
-from bot.store.questions import Questions
-from bot.store.run_events import RunEvents
-from bot.store.runs import IssueRuns, open_run
-from bot.store.signals import IssueSignals
-from bot.store.tenant import Tenant
-from bot.store.usage import Usage
+from bot.errors import UserError
+from bot.store.database import StoreError
+from bot.store.schema import STEPS
+from bot.store.tables import Store
+
+PATIENCE, NAP = 30.0, 0.001
+"""Seconds to wait for another process to finish writing, and between two looks."""
+_PAGES, _PAGES_OVERDUE = 1_000, 20_000
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
 
 
-class SqliteStore:
-    """Every table, by what is asked of it."""
+class SqliteDatabase:
+    """One connection in one thread: SQLite wants no more, and what is awaited happens in order."""
 
     def __init__(self, path: Path, *, tidy: bool = True) -> None:
-        self._database = Database(path, tidy=tidy)
-        self.inbox = Inbox(self._database)
-        self.jobs = Jobs(self._database)
-        self.installations = Installations(self._database)
-        self.outcomes = Outcomes(self._database)
+        """Open a file, and bring an older one up to date.
 
-    def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
-        """What belongs to one repository, and nothing of another."""
-        return RepositoryStore(self._database, ref.key)
+        Args:
+            path: of the file.
+            tidy: move what was committed into the file now and then; False leaves that to another process, so that
+                no commit has to wait for it, unless it is long overdue.
 
-    def record_of(self, repository_key: str) -> RepositoryOutcomes:
-        """How a repository's reports compared with its fixes."""
-        return RepositoryOutcomes(self._database, Tenant(repository_key))
+        Raises:
+            UserError: a newer release wrote it, or it cannot be used at all.
+        """
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = self._thread.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
+        except (OSError, sqlite3.DatabaseError, StoreError) as error:
+            raise UserError(f"{path} cannot be used: {error}") from error
 
-    def past_of(self, repository_key: str) -> PastIssues:
-        """What was learnt of a repository's issues."""
-        return PastIssues(self._database, Tenant(repository_key))
+    async def do(self, work: Work[T]) -> T:
+        """Commit what was done, or nothing.
 
-    def for_issue(self, ref: IssueRef) -> IssueStore:
-        """What belongs to one issue."""
-        return self.for_repository(ref.repository).issue(ref)
+        Raises:
+            StoreError: the disk is full, or somebody else holds the file.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, _in_transaction, self._connection, work)
 
-    async def open_run(self, issue_key: str) -> int:
-        """The number of a local issue's unfinished run, or of a new one."""
-        return (await self._database.do(lambda db: open_run(db, issue_key))).number
-
-    async def finish_run(self, issue_key: str, run_no: int) -> None:
-        """Note that a local run ended; the next one has a number of its own."""
-        statement = "UPDATE runs SET status = 'finished' WHERE issue_key = ? AND run_no = ?"
-        await self._database.do(lambda db: db.execute(statement, (issue_key, run_no)).rowcount)
-
-    def evidence(self, run: str) -> RunEvidence:
-        """The evidence of one run, and of no other."""
-        return RunEvidence(self._database, run)
+    async def read(self, work: Work[T]) -> T:
+        """Look something up without keeping writers out."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _patiently, self._connection, work)
 
     async def aclose(self) -> None:
         """Close the connection."""
-        await self._database.aclose()
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
+        self._thread.shutdown()
 
 
-class RepositoryStore:
-    """One repository's part of the store: no method takes a repository, so nothing crosses."""
+class SqliteStore(Store):
+    """The tables in one file; it is made, or brought up to date, when it is opened."""
 
-    def __init__(self, database: Database, key: str) -> None:
-        self._database = database
-        self._tenant = Tenant(key)
-        self.effects = Effects(database, self._tenant)
-        self.questions = Questions(database, self._tenant)
-        self.config = RepositoryConfig(database, key)
-        self.usage = Usage(database, key)
-        self.past = PastIssues(database, self._tenant)
-        self.outcomes = RepositoryOutcomes(database, self._tenant)
-
-    def issue(self, ref: IssueRef) -> IssueStore:
-        """One of its issues.
-
-        Raises:
-            ForeignKeyError: it is not in this repository.
-        """
-        self._tenant.own(ref.key)
-        return IssueStore(self._database, ref, self)
+    def __init__(self, path: Path, *, tidy: bool = True) -> None:
+        super().__init__(SqliteDatabase(path, tidy=tidy))
 
 
-class IssueStore:
-    """One issue's part of the store."""
+def _connect(path: Path, pages: int) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA busy_timeout = 30000")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+    connection.execute("PRAGMA busy_timeout = 0")
+    _in_transaction(connection, _bring_up_to_date)
+    return connection
 
-    def __init__(self, database: Database, ref: IssueRef, repository: RepositoryStore) -> None:
-        self._database = database
-        self._key = ref.key
-        self.repository = repository
-        self.runs = IssueRuns(database, ref.key)
-        self.signals = IssueSignals(database, ref.key)
-        self.row = Issues(database, ref.key)
-        self.people = People(database, ref.key)
-        self.outcome = IssueOutcome(database, ref.key)
-        self.control = Control(database, ref, repository.questions)
 
-    def thread(self, run: int) -> str:
-        """The name of a run's checkpoints, evidence and events."""
-        return f"{self._key}:{run}"
+def _bring_up_to_date(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(STEPS):
+        raise UserError(
+            f"the data directory was written by a newer release (schema {version}, known up to {len(STEPS)}): upgrade"
+        )
+    for statements in STEPS[version:]:
+        for statement in filter(str.strip, statements.split(";")):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {len(STEPS)}")
 
-    def evidence(self, run: int) -> RunEvidence:
-        """What a run gathered."""
-        return RunEvidence(self._database, self.thread(run))
 
-    def events(self, run: int) -> RunEvents:
-        """What a run did."""
-        return RunEvents(self._database, self.thread(run))
+def _in_transaction(connection: sqlite3.Connection, work: Work[T]) -> T:
+    try:
+        _patiently(connection, lambda db: db.execute("BEGIN IMMEDIATE"))
+        result = work(connection)
+        connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        _roll_back(connection)
+        raise StoreError(str(error)) from error
+    except BaseException:
+        _roll_back(connection)
+        raise
+    return result
+
+
+def _patiently(connection: sqlite3.Connection, work: Work[T]) -> T:
+    """Wait for another process's commit; SQLite's own waiting sleeps up to a tenth of a second at a time."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work(connection)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise StoreError(str(error)) from error
+            time.sleep(NAP)
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 
 
 def _today() -> str:
@@ -28,8 +27,10 @@ class Usage:
 
     async def correct(self, by_tokens: int) -> None:
         """Give back, or add, what a call took less or more than was set aside."""
-        statement = "UPDATE usage SET tokens = max(0, tokens + ?) WHERE scope = ? AND day = ?"
-        given = (by_tokens, self._scope, self._today())
+        statement = (
+            "UPDATE usage SET tokens = CASE WHEN tokens > ? THEN tokens - ? ELSE 0 END WHERE scope = ? AND day = ?"
+        )
+        given = (-by_tokens, -by_tokens, self._scope, self._today())
         await self._database.do(lambda db: db.execute(statement, given).rowcount)
 
     async def tokens(self) -> int:
@@ -40,16 +41,16 @@ class Usage:
         return int(row[0]) if row else 0
 
 
-def count_issue(db: sqlite3.Connection, scope: str, limit: int) -> bool:
+def count_issue(db: Connection, scope: str, limit: int) -> bool:
     """Count one more issue today, within a transaction; False, and it is not, if that would pass the limit."""
     key = (scope, _today())
-    db.execute("INSERT OR IGNORE INTO usage (scope, day) VALUES (?, ?)", key)
+    db.execute("INSERT INTO usage (scope, day) VALUES (?, ?) ON CONFLICT DO NOTHING", key)
     statement = "UPDATE usage SET issues = issues + 1 WHERE scope = ? AND day = ? AND issues < ?"
     return db.execute(statement, (*key, limit)).rowcount > 0
 
 
-def _reserve(db: sqlite3.Connection, key: tuple[str, str], tokens: int, limit: int) -> bool:
-    db.execute("INSERT OR IGNORE INTO usage (scope, day) VALUES (?, ?)", key)
+def _reserve(db: Connection, key: tuple[str, str], tokens: int, limit: int) -> bool:
+    db.execute("INSERT INTO usage (scope, day) VALUES (?, ?) ON CONFLICT DO NOTHING", key)
     statement = """
         UPDATE usage SET calls = calls + 1, tokens = tokens + ? WHERE scope = ? AND day = ? AND tokens + ? <= ?
     """

@@ -13,7 +13,7 @@ from bot.ports import Issue, IssueRef, OwnerCheck
 from bot.publish import Publisher
 from bot.repo_config import FoundConfig
 from bot.repo_config.find import find_config
-from bot.store.sqlite import IssueStore
+from bot.store.tables import IssueStore
 from bot.worker.tools import Tools
 
 logger = logging.getLogger(__name__)

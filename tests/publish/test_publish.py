@@ -17,8 +17,8 @@ from bot.repo_config import ConfigFault, FoundConfig, read_config
 from bot.repo_config.find import find_config
 from bot.report.markdown import VISIBLE_WORDS
 from bot.report.sticky import visible_words
-from bot.store.database import Database
 from bot.store.effects import Effects
+from bot.store.sqlite import SqliteDatabase
 from bot.store.tenant import Tenant
 from nodes.report import RelatedIssue
 from nodes.state import BugTriageState, HumanExchange
@@ -81,7 +81,7 @@ class Stage:
 
     def forget(self) -> None:
         """A store that knows nothing."""
-        self.databases.append(Database(self.directory / f"{len(self.databases)}.db"))
+        self.databases.append(SqliteDatabase(self.directory / f"{len(self.databases)}.db"))
         self.effects = Effects(self.databases[-1], Tenant(self.ref.repository.key), self.clock.seconds)
 
     async def owner_check(self) -> None:

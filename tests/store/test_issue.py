@@ -13,7 +13,8 @@ from bot.jobs import Continue, Job, Triage
 from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, Relation
 from bot.store.deliveries import Arrival
 from bot.store.questions import NoSlotError
-from bot.store.sqlite import IssueStore, SqliteStore
+from bot.store.sqlite import SqliteStore
+from bot.store.tables import IssueStore
 from bot.store.tenant import ForeignKeyError
 from nodes.state import HumanExchange
 

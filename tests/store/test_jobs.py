@@ -11,9 +11,9 @@ import pytest
 from bot.errors import NotOursError
 from bot.jobs import EDIT_DELAY, Continue, Edited, Ended, Expire, Job, Triage, Work
 from bot.ports import IssueRef
-from bot.store.database import Database
 from bot.store.deliveries import Arrival, Inbox
 from bot.store.jobs import FEW, MAX_ATTEMPTS, MAX_LOST, PATIENCE, Jobs
+from bot.store.sqlite import SqliteDatabase
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Queue:
 
 @pytest.fixture
 async def queue(tmp_path: Path) -> AsyncIterator[Queue]:
-    database, clock = Database(tmp_path / "store.db"), Clock()
+    database, clock = SqliteDatabase(tmp_path / "store.db"), Clock()
     yield Queue(Inbox(database, clock), Jobs(database, clock), clock)
     await database.aclose()
 
@@ -182,7 +182,7 @@ async def test_parked_jobs_wait_for_their_installation(queue: Queue) -> None:
 
 
 async def test_nothing_of_an_interrupted_transaction_stays(tmp_path: Path) -> None:
-    database = Database(tmp_path / "store.db")
+    database = SqliteDatabase(tmp_path / "store.db")
 
     def fail(db):  # type: ignore[no-untyped-def]
         db.execute("INSERT INTO deliveries VALUES ('g', 'issues', x'', 0)")

@@ -1,0 +1,116 @@
+"""Every table, behind what is asked of it."""
+
+from __future__ import annotations
+
+from bot.ports import IssueRef, RepositoryRef
+from bot.store.control import Control
+from bot.store.database import Database
+from bot.store.deliveries import Inbox
+from bot.store.effects import Effects
+from bot.store.evidence import RunEvidence
+from bot.store.installations import Installations, RepositoryConfig
+from bot.store.issues import Issues
+from bot.store.jobs import Jobs
+from bot.store.labels import People
+from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes
+from bot.store.past_issues import PastIssues
+from bot.store.questions import Questions
+from bot.store.run_events import RunEvents
+from bot.store.runs import IssueRuns, open_run
+from bot.store.signals import IssueSignals
+from bot.store.tenant import Tenant
+from bot.store.usage import Usage
+
+
+class Store:
+    """Every table, by what is asked of it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.inbox = Inbox(self._database)
+        self.jobs = Jobs(self._database)
+        self.installations = Installations(self._database)
+        self.outcomes = Outcomes(self._database)
+
+    def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
+        """What belongs to one repository, and nothing of another."""
+        return RepositoryStore(self._database, ref.key)
+
+    def record_of(self, repository_key: str) -> RepositoryOutcomes:
+        """How a repository's reports compared with its fixes."""
+        return RepositoryOutcomes(self._database, Tenant(repository_key))
+
+    def past_of(self, repository_key: str) -> PastIssues:
+        """What was learnt of a repository's issues."""
+        return PastIssues(self._database, Tenant(repository_key))
+
+    def for_issue(self, ref: IssueRef) -> IssueStore:
+        """What belongs to one issue."""
+        return self.for_repository(ref.repository).issue(ref)
+
+    async def open_run(self, issue_key: str) -> int:
+        """The number of a local issue's unfinished run, or of a new one."""
+        return (await self._database.do(lambda db: open_run(db, issue_key))).number
+
+    async def finish_run(self, issue_key: str, run_no: int) -> None:
+        """Note that a local run ended; the next one has a number of its own."""
+        statement = "UPDATE runs SET status = 'finished' WHERE issue_key = ? AND run_no = ?"
+        await self._database.do(lambda db: db.execute(statement, (issue_key, run_no)).rowcount)
+
+    def evidence(self, run: str) -> RunEvidence:
+        """The evidence of one run, and of no other."""
+        return RunEvidence(self._database, run)
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._database.aclose()
+
+
+class RepositoryStore:
+    """One repository's part of the store: no method takes a repository, so nothing crosses."""
+
+    def __init__(self, database: Database, key: str) -> None:
+        self._database = database
+        self._tenant = Tenant(key)
+        self.effects = Effects(database, self._tenant)
+        self.questions = Questions(database, self._tenant)
+        self.config = RepositoryConfig(database, key)
+        self.usage = Usage(database, key)
+        self.past = PastIssues(database, self._tenant)
+        self.outcomes = RepositoryOutcomes(database, self._tenant)
+
+    def issue(self, ref: IssueRef) -> IssueStore:
+        """One of its issues.
+
+        Raises:
+            ForeignKeyError: it is not in this repository.
+        """
+        self._tenant.own(ref.key)
+        return IssueStore(self._database, ref, self)
+
+
+class IssueStore:
+    """One issue's part of the store."""
+
+    def __init__(self, database: Database, ref: IssueRef, repository: RepositoryStore) -> None:
+        self._database = database
+        self._key = ref.key
+        self.repository = repository
+        self.runs = IssueRuns(database, ref.key)
+        self.signals = IssueSignals(database, ref.key)
+        self.row = Issues(database, ref.key)
+        self.people = People(database, ref.key)
+        self.outcome = IssueOutcome(database, ref.key)
+        self.control = Control(database, ref, repository.questions)
+
+    def thread(self, run: int) -> str:
+        """The name of a run's checkpoints, evidence and events."""
+        return f"{self._key}:{run}"
+
+    def evidence(self, run: int) -> RunEvidence:
+        """What a run gathered."""
+        return RunEvidence(self._database, self.thread(run))
+
+    def events(self, run: int) -> RunEvents:
+        """What a run did."""
+        return RunEvents(self._database, self.thread(run))
