@@ -68,7 +68,7 @@ async def add_past_issues(
     await context.evidence.put([item for _, item in pairs])
     numbers = _numbers(case, gathered, [item for _, item in pairs])
     related = tuple(_related(one, numbers[item.key]) for one, item in pairs)
-    update = {"related": related, "tried": (*report.tried, _tried(known, found))}
+    update = {"related": related, "tried": (*report.tried, *_tried(known, found))}
     return report.model_copy(update=update), _finding(related, [item for _, item in pairs])
 
 
@@ -147,11 +147,11 @@ def _related(one: Found, number: str) -> RelatedIssue:
     )
 
 
-def _tried(known: int, found: Sequence[Found]) -> str:
+def _tried(known: int, found: Sequence[Found]) -> tuple[str, ...]:
     if not known:
-        return "No earlier issue is known to compare with."
+        return ()
     alike = f"{len(found)} of them about the same or close" if found else "none of them about the same"
-    return f"Compared with {known} earlier issues: {alike}."
+    return (f"Compared with {known} earlier {'issue' if known == 1 else 'issues'}: {alike}.",)
 
 
 def _finding(related: Sequence[RelatedIssue], evidence: Sequence[Evidence]) -> tuple[AgentFinding, ...]:

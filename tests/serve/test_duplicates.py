@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,47 @@ def test_closed_and_deleted_issues_are_no_duplicates_whatever_was_delivered(
     assert "Probably the same" not in said
     assert f"**Related:** `#{first}` (closed)" in said
     assert f"#{second}" not in said
+
+
+def test_older_pages_are_learnt_by_jobs_after_the_first_report(app: App, github: GitHubServer, twins: Repo) -> None:
+    old = [github.world.open_issue(twins, f"Old failure {n}", "It failed long ago.")["number"] for n in range(2)]
+    key = app.key(twins, 0)
+    github.world.most_a_page = 1
+    try:
+        opened(app, github, twins, TITLE, crash())
+        for learnt in (1, 2):
+            app.pass_time(6)
+            wait_for(
+                lambda done=learnt: (
+                    sum(line.get("issue") == key and "learn_past" in line["message"] for line in list(app.log)) >= done
+                ),
+                15.0,
+                lambda: app.log[-5:],
+            )
+    finally:
+        github.world.most_a_page = 100
+    app.settled()
+    assert kept(app, twins) == {*old, 3}
+
+
+def test_what_was_deleted_or_taken_away_is_forgotten(app: App, github: GitHubServer, twins: Repo) -> None:
+    number = opened(app, github, twins, TITLE, crash())
+    other = github.world.open_issue(twins, ELSEWHERE, "It is about something else.")["number"]
+    for about, action in [(other, "edited"), (number, "deleted")]:
+        assert app.deliver("issues", issue_event(github.world, twins, about, action)) == 202
+    app.pass_time(61)
+    wait_for(lambda: app.logged("edited", app.key(twins, other)), 15.0, lambda: app.log[-5:])
+    assert kept(app, twins) == {other}
+    assert app.deliver("repository", issue_event(github.world, twins, other, "deleted")) == 202
+    app.settled()
+    assert kept(app, twins) == set()
+
+
+def kept(app: App, repo: Repo) -> set[int]:
+    """The issues that new ones of a repository are compared with."""
+    with closing(sqlite3.connect(app.data / "store.db", timeout=20)) as db:
+        statement = "SELECT number FROM past_issues WHERE repository_key = ?"
+        return {number for (number,) in db.execute(statement, (app.key(repo, 0)[:-2],))}
 
 
 def test_issues_from_before_the_app_are_learnt_and_an_edit_is_heard(

@@ -116,7 +116,7 @@ def _is_sure(crash: Fingerprint, other: Report) -> bool:
 
 def _named(crash: Fingerprint) -> str:
     where = crash.frames[0].rpartition(":")[0] if crash.frames else ""
-    return f"{crash.error or 'an error'}{f' in {where}' if where else ''} (crash {crash.value})"
+    return f"{crash.error or 'an error'}{f' in {where}' if where else ''}"
 
 
 def _says_enough(one: Report, other: Report) -> bool:
