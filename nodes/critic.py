@@ -12,7 +12,7 @@ from nodes.context import Case, Context, Judged
 from nodes.guards import progress
 from nodes.judgements import Audit
 from nodes.state import AgentFinding, BugTriageState, CriticVerdict, Update
-from nodes.trust.citations import cited_in
+from nodes.trust.statements import cited_in
 
 
 async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:

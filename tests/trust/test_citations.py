@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from nodes.evidence import Evidence, Locator
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import CitationAudit
-from nodes.trust.citations import HEDGES, Checked, check, penalised
+from nodes.trust.citations import Checked, check, penalised
+from nodes.trust.statements import HEDGES
 from tests.fakes import FakeCode
 
 CODE = Evidence(

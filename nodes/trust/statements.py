@@ -1,0 +1,108 @@
+"""What a draft says, statement by statement: what holds is kept, what does not is dropped with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from nodes.evidence import Evidence
+from nodes.judgements import DraftSuspect
+from nodes.trust.echo import Said, only_told
+from nodes.trust.support import fault_of
+
+HEDGES = (
+    "insufficient evidence",
+    "lack sufficient evidence",
+    "partially covers",
+    "not provided",
+    "cannot provide",
+)
+"""Seed 002: sentences that claim nothing need no citation."""
+
+_CITED = re.compile(r"\bE\d{1,6}\b")
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")
+_SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
+
+
+class Ground:
+    """What a statement may rest on: the evidence that stands, and what the reporter wrote."""
+
+    def __init__(self, standing: Mapping[str, Evidence], issue: str) -> None:
+        self._standing = standing
+        self._issue = issue
+        self._said = Said(issue)
+
+    def fault(self, statement: str, cited: Sequence[str]) -> str | None:
+        """Say why a statement that cites these numbers may not be published, or None."""
+        if not set(cited) <= set(self._standing):
+            return "evidence does not hold"
+        named = [self._standing[name] for name in cited]
+        if cited and only_told(named):
+            return "rests on the report alone"
+        if found := fault_of(statement, named, self._issue):
+            return found
+        return "the report says so itself" if self._said.holds(statement) else None
+
+    def headline_fault(self, verdict: str) -> str | None:
+        """The same for a line that cites nothing, and may name whatever stands."""
+        found = fault_of(verdict, list(self._standing.values()), self._issue)
+        return found or ("the report says so itself" if self._said.holds(verdict) else None)
+
+    def program_reason(self, number: str) -> str:
+        """What the search engine said for a piece of evidence."""
+        evidence = self._standing[number]
+        said = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
+        return "; ".join(said[:2])[:300]
+
+
+def cited_in(text: str) -> list[str]:
+    """Numbers of the evidence that a text cites in brackets, in order."""
+    return [name for bracket in _BRACKETS.findall(text) for name in _CITED.findall(bracket)]
+
+
+def sentences(text: str, ground: Ground) -> tuple[str, list[str], int]:
+    """The sentences that hold, what was dropped with its reason, and how many cited nothing at all."""
+    kept: list[str] = []
+    dropped: list[str] = []
+    uncited = 0
+    for sentence in filter(None, _SENTENCE_END.split(text.strip())):
+        cited = cited_in(sentence)
+        if not cited and not any(hedge in sentence.lower() for hedge in HEDGES):
+            uncited += 1
+            dropped.append(f"no evidence cited: {sentence}")
+        elif fault := ground.fault(sentence, cited):
+            dropped.append(f"{fault}: {sentence}")
+        else:
+            kept.append(sentence)
+    return " ".join(kept), dropped, uncited
+
+
+def reasons(suspects: Sequence[DraftSuspect], ground: Ground) -> tuple[tuple[DraftSuspect, ...], list[str]]:
+    """The suspects, with the program's own reason where theirs says more than their evidence; and what was said."""
+    faults = [ground.fault(suspect.why, [suspect.evidence]) for suspect in suspects]
+    kept = [
+        suspect.model_copy(update={"why": ground.program_reason(suspect.evidence)}) if fault else suspect
+        for suspect, fault in zip(suspects, faults, strict=True)
+    ]
+    return tuple(kept), [f"{fault}: {s.why}" for s, fault in zip(suspects, faults, strict=True) if fault]
+
+
+def ruled_out(lines: Sequence[str], ground: Ground) -> tuple[tuple[str, ...], list[str]]:
+    """The lines that hold and what was dropped: to rule a place out is a claim like any other."""
+    kept, dropped = [], []
+    for line in lines:
+        cited = cited_in(line)
+        fault = ground.fault(line, cited) if cited else "no evidence cited"
+        if fault:
+            dropped.append(f"{fault}: {line}")
+        else:
+            kept.append(line)
+    return tuple(kept), dropped
+
+
+def headline(verdict: str, ground: Ground) -> tuple[str, list[str]]:
+    """The verdict as it may stand above the report, or none, so that the program writes one; and what was dropped."""
+    # It stands alone: its bracketed numbers would mean nothing there.
+    plain = _BRACKETS.sub(lambda found: "" if _CITED.search(found[1]) else found[0], verdict).replace(" .", ".").strip()
+    fault = ground.headline_fault(plain)
+    return ("", [f"{fault}: {plain}"]) if fault else (plain, [])
