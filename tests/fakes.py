@@ -8,6 +8,7 @@ from typing import Any
 
 from nodes.context import Case, Context, Judged, ModelError, Signal
 from nodes.evidence import Evidence, NumberedEvidence
+from nodes.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.fingerprint import Fingerprint, fingerprints
@@ -218,4 +219,5 @@ def context(brain: Any = None, **ports: Any) -> Context:
         "signals": FakeSignals(),
         "renderer": FakeRenderer(),
     }
-    return Context(**{**given, **ports})
+    given |= ports
+    return Context(**{"facts": read_facts(given["title"], given["body"]), **given})
