@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
 from nodes.brains.rules.places import plain_words
@@ -20,6 +22,8 @@ CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 POINTED = "a maintainer said to look here"
 """The reason for a place that a redirect named."""
 _MOST_POINTED = 2
+_FILE = re.compile(r"\w\.[a-z]\w{0,4}\b")
+_SUFFIXES = frozenset({"cpp", "java", "php", "tsx", "jsx", "mjs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +59,24 @@ def find_candidates(
 def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:
     """The places that a redirect means, of those that were found with its words alone.
 
-    Those whose path and symbol share most words with it; where none does, the one that fits it best, if any fits.
+    Those whose file and symbol share most words with it, else those in a folder that it names; where it names
+    nothing, the one that fits it best, if any fits. A file that it names and that is not there is no other file.
     """
     places = [place for place in ranking.locations if is_citable(place.path, place.quote)]
-    words = set(plain_words(said))
-    shared = [len(words & set(plain_words(f"{place.path} {place.symbol or ''}"))) for place in places]
-    most = max(shared, default=0)
-    named = [place for place, count in zip(places, shared, strict=True) if most and count == most]
-    fitting = [place for place in places if any(reason.kind not in ("prior", "file") for reason in place.reasons)]
-    found = [as_evidence(place, ranking.commit, 1.0) for place in (named or fitting[:1])[:_MOST_POINTED]]
+    named = _named_most(said, [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places])
+    if not named and not _FILE.search(said):
+        fitting = [place for place in places if any(reason.kind not in ("prior", "file") for reason in place.reasons)]
+        named = _named_most(said, [(place, place.path) for place in places]) or fitting[:1]
+    found = [as_evidence(place, ranking.commit, 1.0) for place in named[:_MOST_POINTED]]
     return tuple(item.model_copy(update={"reasons": (POINTED, *item.reasons[:3])}) for item in found)
+
+
+def _named_most(said: str, places: Sequence[tuple[Location, str]]) -> list[Location]:
+    """The places whose words are said most, if any are."""
+    words = set(plain_words(said))
+    shared = [len(words & (set(plain_words(text)) - _SUFFIXES)) for _, text in places]
+    most = max(shared, default=0)
+    return [place for (place, _), count in zip(places, shared, strict=True) if most and count == most]
 
 
 def as_evidence(place: Location, sha: str, score: float) -> Evidence:

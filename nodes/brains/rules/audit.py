@@ -17,7 +17,6 @@ from nodes.brains.rules.places import (
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Audit
-from nodes.search.query import COMPOUND, IDENTIFIER
 from nodes.search.tokens import query_terms
 
 _SUPPORTED, _DOUBTED = 0.8, 0.6
@@ -50,17 +49,9 @@ def audit(case: Case) -> Audit:
 
 def is_linked(case: Case, item: NumberedEvidence) -> bool:
     """Does anything but chance tie the quoted code to the symptom?"""
-    if reason_kinds(case, item.evidence) & {"trace", "phrase", "symbol", "path"}:
+    if reason_kinds(case, item.evidence) & {"trace", "answer", "phrase", "symbol", "path"}:
         return True
-    return _is_named(case, item) or len(shared_words(case, item.evidence)) >= _ENOUGH_WORDS
-
-
-def _is_named(case: Case, item: NumberedEvidence) -> bool:
-    """Did somebody name the place when they were asked? The search's own reasons go by the issue."""
-    symbol = (item.evidence.symbol or "").rpartition(".")[2]
-    said = " ".join(exchange.answer or "" for exchange in case.state.human_exchanges)
-    named = {word for word in IDENTIFIER.findall(said) if COMPOUND.search(word)}
-    return symbol in named or bool(item.evidence.locator.path and item.evidence.locator.path in said.split())
+    return len(shared_words(case, item.evidence)) >= _ENOUGH_WORDS
 
 
 def _has_source(case: Case, ranked: Sequence[NumberedEvidence]) -> bool:

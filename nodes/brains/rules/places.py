@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
+from nodes.search.query import COMPOUND, IDENTIFIER
 from nodes.search.roles import role_of
 from nodes.search.tokens import WORD, query_terms
 from nodes.search.types import Frame
@@ -66,6 +67,14 @@ def is_pointed(evidence: Evidence) -> bool:
     return any(kind_of_reason(text) == "pointed" for text in evidence.reasons)
 
 
+def is_answered(case: Case, evidence: Evidence) -> bool:
+    """Did somebody name the symbol, in a spelling only code has, when they were asked? The search goes by the issue."""
+    symbol = (evidence.symbol or "").rpartition(".")[2]
+    if not COMPOUND.search(symbol):
+        return False
+    return any(symbol in IDENTIFIER.findall(exchange.answer or "") for exchange in case.state.human_exchanges)
+
+
 def is_source(evidence: Evidence) -> bool:
     """Is it code that can be at fault, rather than a test, an example or a document?"""
     return role_of(evidence.locator.path or "") not in _BESIDE
@@ -93,12 +102,18 @@ def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
     found = {kind_of_reason(text) for text in evidence.reasons if not _SAYS_NOTHING.search(text)}
     if frame_in(case, evidence) is not None:
         found.add("trace")
+    if is_answered(case, evidence):
+        found.add("answer")
     return frozenset(found - {"neighbour"} if len(found) > 1 else found)
 
 
 def why(case: Case, evidence: Evidence) -> str:
     """In words, what speaks for a place: each kind of reason once, as concretely as it can be said."""
     said: dict[str, str] = {}
+    if is_pointed(evidence):
+        said["pointed"] = next(text for text in evidence.reasons if kind_of_reason(text) == "pointed")
+    if is_answered(case, evidence):
+        said["answer"] = f"an answer names `{(evidence.symbol or '').rpartition('.')[2]}`"
     frame = frame_in(case, evidence)
     if frame is not None:
         said["trace"] = f"on the reporter's stack trace{f' at line {frame.line}' if frame.line else ''}"

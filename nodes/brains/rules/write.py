@@ -138,6 +138,7 @@ def _short_why(case: Case, evidence: Evidence) -> str:
 _SHORT_WHY = (
     ("pointed", "where a maintainer said to look"),
     ("trace", "which is on the reporter's stack trace"),
+    ("answer", "which an answer names"),
     ("phrase", "which holds the message the report quotes"),
     ("symbol", "which the report names"),
     ("path", "which the report names"),
@@ -166,6 +167,7 @@ def _first_sentence(case: Case, first: NumberedEvidence) -> str:
         error = f"`{trace.error}`" if trace.error and _TYPE.fullmatch(trace.error) else "The error"
         return f"{error} is probably raised in or through {name(evidence)}, which is on the stack trace [{cited}]."
     said = {
+        "answer": f"The fault is probably in {name(evidence)}, which an answer names [{first.id}].",
         "phrase": f"The message quoted probably comes from {name(evidence)}, which holds its words [{first.id}].",
         "symbol": f"The fault is probably in {name(evidence)}, which the report names [{first.id}].",
         "path": f"The fault is probably in {name(evidence)}, a file the report names [{first.id}].",

@@ -1,0 +1,57 @@
+"""What a search found, in the order in which it is looked at."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.candidates import POINTED, find_candidates, pointed_at
+from nodes.search.types import Location, Ranking, Reason
+
+SHA = "a" * 40
+
+
+def location(path: str, symbol: str | None, *, score: float = 1.0, kind: str = "words") -> Location:
+    return Location(
+        path=path,
+        start_line=1,
+        end_line=3,
+        symbol=symbol,
+        quote=f"def {symbol}(): ...",
+        quote_start=1,
+        quote_end=1,
+        score=score,
+        reasons=(Reason(kind, "shares rare words with the title", score),),
+    )
+
+
+LEXER, READER = location("parser/lexer.py", "scan"), location("parser/reader.py", "read_all", score=0.9)
+STORE, PLAIN = location("app/store.py", "save", score=0.8), location("app/other.py", "run", kind="prior")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        pytest.param("look at app/store.py", ["app/store.py"], id="a-file"),
+        pytest.param("look at the reader", ["parser/reader.py"], id="a-file-without-its-end"),
+        pytest.param("scan never ends", ["parser/lexer.py"], id="a-symbol"),
+        pytest.param("look at the parser", ["parser/lexer.py", "parser/reader.py"], id="a-folder"),
+        pytest.param("look at app/gone.py", [], id="a-file-that-is-not-there"),
+        pytest.param("where strings end", ["parser/lexer.py"], id="words-alone"),
+    ],
+)
+def test_a_redirect_means_what_it_names(said: str, expected: list[str]) -> None:
+    found = pointed_at(Ranking(SHA, locations=(LEXER, READER, STORE, PLAIN)), said)
+    assert [item.locator.path for item in found] == expected
+    assert all(item.reasons[0] == POINTED for item in found)
+
+
+def test_what_nothing_speaks_for_is_not_meant() -> None:
+    assert pointed_at(Ranking(SHA, locations=(PLAIN,)), "where strings end") == ()
+
+
+def test_what_was_pointed_at_comes_first_and_once() -> None:
+    ranking = Ranking(SHA, locations=(LEXER, location("app/store.py", "save", score=0.1)))
+    pointed = pointed_at(ranking, "look at the store")
+    found = find_candidates(ranking, (), retry=False, pointed=pointed)
+    assert [item.evidence.locator.path for item in found.strong] == ["app/store.py", "parser/lexer.py"]
+    assert [item.id for item in found.all] == ["E1", "E2"]
