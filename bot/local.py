@@ -10,6 +10,8 @@ from pathlib import Path
 
 from bot.code import EngineCode
 from bot.model import model_settings
+from bot.report.document import build_result
+from bot.report.explain import Account
 from bot.report.markdown import MarkdownRenderer
 from bot.settings import Settings
 from bot.store.checkpoints import open_checkpoints
@@ -48,7 +50,7 @@ async def triage(
     ask: Ask,
     listener: Listener,
     past: PastPort | None = None,
-) -> BugTriageState:
+) -> Account:
     """Run the graph to its end, asking when it asks.
 
     A run that was cut off goes on from its last finished node; the same repository, commit, issue and brain name the
@@ -78,7 +80,9 @@ async def triage(
             start = initial_state(title, body, repository="", sha=sha)
             state = await _to_the_end(build_graph(saver), context, thread_id, start, ask)
             await store.finish_run(key, run_no)
-            return state
+            result = build_result(state)
+            gathered = result.numbered(await context.evidence.get(state.evidence))
+            return Account(run_no, sha, context.brain.name, settings_hash(settings), result, gathered)
     finally:
         await store.aclose()
 
@@ -104,6 +108,14 @@ async def _to_the_end(
 def _issue_key(repository: Path, sha: str, title: str, body: str, brain: str) -> str:
     said = "\x00".join((str(repository), sha, title, body, brain))
     return "cli:" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def settings_hash(settings: Settings) -> str:
+    """Names the settings that change what is judged: the brain, its models and where they are."""
+    models = (settings.triage_supervisor_model, settings.triage_critic_model, settings.triage_model)
+    tiers = (settings.triage_model_simple, settings.triage_model_medium, settings.triage_model_complex)
+    said = (settings.brain, *models, *tiers, settings.openai_base_url) if settings.brain == "llm" else (settings.brain,)
+    return hashlib.sha256("\x00".join(str(one) for one in said).encode()).hexdigest()[:12]
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from bot.report.document import Result
+    from nodes.evidence import NumberedEvidence
     from nodes.state import BugTriageState, HumanExchange
 
 Reaction = Literal["eyes", "rocket", "confused"]
@@ -320,6 +321,8 @@ class RunView:
     brain: str
     config_hash: str
     result: Result | None = None
+    evidence: tuple[NumberedEvidence, ...] = ()
+    """What it gathered, in the order of its numbers."""
 
 
 @dataclass(frozen=True, slots=True)

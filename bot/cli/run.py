@@ -16,9 +16,9 @@ from bot.dotenv import ignored_settings
 
 if TYPE_CHECKING:
     from bot.cli.questions import Questions
+    from bot.report.explain import Account
     from bot.settings import Settings
     from nodes.context import PastPort
-    from nodes.state import BugTriageState
 
 Format = Literal["md", "json", "ticket"]
 
@@ -47,6 +47,11 @@ Format = Literal["md", "json", "ticket"]
     metavar="FILE",
     help="Earlier issues to compare with, without this one: JSON lines with number, title, body, state and url.",
 )
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Say how it came about: path, evidence, guards, dropped claims, scores, retries, model and cost.",
+)
 @click.option("--interactive", is_flag=True, help="Answer its questions here; without it they end up in the report.")
 @click.option("--verbose", is_flag=True, help="One line per step on stderr, also where it is no terminal.")
 def command(
@@ -59,6 +64,7 @@ def command(
     brain: Literal["rules", "llm", "auto"] | None,
     form: Format,
     issues: str | None,
+    explain: bool,
     interactive: bool,
     verbose: bool,
 ) -> None:
@@ -81,13 +87,13 @@ def command(
     past = _past(issues)
     progress = Progress(verbose=verbose)
     try:
-        state = _triage(repo, rev, given, settings, progress, interactive=interactive, past=past)
+        account = _triage(repo, rev, given, settings, progress, interactive=interactive, past=past)
     except KeyboardInterrupt:
         progress.clear()
         click.echo("stopped; the same command goes on from here", err=True)
         sys.exit(130)
     progress.clear()
-    click.echo(_rendered(state, form), color=_colour())
+    click.echo(_rendered(account, form, explain=explain), color=_colour())
 
 
 def _triage(
@@ -99,7 +105,7 @@ def _triage(
     *,
     interactive: bool,
     past: PastPort | None,
-) -> BugTriageState:
+) -> Account:
     from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
     from bot.local import triage  # noqa: PLC0415
 
@@ -127,21 +133,29 @@ def _past(file: str | None) -> PastPort | None:
     return read_listed(file)
 
 
-def _rendered(state: BugTriageState, form: Format) -> str:
-    from bot.report.document import build_result  # noqa: PLC0415
-
-    result = build_result(state)
+def _rendered(account: Account, form: Format, *, explain: bool) -> str:
+    result = account.result
     if form == "json":
-        return result.model_dump_json(indent=2)
+        whole = result.model_copy(update={"gathered": account.evidence}) if explain else result
+        return whole.model_dump_json(indent=2)
     if form == "ticket":
         ticket = result.report.ticket
         fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
-        return f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
-    if sys.stdout.isatty():
+        said = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
+    elif sys.stdout.isatty():
         from bot.report.terminal import render_terminal  # noqa: PLC0415
 
-        return render_terminal(result.report)
-    return result.report.github_comment.rstrip("\n")
+        said = render_terminal(result.report)
+    else:
+        said = result.report.github_comment.rstrip("\n")
+    return f"{said}\n\n{_explained(account)}" if explain else said
+
+
+def _explained(account: Account) -> str:
+    """Under headings on a terminal, folded where Markdown is read."""
+    from bot.report.explain import folded, unfolded  # noqa: PLC0415  as above
+
+    return unfolded(account) if sys.stdout.isatty() else folded(account)
 
 
 def _colour() -> bool | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from nodes.evidence import Evidence, NumberedEvidence
 from nodes.report import TriageReport
 from nodes.state import BugTriageState, HumanExchange, Metrics, TraceEntry
 
@@ -19,6 +21,15 @@ class Result(BaseModel):
     questions: tuple[HumanExchange, ...] = ()
     trace: tuple[TraceEntry, ...] = ()
     metrics: Metrics = Metrics()
+    evidence: tuple[str, ...] = ()
+    """The keys of what was gathered, in the order of its numbers: the first is E1."""
+    gathered: tuple[NumberedEvidence, ...] = ()
+    """The evidence itself; filled where an explanation was asked for."""
+
+    def numbered(self, known: Mapping[str, Evidence]) -> tuple[NumberedEvidence, ...]:
+        """What is known of the evidence, under its short numbers."""
+        keys = enumerate(self.evidence, 1)
+        return tuple(NumberedEvidence(id=f"E{n}", evidence=known[key]) for n, key in keys if key in known)
 
 
 def build_result(state: BugTriageState) -> Result:
@@ -29,7 +40,13 @@ def build_result(state: BugTriageState) -> Result:
     """
     if state.report is None:
         raise ValueError("the run has no report")
-    return Result(report=state.report, questions=state.human_exchanges, trace=state.trace, metrics=state.metrics)
+    return Result(
+        report=state.report,
+        questions=state.human_exchanges,
+        trace=state.trace,
+        metrics=state.metrics,
+        evidence=state.evidence,
+    )
 
 
 def result_schema() -> dict[str, Any]:

@@ -10,6 +10,7 @@ from bot.jobs import Continue, Triage, Work
 from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView
 from bot.report.document import Result
 from bot.store.database import Connection, Database
+from bot.store.evidence import RunEvidence
 from bot.store.issues import Issues
 from bot.store.jobs import insert_job
 from bot.store.labels import LABELLED
@@ -48,7 +49,11 @@ class Control:
         if run is None:
             return None
         result = Result.model_validate_json(run.result) if run.result else None
-        return RunView(run.number, run.status, run.sha, run.brain, run.config_hash, result)
+        known = await RunEvidence(self._database, f"{self._ref.key}:{run.number}").get(
+            result.evidence if result else ()
+        )
+        evidence = result.numbered(known) if result else ()
+        return RunView(run.number, run.status, run.sha, run.brain, run.config_hash, result, evidence)
 
     async def questions(self) -> tuple[AskedQuestion, ...]:
         """The questions put on this issue."""

@@ -167,7 +167,8 @@ async def _to_the_end(case: Hostile, context: Context, graph: Graph) -> Ran:
     report = outcome.state.report
     assert report is not None
     result = build_result(outcome.state)
-    run = RunView(1, "finished", context.code.sha, report.written_by, "", result)
+    gathered = result.numbered(await context.evidence.get(result.evidence))
+    run = RunView(1, "finished", context.code.sha, report.written_by, "", result, gathered)
     texts += [report_comment(report, _thread(*asked)), f"{_thread().marker}\n\n{explanation(run, result)}"]
     paths = {suspect.path for suspect in report.suspects}
     labels = wanted_labels(Finished(outcome.state), RepositoryConfig())

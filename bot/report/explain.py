@@ -1,0 +1,224 @@
+"""The whole way to a report: what was gathered, decided, overruled, dropped, scored, tried again and spent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bot.report.document import Result
+from bot.report.folds import fold
+from bot.report.sanitise import block, cell, code, prose
+from bot.report.words import cut
+from nodes.evidence import NumberedEvidence
+from nodes.guards import GUARDS
+from nodes.state import TraceEntry
+
+LIMIT = 60_000
+"""Characters, of the 65,536 that a comment may have."""
+ROWS = 60
+"""Of a table."""
+_SECTION = 14_000
+_REASON_WORDS = 25
+_CITED = re.compile(r"\bE\d{1,6}\b")
+_MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for guard in GUARDS} | {
+    "empty_or_repeated_question": "A question must say something, and something new.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A finished run, with what it gathered."""
+
+    run: int
+    sha: str
+    brain: str
+    config_hash: str
+    """Names the configuration that it ran under; empty where there was none."""
+    result: Result
+    evidence: tuple[NumberedEvidence, ...] = ()
+
+
+def folded(account: Account) -> str:
+    """As Markdown for a comment: one line, then a fold a section. Nothing in it depends on a clock."""
+    parts = [_head(account)]
+    for title, lines in _sections(account):
+        part = fold(title, _within(lines, min(_SECTION, LIMIT - sum(map(len, parts)) - 200)))
+        parts += [part] if part else []
+    return "\n\n".join(parts)
+
+
+def unfolded(account: Account) -> str:
+    """The same for a terminal, under headings."""
+    parts = [_head(account)]
+    parts += [f"## {title}\n\n" + "\n".join(lines) for title, lines in _sections(account) if lines]
+    return "\n\n".join(parts)
+
+
+def _sections(account: Account) -> Iterator[tuple[str, list[str]]]:
+    result, open_to_all = account.result, account.result.report.kind != "security"
+    yield "The path it took", _path(result.trace, reasons=open_to_all)
+    yield "Guards that fired", _guards(result.trace) or ["None: no rule overruled a decision."]
+    if open_to_all:
+        yield "Evidence", _evidence(account)
+        yield "Claims dropped in checking", _dropped(result)
+    yield "Evaluation", _evaluation(result)
+    yield "Retries, and why", _retries(result) or ["None: the first draft was taken as it was."]
+    yield "Model, looks and cost", _cost(account, looks=open_to_all)
+    if open_to_all:
+        yield "Questions", _questions(result)
+        yield "Ticket draft", _ticket(result)
+
+
+def _head(account: Account) -> str:
+    metrics, report = account.result.metrics, account.result.report
+    usage = metrics.usage
+    tokens = usage.input_tokens + usage.output_tokens
+    cost = f"{usage.calls} model calls, {tokens} tokens" if usage.calls else "no model"
+    history = " → ".join(f"{value:.0%}" for value in metrics.confidence_history[-8:]) or "none"
+    config = f" · configuration {code(account.config_hash)}" if account.config_hash else ""
+    return (
+        f"Run {account.run} read commit {code(account.sha[:12])}, judged by {code(account.brain)} ({cost}){config}. "
+        f"Confidence of its drafts: {history}; of the report: {report.confidence:.0%}. "
+        f"Claims dropped: {metrics.claims_dropped}."
+    )
+
+
+def _path(trace: Iterable[TraceEntry], *, reasons: bool) -> list[str]:
+    rows = [
+        (
+            str(entry.iteration),
+            code(entry.node),
+            prose(entry.decision),
+            "" if entry.confidence is None else f"{entry.confidence:.0%}",
+            code(entry.guard or ""),
+            code(entry.judged_by),
+            prose(_reason(entry)) if reasons else "",
+        )
+        for entry in trace
+    ]
+    return _table(("Round", "Node", "Decision", "Confidence", "Guard", "Judged by", "Reason"), rows)
+
+
+def _reason(entry: TraceEntry) -> str:
+    failed = f"failed: {entry.error}" if entry.error else ""
+    return "; ".join(cut(said, _REASON_WORDS) for said in (entry.reason, failed) if said)
+
+
+def _guards(trace: Iterable[TraceEntry]) -> list[str]:
+    """Each rule in code that changed a decision, and how often."""
+    fired = Counter(entry.guard for entry in trace if entry.guard)
+    return [
+        f"- {code(name)}{f', {count} times' if count > 1 else ''}: {prose(_MEANINGS.get(name, ''))}"
+        for name, count in fired.items()
+    ]
+
+
+def _evidence(account: Account) -> list[str]:
+    report = account.result.report
+    texts = " ".join((report.root_cause or "", *report.ruled_out))
+    cited = {
+        *_CITED.findall(texts),
+        *(s.evidence for s in report.suspects),
+        *(c.evidence for c in report.suspect_changes),
+    }
+    rows = [
+        (
+            item.id,
+            item.evidence.kind,
+            code(str(item.evidence.locator)),
+            f"{item.evidence.score:.2f}",
+            "yes" if item.id in cited else "",
+            code(item.evidence.quote.strip().partition("\n")[0][:80]),
+            prose("; ".join(item.evidence.reasons[:2])[:160]),
+        )
+        for item in account.evidence
+    ]
+    return _table(("", "Kind", "Where", "Score", "Cited", "Begins", "Why"), rows)
+
+
+def _dropped(result: Result) -> list[str]:
+    """What the citation engine took out of the last draft, and how much of all drafts."""
+    audit = result.report.citation_audit
+    lines = [f"- {prose(line)}" for line in audit.dropped]
+    lines += [f"- names evidence that nobody gathered: {code(name)}" for name in audit.fabricated]
+    lines += [f"- no longer reads as quoted: {code(name)}" for name in audit.failed]
+    counted = f"{audit.citations} citations checked, {audit.uncited_claims} sentences cited nothing"
+    return [
+        f"{counted}, {result.metrics.claims_dropped} claims dropped over all drafts.",
+        *(["", *lines] if lines else []),
+    ]
+
+
+def _evaluation(result: Result) -> list[str]:
+    score = result.report.evaluation
+    rows = [
+        ("faithfulness", "35 %", f"{score.faithfulness:.2f}"),
+        ("relevance", "25 %", f"{score.relevance:.2f}"),
+        ("completeness", "25 %", f"{score.completeness:.2f}"),
+        ("reasoning", "15 %", f"{score.reasoning_quality:.2f}"),
+        ("overall, after clamping", "", f"{score.overall_score:.2f}"),
+    ]
+    lines = _table(("", "Weight", "Score"), rows)
+    review = result.report.review_message
+    return [*lines, *(["", f"For review: {prose(review)}"] if review else [])]
+
+
+def _retries(result: Result) -> list[str]:
+    rows = [
+        (
+            str(retry.iteration),
+            code(retry.reason),
+            f"{retry.confidence:.0%}",
+            "yes" if retry.citation_issue else "no",
+            "yes" if retry.hallucination else "no",
+        )
+        for retry in result.metrics.retry_reasons
+    ]
+    return _table(("Round", "Reason", "Confidence", "Citation issue", "Fabrication"), rows)
+
+
+def _cost(account: Account, *, looks: bool) -> list[str]:
+    metrics, trace = account.result.metrics, account.result.trace
+    judges = ", ".join(code(name) for name in dict.fromkeys(entry.judged_by for entry in trace))
+    usage = metrics.usage
+    lines = [
+        f"- Judged by: {judges or code(account.brain)}",
+        f"- Model calls: {usage.calls}; tokens in: {usage.input_tokens}, out: {usage.output_tokens}",
+        *([f"- Configuration: {code(account.config_hash)}"] if account.config_hash else []),
+        *(f"- Rules judged instead: {prose(why)}" for why in metrics.fallbacks),
+    ]
+    return lines + [f"- Looked up: {prose(look)}" for entry in trace for look in entry.looks if looks]
+
+
+def _questions(result: Result) -> list[str]:
+    return [
+        f"- {prose(asked.question)} — {prose(asked.answer[:200]) if asked.answer else 'no answer'}"
+        for asked in result.questions
+    ]
+
+
+def _ticket(result: Result) -> list[str]:
+    ticket = result.report.ticket
+    fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
+    return [block(f"{ticket.title}\n\n{fields}\n\n{ticket.body}", "markdown")] if ticket.title else []
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    if not rows:
+        return []
+    lines = [f"| {' | '.join(map(cell, row))} |" for row in rows[:ROWS]]
+    more = [f"\n… and {len(rows) - ROWS} more"] if len(rows) > ROWS else []
+    return [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *lines, *more]
+
+
+def _within(lines: list[str], room: int) -> str:
+    """As many whole lines as there is room for; what is left out is said."""
+    kept: list[str] = []
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            return "\n".join((*kept, "", f"… and {len(lines) - len(kept)} more")) if kept else ""
+        kept.append(line)
+    return "\n".join(kept)

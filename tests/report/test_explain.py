@@ -1,0 +1,124 @@
+"""How a report came about: nothing of it is left out, however long, and nothing foreign in it acts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
+from bot.report.document import Result
+from bot.report.explain import LIMIT, Account, folded, unfolded
+from nodes.evidence import Evidence, Locator, NumberedEvidence
+from nodes.report import CitationAudit, Evaluation, Ticket
+from nodes.state import HumanExchange, Metrics, RetryReason, TraceEntry, Usage
+from tests.report.reports import FOUND
+
+FOLDS = (
+    "The path it took",
+    "Guards that fired",
+    "Evidence",
+    "Claims dropped in checking",
+    "Evaluation",
+    "Retries, and why",
+    "Model, looks and cost",
+    "Questions",
+    "Ticket draft",
+)
+
+
+def account(text: str = "x", times: int = 1, **report: object) -> Account:
+    """A run in which everything happened, some of it often."""
+    trace = TraceEntry(
+        node="supervisor",
+        decision="writer",
+        confidence=0.7,
+        reason=text[:300],
+        guard="something_new",
+        looks=(text[:120],),
+        judged_by="gpt-x",
+        error=text[:300],
+    )
+    retry = RetryReason(
+        iteration=3, confidence=0.4, reason="quality_issue_detected", citation_issue=True, hallucination=True
+    )
+    audit = CitationAudit(
+        citations=4, fabricated=("E99",), failed=("E2",), dropped=(f"no evidence: {text}"[:300],) * times
+    )
+    made = FOUND.model_copy(
+        update={
+            "citation_audit": audit,
+            "evaluation": Evaluation(faithfulness=0.5, overall_score=0.61),
+            "ticket": Ticket(title=text[:300], body=text[:3_000], fields={"type": "bug"}),
+            **report,
+        }
+    )
+    metrics = Metrics(
+        confidence_history=(0.4, 0.7),
+        retry_reasons=(retry,),
+        usage=Usage(calls=5, input_tokens=1_200, output_tokens=34),
+        claims_dropped=3,
+        fallbacks=(text[:300],),
+    )
+    asked = HumanExchange(question=text[:300], answer=text[:1_000], question_id="q")
+    result = Result(report=made, trace=(trace,) * times, metrics=metrics, questions=(asked,) * times)
+    item = Evidence(
+        kind="code", locator=Locator(path=text, start_line=1, end_line=2), quote=text[:1_000], reasons=(text,)
+    )
+    gathered = tuple(NumberedEvidence(id=f"E{number}", evidence=item) for number in range(1, times + 1))
+    return Account(7, "c" * 40, "gpt-x", "c0ffee", result, gathered)
+
+
+def test_every_part_of_the_way_is_there() -> None:
+    said = folded(account())
+    assert tuple(re.findall("<summary>(.*?)</summary>", said)) == FOLDS
+    for part in (
+        "Run 7",
+        "`cccccccccccc`",
+        "`gpt-x`",
+        "5 model calls, 1234 tokens",
+        "`c0ffee`",
+        "40% → 70%",
+        "Claims dropped: 3",
+        "`something_new`: A third search or a second opinion needs something",
+        "names evidence that nobody gathered: `E99`",
+        "no longer reads as quoted: `E2`",
+        "| overall, after clamping |  | 0.61 |",
+        "| 3 | `quality_issue_detected` | 40% | yes | yes |",
+        "Looked up: x",
+        "Rules judged instead: x",
+        "tokens in: 1200, out: 34",
+        "| E1 | code | `x:1-2` |",
+    ):
+        assert part in said, part
+
+
+def test_what_did_not_happen_is_said_too() -> None:
+    said = folded(Account(1, "c" * 40, "rules", "", Result(report=FOUND)))
+    assert "None: no rule overruled a decision." in said
+    assert "None: the first draft was taken as it was." in said
+    assert "no model" in said
+
+
+def test_a_security_report_explains_its_path_and_nothing_of_its_matter() -> None:
+    said = folded(account("the hole", kind="security"))
+    assert "the hole" not in said.replace("Rules judged instead: the hole", "")
+    assert "<summary>The path it took</summary>" in said
+
+
+@pytest.mark.parametrize("text", ["| `x` @all " * 60, "<b>" * 300, "\n```\n</details>" * 60, "é" * 900])
+def test_it_fits_into_a_comment_and_every_fold_is_closed(text: str) -> None:
+    said = folded(account(text, times=400))
+    assert len(said) <= LIMIT
+    assert "more" in said
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(said)
+    acts = re.sub(r"<(code|pre)\b.*?</\1>", "", html, flags=re.DOTALL)
+    assert acts.count("<details>") == acts.count("</details>") > 5
+    assert "<b>" not in acts
+    assert "@all" not in acts
+
+
+def test_a_terminal_gets_headings_instead_of_folds() -> None:
+    said = unfolded(account())
+    assert "<details>" not in said
+    assert [line[3:] for line in said.splitlines() if line.startswith("## ")] == list(FOLDS)
