@@ -78,6 +78,8 @@ class RepositoryConfig(Section):
     ignore_paths: Annotated[tuple[Glob, ...], Field(max_length=100)] = ()
     """Files that are never named as suspects, such as ``vendor/**``."""
     limits: Limits = Limits()
+    earlier_issues: bool = True
+    """``false`` names no duplicates and no related issues, and nothing is learnt of earlier ones."""
     opt_out_label: Label = "triage: skip"
     """An issue with this label is left alone."""
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")] = "en"

@@ -59,7 +59,7 @@ async def step(turn: Turn, seen: Seen, run: Run) -> None:
     if holds_token(f"{seen.issue.title}\n{seen.issue.body}"):
         await _withhold(turn, seen, run)
         return
-    await begin_learning(turn)
+    await begin_learning(turn, seen.found.config)
     async with _code(turn, seen, run) as code:
         try:
             run = await _pinned(turn, seen, run, code)
@@ -160,20 +160,20 @@ async def _known_answer(turn: Turn, seen: Seen, waiting: graph_run.Waiting) -> A
 
 
 def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
-    issue, tools = seen.issue, turn.tools
+    issue, tools, config = seen.issue, turn.tools, seen.found.config
     server = issue.url.partition(f"/{issue.ref.owner}/")[0] or f"https://{issue.ref.host}"
     return Context(
         title=issue.title,
         body=issue.body,
         code=code,
         evidence=turn.store.evidence(run.number),
-        brain=tools.brains.for_run(seen.found.config),
+        brain=tools.brains.for_run(config),
         rules=tools.brains.rules,
         signals=turn.store.signals,
         renderer=MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}"),
         facts=read_facts(issue.title, issue.body),
-        language=seen.found.config.language,
-        past=StoredPast(turn.store.repository.past, turn.github, turn.ref),
+        language=config.language,
+        past=StoredPast(turn.store.repository.past, turn.github, turn.ref) if config.earlier_issues else None,
     )
 
 

@@ -134,6 +134,14 @@ def test_what_was_deleted_or_taken_away_is_forgotten(app: App, github: GitHubSer
     assert kept(app, twins) == set()
 
 
+def test_maintainers_can_have_it_off(app: App, github: GitHubServer, twins: Repo) -> None:
+    opened(app, github, twins, TITLE, crash())
+    twins.files[".github/triage.yml"] = "earlier_issues: false\n"
+    second = opened(app, github, twins, ELSEWHERE, AGAIN)
+    assert "the same crash" not in report(app, github, twins, second)
+    assert kept(app, twins) == set()
+
+
 def kept(app: App, repo: Repo) -> set[int]:
     """The issues that new ones of a repository are compared with."""
     with closing(sqlite3.connect(app.data / "store.db", timeout=20)) as db:
