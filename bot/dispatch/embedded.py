@@ -25,7 +25,19 @@ LOOK = 5.0
 TRIES_OF_A_FAULT = 4
 """Attempts of a job that fails in a way nobody foresaw; it will hardly get better."""
 
+_LONGEST: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
+"""Until which attempt a job waits no longer than so many seconds: after ten minutes without GitHub, one is enough."""
+
 logger = logging.getLogger(__name__)
+
+
+def pause(attempt: int, first: float) -> float:
+    """Seconds before a job is tried again that failed for the so manieth time: doubled, within bounds that grow.
+
+    Attempts that a kill cut short count too, so that their number alone must not put a job off for an hour.
+    """
+    longest = next((most for until, most in _LONGEST if attempt <= until), LONGEST_WAIT)
+    return min(max(longest, 5 * first), first * 2.0 ** (attempt - 1))
 
 
 class Dispatcher:
@@ -115,7 +127,7 @@ class Dispatcher:
             logger.error("job %s is dead: %s", job.id, said, extra={"action": "job_dead", "job": job.id})
             await self._freed(lambda: self._jobs.bury(job, said))
             return
-        wait = after if after is not None else min(LONGEST_WAIT, first * 2 ** (job.attempt - 1))
+        wait = after if after is not None else pause(job.attempt, first)
         logger.info("job %s again in %.0f s: %s", job.id, wait, said, extra={"action": "job_put_off", "job": job.id})
         await self._freed(lambda: self._jobs.put_off(job, wait, said))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.dispatch import embedded
-from bot.dispatch.embedded import Dispatcher
+from bot.dispatch.embedded import FIRST_WAIT, LIMITED_WAIT, Dispatcher, pause
 from bot.errors import RetryableError, SuspendedError
 from bot.jobs import Continue, Ended, Job, Triage, Work
 from bot.ports import IssueRef
@@ -152,3 +152,21 @@ async def test_a_job_that_is_stored_while_it_sleeps_is_taken_at_once(store: Sqli
         await arrive(store, Triage(ref=ref(1), why="opened"))
         dispatcher.wake()
         await settled(store)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "first", "seconds"),
+    [
+        (1, FIRST_WAIT, 2),
+        (4, FIRST_WAIT, 16),
+        (12, FIRST_WAIT, 60),
+        (13, FIRST_WAIT, 300),
+        (25, FIRST_WAIT, 3_600),
+        (1, LIMITED_WAIT, 60),
+        (2, LIMITED_WAIT, 120),
+        (12, LIMITED_WAIT, 300),
+        (25, LIMITED_WAIT, 3_600),
+    ],
+)
+def test_a_job_waits_longer_each_time_but_not_an_hour_for_ten_minutes(attempt, first, seconds) -> None:
+    assert pause(attempt, first) == seconds
