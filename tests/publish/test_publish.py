@@ -16,6 +16,8 @@ from bot.publish import Publication, Published, Publisher
 from bot.repo_config import ConfigFault, FoundConfig, read_config
 from bot.repo_config.find import find_config
 from bot.report.markdown import VISIBLE_WORDS
+from bot.report.record import Record
+from bot.report.record import Record
 from bot.report.sticky import visible_words
 from bot.store.effects import Effects
 from bot.store.sqlite import SqliteDatabase
@@ -120,6 +122,15 @@ async def stage(server: GitHubServer, tmp_path: Path) -> AsyncIterator[Stage]:
     await github.aclose()
     for database in stage.databases:
         await database.aclose()
+
+
+async def test_words_go_by_the_repositorys_record_where_there_is_one(stage) -> None:
+    shipped = await stage.publish(config="mode: dry-run\n")
+    here = await stage.publish(config="mode: dry-run\n", record=Record(40, 12, -4.0))
+    assert "Confidence: medium" in shipped.comment
+    assert "(shipped calibration)" in shipped.comment
+    assert "Confidence: low" in here.comment
+    assert "by 40 known fixes of this repository" in here.comment
 
 
 async def test_a_report_is_posted_once_and_left_as_it_is(stage) -> None:

@@ -1,0 +1,56 @@
+"""``triage stats`` beside a server's store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli import cli
+from bot.jobs import Triage
+from bot.ports import IssueRef
+from bot.store.deliveries import Arrival
+from bot.store.outcomes import Reported, Verdict
+from bot.store.sqlite import SqliteStore
+
+
+async def fill(path: Path, count: int) -> None:
+    """So many reports of 90 %, of which every second named the file that was fixed."""
+    store = SqliteStore(path)
+    for number in range(1, count + 1):
+        ref = IssueRef("github.com", 7, 9, "octo", "parser", number)
+        await store.installations.add([ref.repository])
+        await store.inbox.accept(Arrival(ref.key, "issues", b"", (Triage(ref=ref, why="opened"),)))
+        job = await store.jobs.claim("run", "me")
+        assert job is not None
+        issue = store.for_issue(ref)
+        run = await issue.runs.open()
+        reported = Reported(claimed=True, confidence=0.9, named=("a.py",))
+        await issue.runs.settle(run.number, "finished", job, reported=reported)
+        await issue.outcome.keep(Verdict("scored", number % 2))
+    await store.aclose()
+
+
+@pytest.mark.parametrize(
+    ("count", "by", "said"),
+    [
+        pytest.param(4, "shipped", "the shipped calibration, as fewer than 30 fixes are known", id="few"),
+        pytest.param(30, "this repository", "its 30 known fixes", id="enough"),
+    ],
+)
+def test_it_counts_and_says_what_words_go_by(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, by: str, said: str
+) -> None:
+    asyncio.run(fill(tmp_path / "store.db", count))
+    monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path))
+    text = CliRunner().invoke(cli, ["stats"]).stdout
+    assert said in text
+    assert f"{count // 2}/{count}" in text
+    (document,) = json.loads(CliRunner().invoke(cli, ["stats", "--json"]).stdout)
+    assert document["repository"] == "octo/parser"
+    assert (document["reports"], document["scored"], document["first"]) == (count, count, count // 2)
+    assert document["confidence_words_by"] == by
+    assert json.loads(CliRunner().invoke(cli, ["stats", "octo/other", "--json"]).stdout) == []
