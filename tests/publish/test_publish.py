@@ -17,7 +17,6 @@ from bot.repo_config import ConfigFault, FoundConfig, read_config
 from bot.repo_config.find import find_config
 from bot.report.markdown import VISIBLE_WORDS
 from bot.report.record import Record
-from bot.report.record import Record
 from bot.report.sticky import visible_words
 from bot.store.effects import Effects
 from bot.store.sqlite import SqliteDatabase
