@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -27,6 +28,14 @@ from nodes.search.types import Query, Ranking
 from nodes.state import Answer
 
 
+class Place(NamedTuple):
+    """Lines of a file, 1-based and inclusive."""
+
+    path: str
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class Blind:
     """What a run came to that could not know the fix."""
@@ -38,6 +47,8 @@ class Blind:
     """The keys in the order of their short numbers."""
     ranked: tuple[str, ...]
     """Files in the order in which they are believed: the report's, then the search's."""
+    places: tuple[Place, ...]
+    """Places, in the same order."""
     seconds: float
 
     @property
@@ -77,9 +88,10 @@ class Triagist:
             asked = outcome.exchange.question_id
             outcome = await advance(graph, context, "blind", start, answer=Answer(), question_id=asked)
         result = build_result(outcome.state)
-        named = [suspect.path for suspect in result.report.suspects]
-        ranked = tuple(dict.fromkeys((*named, *code.ranked)))
-        return Blind(result, kept.items, outcome.state.evidence, ranked, time.perf_counter() - began)
+        named = [Place(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]
+        ranked = tuple(dict.fromkeys((*(place.path for place in named), *code.ranked)))
+        places = tuple(dict.fromkeys((*named, *code.places)))
+        return Blind(result, kept.items, outcome.state.evidence, ranked, places, time.perf_counter() - began)
 
 
 @asynccontextmanager
@@ -93,10 +105,12 @@ class _Code(EngineCode):
     """Remembers what the search ranked; who broke the lines is not scored, so it is not looked for."""
 
     ranked: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
 
     async def find(self, query: Query) -> Ranking:
         found = await super().find(query)
         self.ranked = tuple(hit.path for hit in found.files)
+        self.places = tuple(Place(place.path, place.start_line, place.end_line) for place in found.locations)
         return found
 
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:  # noqa: ARG002  the port's signature

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +17,7 @@ MOST_FILES = 20
 MOST_ISSUES = 3
 """Issues that one commit closes; one that closes more brought many fixes at once."""
 _BATCH = 100
+_HUNK = re.compile(rb"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,18 @@ def gold_of(repository: Repository, changed: Sequence[str], base: str) -> tuple[
         return ()
     there = {entry.path for entry in repository.tree(base)}
     return tuple(path for path in source if path in there)
+
+
+def changed_lines(repository: Repository, landed: Landed, paths: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The lines that a fix took out or wrote beside: path, first and last, as they were numbered before it."""
+    plain = ("--no-renames", "--no-textconv", "--no-ext-diff", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+    found: list[tuple[str, int, int]] = []
+    for path in paths:  # one at a time: a path in a diff may be quoted in ways that must not be guessed
+        told = ("--literal-pathspecs", "diff", "-U0", *plain, landed.parent, landed.sha, "--", os.fsencode(path))
+        for start, count in _HUNK.findall(repository.output(*told) or b""):
+            first, lines = int(start), int(count or 1)
+            found.append((path, first, first + max(lines, 1) - 1))
+    return found
 
 
 def _fixes(landed: Landed, project: str) -> Iterator[Fix]:

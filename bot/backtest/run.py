@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bot.backtest.blind import Triagist
-from bot.backtest.fixes import Answered, Fix, answers
+from bot.backtest.blind import Place, Triagist
+from bot.backtest.fixes import Answered, Fix, answers, changed_lines
 from bot.backtest.notes import Notes, digest
 from bot.backtest.score import PLACES, Scored
 from bot.backtest.texts import Text, Texts
 from nodes.search.engine import Engine
 from nodes.search.errors import SearchError
+from nodes.search.git import Repository
 from nodes.search.rank import load_weights
 from nodes.search.version import parser_version
 
@@ -69,7 +70,7 @@ async def backtest(engine: Engine, triagist: Triagist, texts: Texts, notes: Note
         scored = notes.scored(key)
         if scored is None:
             try:
-                scored = await _run(triagist, case)
+                scored = await _run(engine.repository, triagist, case)
             except SearchError as error:
                 found.left_out[f"the commit before the fix cannot be read: {error}"[:200]] += 1
                 continue
@@ -100,9 +101,10 @@ async def _collect(
     return cases
 
 
-async def _run(triagist: Triagist, case: Case) -> Scored:
+async def _run(repository: Repository, triagist: Triagist, case: Case) -> Scored:
     fix, text = case.answered.fix, case.text
     blind = await triagist.triage(text.title, text.body, fix.landed.parent)
+    lines = changed_lines(repository, fix.landed, case.answered.gold)
     report, usage = blind.result.report, blind.result.metrics.usage
     return Scored(
         number=fix.number,
@@ -117,4 +119,13 @@ async def _run(triagist: Triagist, case: Case) -> Scored:
         seconds=round(blind.seconds, 3),
         calls=usage.calls,
         tokens=usage.input_tokens + usage.output_tokens,
+        place_rank=_place_rank(blind.places, lines),
     )
+
+
+def _place_rank(places: Sequence[Place], lines: Sequence[tuple[str, int, int]]) -> int:
+    """Of the first place with a changed line in it, from 1; 0 where there is none."""
+    for at, place in enumerate(places, 1):
+        if any(path == place.path and first <= place.end and place.start <= last for path, first, last in lines):
+            return at
+    return 0

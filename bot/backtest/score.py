@@ -33,6 +33,8 @@ class Scored:
     seconds: float
     calls: int = 0
     tokens: int = 0
+    place_rank: int = 0
+    """Of the first place that holds a line the fix changed, from 1; 0 where none of those named does."""
 
     @property
     def rank(self) -> int:
@@ -77,9 +79,9 @@ class Threshold:
     precision: float
 
 
-def hits(cases: Sequence[Scored]) -> dict[int, float]:
-    """The share of cases with a fixed file within the first k, by k."""
-    return {k: sum(0 < case.rank <= k for case in cases) / max(len(cases), 1) for k in PLACES}
+def hits(ranks: Sequence[int]) -> dict[int, float]:
+    """The share of ranks (from 1; 0 is none) within the first k, by k."""
+    return {k: sum(0 < rank <= k for rank in ranks) / max(len(ranks), 1) for k in PLACES}
 
 
 def fifths(cases: Sequence[tuple[float, bool]]) -> tuple[Fifth, ...]:

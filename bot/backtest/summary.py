@@ -33,7 +33,8 @@ def as_document(found: Found, about: About) -> dict[str, Any]:
         **asdict(about),
         "issues": len(found.cases),
         "left_out": dict(found.left_out),
-        "hits": {str(k): round(share, 4) for k, share in hits(found.cases).items()},
+        "hits": _rounded([case.rank for case in found.cases]),
+        "place_hits": _rounded([case.place_rank for case in found.cases]),
         "claims": {"made": len(claims), "right": sum(case.right for case in claims)},
         "calibration": [asdict(fifth) for fifth in fifths(pairs)],
         "threshold": asdict(threshold) if threshold else None,
@@ -51,18 +52,18 @@ def as_text(found: Found, about: About) -> str:
     cases = found.cases
     if not cases:
         return "\n".join(("No past fix could be scored.", *_left_out(found)))
-    shares = "  ".join(f"hit@{k} {share:.0%}" for k, share in hits(cases).items())
     claims = [case for case in cases if case.claims]
     right = sum(case.right for case in claims)
     return "\n".join(
         (
             f"{len(cases)} past fixes, each triaged at the commit before it; issue texts {about.texts}",
             "",
-            f"A fixed file among the first k:   {shares}",
-            f"A cause was claimed:              {_of(len(claims), len(cases))}; the file named was fixed: "
+            f"A fixed file, within the first k:   {_shares([case.rank for case in cases])}",
+            f"Lines the fix changed, likewise:     {_shares([case.place_rank for case in cases])}",
+            f"A cause was claimed:                {_of(len(claims), len(cases))}; the file named was fixed: "
             f"{_of(right, len(claims))}",
             "",
-            "Confidence in the first file      cases    mean   right",
+            "Confidence in the first file        cases    mean   right",
             *(_line(fifth, number) for number, fifth in enumerate(fifths(calibration(cases)))),
             "",
             _advice(recommend(calibration(cases), about.target), about, len(cases)),
@@ -72,9 +73,17 @@ def as_text(found: Found, about: About) -> str:
     )
 
 
+def _rounded(ranks: list[int]) -> dict[str, float]:
+    return {str(k): round(share, 4) for k, share in hits(ranks).items()}
+
+
+def _shares(ranks: list[int]) -> str:
+    return "  ".join(f"hit@{k} {share:.0%}" for k, share in hits(ranks).items())
+
+
 def _line(fifth: Fifth, number: int) -> str:
     names = ("surest fifth", "second", "third", "fourth", "least sure")
-    return f"  {names[min(number, 4)]:<30}{fifth.cases:>7}{fifth.mean:>8.0%}{fifth.right / fifth.cases:>8.0%}"
+    return f"  {names[min(number, 4)]:<32}{fifth.cases:>7}{fifth.mean:>8.0%}{fifth.right / fifth.cases:>8.0%}"
 
 
 def _advice(threshold: Threshold | None, about: About, cases: int) -> str:

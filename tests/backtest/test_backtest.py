@@ -53,6 +53,7 @@ def test_every_issue_is_read_at_the_commit_before_its_fix(story: tuple[Path, dic
     parents = {case.number: case.base for case in found.cases}
     assert parents == {1: names["start"], 2: names["one"], 3: names["two"]}
     assert all(case.ranked[0] == case.gold[0] for case in found.cases)
+    assert {case.number: case.place_rank for case in found.cases} == {1: 2, 2: 1, 3: 1}
     assert sum(found.left_out.values()) == 1  # the fix of the README
 
 
@@ -135,7 +136,7 @@ def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: P
     done = triage(tmp_path, *told, "--plot", "figures.svg", **settings)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert (document["issues"], document["hits"]["1"]) == (3, 1.0)
+    assert (document["issues"], document["hits"]["1"], document["place_hits"]["3"]) == (3, 1.0, 1.0)
     assert document["cost"]["calls"] == 0
     assert notes.read_bytes().startswith(kept)
     assert "3 of 3 issues" in done.stderr

@@ -21,7 +21,7 @@ def scored(ranked: tuple[str, ...], gold: tuple[str, ...] = ("a",), confidence: 
 
 def test_a_hit_is_any_fixed_file_among_the_first() -> None:
     cases = [scored(("a", "b")), scored(("x", "y", "a")), scored(("x",)), scored(())]
-    assert hits(cases) == {1: 0.25, 3: 0.5, 5: 0.5, 10: 0.5}
+    assert hits([case.rank for case in cases]) == {1: 0.25, 3: 0.5, 5: 0.5, 10: 0.5}
     assert hits([]) == {1: 0.0, 3: 0.0, 5: 0.0, 10: 0.0}
 
 
