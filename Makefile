@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help demo test check bench claims load chaos memory docs format clean
+.PHONY: help demo test check bench claims load chaos memory kinds docs format clean
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
 
@@ -52,6 +52,9 @@ chaos: $(STAMP) ## 200 issues, 20 kills, failing calls, ten minutes of silence: 
 
 memory: $(STAMP) ## what the server takes while 2,000 issues of one repository are triaged
 	$(RUN)/python -m tests.load.memory
+
+kinds: $(STAMP) ## how well kinds of issues are told: DATA=issues.csv; measured on issues the weights have not seen
+	$(RUN)/python -m tests.kinds.train --dry-run --data $(DATA)
 
 docs: $(STAMP) ## write the generated pages and the picture anew
 	$(RUN)/python docs/generate.py

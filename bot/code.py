@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from nodes.search.engine import Engine
 from nodes.search.fingerprint import Fingerprint
+from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
 from nodes.search.lookups import Lookups
 from nodes.search.types import Lookup, Query, Ranking
@@ -21,6 +22,7 @@ class EngineCode:
         self._sha = sha
         self._ignore = ignore
         """Path globs that a repository's maintainers excluded."""
+        self._forms: tuple[IssueForm, ...] | None = None
 
     @property
     def sha(self) -> str:
@@ -48,6 +50,12 @@ class EngineCode:
     async def subject(self, change: str) -> str | None:
         """The first line of a commit's message, or None where the history behind the commit holds no such one."""
         return await asyncio.to_thread(self._engine.subject, self._sha, change)
+
+    async def forms(self) -> tuple[IssueForm, ...]:
+        """The issue forms of the commit, read once."""
+        if self._forms is None:
+            self._forms = await asyncio.to_thread(self._engine.forms, self._sha)
+        return self._forms
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         """As many of these lines as are short enough to quote, or None where there is no such text file."""

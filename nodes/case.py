@@ -26,6 +26,7 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         evidence=numbered,
         search_confidence=state.search_confidence,
         language=context.language,
+        forms=await context.code.forms(),
     )
 
 

@@ -11,6 +11,7 @@ from nodes.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.fingerprint import Fingerprint
+from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
 from nodes.search.similar import PastIndex
 from nodes.search.types import Lookup, Query, Ranking
@@ -40,6 +41,9 @@ class CodePort(Protocol):
 
     async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:
         """How the crashes in a text are named, by the commit's files."""
+
+    async def forms(self) -> tuple[IssueForm, ...]:
+        """What the repository asks a reporter for, at the commit."""
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         """As many of these lines as are short enough to quote, or None where there is no such text file."""
@@ -178,6 +182,8 @@ class Case:
     """Where a brain may look further; None where it may not."""
     language: str = "en"
     """In which a model writes."""
+    forms: tuple[IssueForm, ...] = ()
+    """What the repository asks a reporter for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from nodes.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.fingerprint import Fingerprint, fingerprints
+from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
 from nodes.search.paths import PathIndex
 from nodes.search.stacktraces import find_traces
@@ -37,6 +38,7 @@ class FakeCode:
     past: History = field(default_factory=History)
     subjects: dict[str, str] = field(default_factory=dict)
     spots: list[Spot] = field(default_factory=list)
+    asks: tuple[IssueForm, ...] = ()
 
     async def find(self, query: Query) -> Ranking:
         self.queries.append(query)
@@ -72,6 +74,9 @@ class FakeCode:
 
     async def subject(self, change: str) -> str | None:
         return self.subjects.get(change)
+
+    async def forms(self) -> tuple[IssueForm, ...]:
+        return self.asks
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         if path not in self.files:

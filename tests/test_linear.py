@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from bot.report.sanitise import block, cell, code, prose
 from nodes.brains.briefing import build_briefing
 from nodes.brains.rules.investigate import investigate
-from nodes.brains.rules.kind import kind_of, severity_of
+from nodes.brains.rules.kind import kind_of
+from nodes.brains.rules.severity import severity_of
 from nodes.brains.rules.write import write
 from nodes.facts import IssueFacts, read_facts
 from nodes.search.mentions import find_mentions, form_fields, split_fields

@@ -23,6 +23,7 @@ _COMMANDS = {
     "locate": "Rank the files and functions an issue is about.",
     "index": "Parse a commit ahead of time.",
     "backtest": "Say how good triage is on past fixes.",
+    "classify": "Say what kind of issue each line of a file is.",
     "graph": "Print the graph as Mermaid.",
     "serve": "Run the GitHub App: take deliveries, triage, comment.",
     "backfill": "Triage issues that were there before the App.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nodes.search.fingerprint import Fingerprint
+from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
 from nodes.search.types import Lookup, Query, Ranking
 
@@ -33,6 +34,10 @@ class NoCode:
     async def subject(self, change: str) -> str | None:  # noqa: ARG002  as above
         """Nothing."""
         return None
+
+    async def forms(self) -> tuple[IssueForm, ...]:
+        """None."""
+        return ()
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:  # noqa: ARG002  as above
         """Nothing."""

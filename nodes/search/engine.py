@@ -20,6 +20,7 @@ from nodes.search.features.definitions import add_definitions
 from nodes.search.features.surroundings import FirstLook, look_around
 from nodes.search.features.table import Features
 from nodes.search.fingerprint import Fingerprint, fingerprints
+from nodes.search.forms import IssueForm, read_forms
 from nodes.search.git import Repository, decode, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
@@ -128,6 +129,10 @@ class Engine:
     def read(self, commit: str, path: str, start: int, end: int) -> str | None:
         """Return lines verbatim (1-based, inclusive), or None where there are none such."""
         return self.repository.lines(self.commit(commit), path, start, end)
+
+    def forms(self, commit: str) -> tuple[IssueForm, ...]:
+        """Return the commit's own issue forms and templates."""
+        return read_forms(self.repository, self.commit(commit))
 
     def exists(self, commit: str, path: str) -> bool:
         """Whether the commit has a regular file of that path."""

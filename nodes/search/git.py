@@ -99,6 +99,10 @@ class Repository:
             return None
         return next((entry for entry in self._listed(commit, os.fsencode(path)) if entry.path == path), None)
 
+    def under(self, commit: str, *paths: str) -> list[Entry]:
+        """List the regular files at some paths or below them, by path."""
+        return sorted(self._listed(commit, *map(os.fsencode, paths)), key=lambda entry: entry.path)
+
     def _listed(self, commit: str, *paths: bytes) -> Iterator[Entry]:
         done = self._list("-l", commit, *paths)
         sizes: dict[bytes, bytes] = {}

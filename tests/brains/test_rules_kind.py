@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.rules.kind import kind_of, severity_of
+from nodes.brains.rules.kind import kind_of
+from nodes.brains.rules.severity import severity_of
 from nodes.facts import read_facts
 
 TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in load\n    x\nKeyError: 'a'\n"

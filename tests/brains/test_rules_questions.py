@@ -25,6 +25,57 @@ def test_two_equal_places_are_told_apart_by_what_was_being_done():
 
 
 @pytest.mark.parametrize(
+    ("one", "two", "options"),
+    [
+        pytest.param(
+            place("io/win32_file.py", "lock"),
+            place("io/posix_file.py", "lock", score=0.98),
+            ("Only on Windows", "Only on Linux or macOS", "On all that I tried"),
+            id="systems",
+        ),
+        pytest.param(
+            place("io/file.py", "lock"),
+            place("io/file_darwin.go", "lock"),
+            ("Only on another system", "Only on macOS", "On all that I tried"),
+            id="one-system-and-the-rest",
+        ),
+        pytest.param(
+            place("api/v1/rows.py", "order"),
+            place("api/v2/rows.py", "order"),
+            ("v1", "v2", "Both, or I cannot tell"),
+            id="generations",
+        ),
+        pytest.param(
+            place("server/printing/run.py", "run"),
+            place("server/billing/run.py", "run"),
+            (
+                "In what has to do with “printing”",
+                "In what has to do with “billing”",
+                "Both, or I cannot tell",
+            ),
+            id="parts-of-the-program",
+        ),
+    ],
+)
+def test_the_options_are_what_tells_the_suspects_apart(one, two, options):
+    question = next_question(case("Odd", LONG.replace("large spreadsheet", "list"), one, two, ran=RAN, confidence=0.4))
+    assert question is not None
+    assert question.options == options
+
+
+@pytest.mark.parametrize(
+    ("said", "one", "two"),
+    [
+        pytest.param("on Windows", "io/win32_file.py", "io/posix_file.py", id="system"),
+        pytest.param("with v2", "api/v1/rows.py", "api/v2/rows.py", id="generation"),
+        pytest.param("while printing", "server/printing/run.py", "server/billing/run.py", id="part"),
+    ],
+)
+def test_what_the_issue_says_is_not_asked(said, one, two):
+    assert asked(f"Odd {said}", LONG, place(one, "run"), place(two, "run"), confidence=0.4) is None
+
+
+@pytest.mark.parametrize(
     ("title", "places"),
     [
         pytest.param("Wrong order on import", (EXPORT, IMPORT), id="the-issue-says-which"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from nodes.brains.rules.distinguish import Question
 from nodes.brains.rules.investigate import is_third_party
 from nodes.brains.rules.places import code_of
-from nodes.brains.rules.questions import Question, is_guess, next_question
+from nodes.brains.rules.questions import is_guess, next_question
 from nodes.context import Case
 from nodes.guards import may_criticise, may_search, progress
 from nodes.state import BugTriageState, NodeName, SupervisorDecision

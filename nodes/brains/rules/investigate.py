@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from nodes.brains.rules.kind import kind_of, says_nothing, severity_of
+from nodes.brains.rules.kind import kind_of
+from nodes.brains.rules.missing import main_trace, missing_from
+from nodes.brains.rules.severity import severity_of
 from nodes.context import Case
 from nodes.facts import IssueFacts
 from nodes.judgements import Investigation
@@ -12,13 +14,6 @@ from nodes.report import Kind
 from nodes.search.types import Frame, StackTrace
 
 _ELSEWHERE = re.compile(r"(^|/)(site-packages|dist-packages|node_modules|vendor|gems|\.cargo)/|^<|lib/python\d")
-_STEPS = re.compile(
-    r"^\s{0,3}(\d{1,2}[.)]|[-*]) \S|\bsteps\b|\bwhen (i|you|we|using|calling|running)\b", re.IGNORECASE | re.M
-)
-_EXPECTED = re.compile(r"\b(expect|should|instead|actual|supposed to|but (it|i|we|get|got))", re.IGNORECASE)
-_SAYS_ERROR = re.compile(
-    r"\b(errors?|exceptions?|crash(es|ed)?|traceback|fails?|failed|raises?|throws?)\b", re.IGNORECASE
-)
 _FIELD = {
     "expected": re.compile(r"\bexpected\b", re.IGNORECASE),
     "actual": re.compile(r"\bactual\b|\bcurrent behaviou?r\b|\bwhat happened\b", re.IGNORECASE),
@@ -41,12 +36,6 @@ def investigate(case: Case) -> Investigation:
     )
 
 
-def main_trace(facts: IssueFacts) -> StackTrace | None:
-    """The trace to follow: of a chain the last with frames, which is what the program died of."""
-    with_frames = [trace for trace in facts.traces if trace.frames]
-    return with_frames[-1] if with_frames else None
-
-
 def own_frame(trace: StackTrace) -> Frame:
     """The innermost frame that does not look like somebody else's code."""
     mine = (frame for frame in trace.frames if frame.path and not _ELSEWHERE.search(frame.path))
@@ -57,30 +46,6 @@ def is_third_party(facts: IssueFacts) -> bool:
     """Was the error raised in code that came from outside?"""
     trace = main_trace(facts)
     return trace is not None and bool(_ELSEWHERE.search(trace.frames[0].path))
-
-
-def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
-    """What the issue lacks, judged by its kind, most useful first."""
-    facts, said = case.facts, f"{case.title}\n{case.body}\n{_answers(case)}"
-    if kind == "docs":
-        named = facts.paths or "http" in case.body
-        return () if named else ("Which page or docstring it is about",)
-    if kind != "bug":
-        return ()
-    if says_nothing(facts):
-        return ("What was done, what happened, and what was expected instead",)
-    lacks = {
-        "The whole error message or stack trace": bool(_SAYS_ERROR.search(said)) and not (facts.traces or facts.errors),
-        "The lines of the stack trace that lead to the error": bool(facts.traces) and main_trace(facts) is None,
-        "The steps, or the shortest code that shows it": not (facts.code_blocks or _STEPS.search(said)),
-        "What was expected and what happened instead": not (facts.traces or facts.errors or _EXPECTED.search(said)),
-        "The version it happens with": not facts.versions,
-    }
-    return tuple(what for what, is_missing in lacks.items() if is_missing)
-
-
-def _answers(case: Case) -> str:
-    return "\n".join(exchange.answer or "" for exchange in case.state.human_exchanges)
 
 
 def _problem(case: Case, kind: Kind) -> str:

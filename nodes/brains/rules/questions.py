@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from nodes.brains.rules.investigate import missing_from
-from nodes.brains.rules.places import EQUAL, leading, plain_words, reason_kinds, rival, words_of
+from nodes.brains.rules.distinguish import Question, tell_apart
+from nodes.brains.rules.missing import Need, open_needs
+from nodes.brains.rules.places import leading, reason_kinds, rival
 from nodes.context import Case
-from nodes.evidence import Evidence
 from nodes.guards import may_ask
 
 WEAK = 0.35
 """Below this the first place is little more than a guess."""
 THIN = 12
 """Words below which prose alone gives a search nothing to hold on to."""
-
-_GENERIC = frozenset(
-    """get set run init main handle handler util utils base core common helper helpers manager new make create from for
-    with the and default impl internal index self test tests value values data item items object class func function
-    method call process execute apply module src lib types type""".split()  # noqa: SIM905  easier to read and to diff
-)
-_GERUNDS = {
-    word.replace("+", "").replace("-", "e"): word.replace("+", "ing").replace("-", "ing")
-    for word in """import+ export+ read+ load+ sort+ filter+ render+ upload+ download+ install+ build+ open+ start+
-    print+ format+ send+ fetch+ insert+ append+ edit+ search+ convert+ copy+ pars- writ- sav- clos- delet- updat-
-    encod- decod- serializ- merg- compil- resolv- validat- resiz- remov- mov- renam- releas- stor-""".split()  # noqa: SIM905
-}
-"""Verbs that symbols start with, and how one says them: a plus for -ing, a minus for an e that gives way to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question in the reporter's words, and for the maintainer why it is put."""
-
-    text: str
-    reason: str
-    options: tuple[str, ...]
-    context: str = ""
 
 
 def next_question(case: Case) -> Question | None:
@@ -77,12 +53,12 @@ def _candidates(case: Case) -> Iterator[Question]:
     if (weak and is_thin(case)) or is_guess(case):
         yield _WHAT_HAPPENED
     other = rival(found)
-    between = _between(case, found[0].evidence, other.evidence) if other is not None else None
+    between = tell_apart(case, found[0].evidence, other.evidence) if other is not None else None
     if between is not None:
         yield between
     if weak:
-        lacks = missing_from(case, "bug")
-        yield from (question for fact, question in _FOR_MISSING if any(fact in line for line in lacks))
+        needs = open_needs(case)
+        yield from (question for need, question in _FOR_NEED if need in needs)
 
 
 _WHAT_HAPPENED = Question(
@@ -94,9 +70,9 @@ _WHAT_HAPPENED = Question(
         "It hangs, or takes far too long",
     ),
 )
-_FOR_MISSING = (
+_FOR_NEED: tuple[tuple[Need, Question], ...] = (
     (
-        "error message",
+        "error",
         Question(
             text="What exactly does the program print when it fails? Please paste the whole message.",
             reason="The report speaks of an error without quoting it, and nothing else leads to one place in the code.",
@@ -116,37 +92,3 @@ _FOR_MISSING = (
         ),
     ),
 )
-
-
-def _between(case: Case, one_place: Evidence, other_place: Evidence) -> Question | None:
-    """Tell two nearly equal suspects apart by what the reporter was doing."""
-    first, second = words_of(one_place), words_of(other_place)
-    said = set(plain_words(f"{case.title}\n{case.body}"))
-    one, two = _own_words(first - second), _own_words(second - first)
-    # If the issue uses the words of one side only, it has answered the question.
-    if not one or not two or bool(said & set(one)) != bool(said & set(two)):
-        return None
-    here, there = _activity(one), _activity(two)
-    return Question(
-        text=f"Does it go wrong {here}, or {there}?",
-        reason=f"Two places fit the report equally well (scores within {round(100 * (1 - EQUAL))} %).",
-        options=(_capital(here), _capital(there), "Both, or I cannot tell"),
-    )
-
-
-def _own_words(words: frozenset[str]) -> list[str]:
-    return sorted(
-        (word for word in words if word.isalpha() and word not in _GENERIC), key=lambda w: (w not in _GERUNDS, w)
-    )
-
-
-def _activity(words: list[str]) -> str:
-    first = words[0]
-    rest = [word for word in words[1:] if not word.startswith(first)][:1]
-    if first in _GERUNDS:
-        return " ".join(("when", _GERUNDS[first], *rest))
-    return f"in what has to do with “{' '.join(words[:2])}”"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from nodes.brains.rules.audit import is_linked
-from nodes.brains.rules.investigate import investigate, main_trace
+from nodes.brains.rules.investigate import investigate
+from nodes.brains.rules.missing import main_trace
 from nodes.brains.rules.places import (
     frame_in,
     is_pointed,

@@ -1,0 +1,164 @@
+"""What an issue lacks: measured against the repository's own forms, and against what a search can use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from nodes.brains.rules.severity import says_nothing
+from nodes.context import Case
+from nodes.facts import IssueFacts
+from nodes.report import Kind
+from nodes.search.forms import FormField, IssueForm, with_headings
+from nodes.search.mentions import form_fields
+from nodes.search.types import StackTrace
+
+MOST = 4
+_STEPS = re.compile(
+    r"^\s{0,3}(\d{1,2}[.)]|[-*]) \S|\bsteps\b|\bwhen (i|you|we|using|calling|running)\b", re.IGNORECASE | re.M
+)
+_EXPECTED = re.compile(r"\b(expect|should|instead|actual|supposed to|but (it|i|we|get|got))", re.IGNORECASE)
+_SAYS_ERROR = re.compile(
+    r"\b(errors?|exceptions?|crash(es|ed)?|traceback|fails?|failed|raises?|throws?)\b", re.IGNORECASE
+)
+Need = Literal["error", "lines", "steps", "expected", "version"]
+_NEEDS: dict[Need, str] = {
+    "error": "The whole error message or stack trace",
+    "lines": "The lines of the stack trace that lead to the error",
+    "steps": "The steps, or the shortest code that shows it",
+    "expected": "What was expected and what happened instead",
+    "version": "The version it happens with",
+}
+"""What a search for a cause can use, most useful first."""
+_SAME = (
+    ("error", re.compile(r"\b(error|log|logs|output|trace|traceback|stack|message)\b")),
+    ("steps", re.compile(r"\b(steps|reproduc\w*|repro|sample|snippet|example code|minimal)\b")),
+    ("expected", re.compile(r"\b(expect\w*|actual|happened|happens|behaviou?r|result)\b")),
+    ("version", re.compile(r"\b(version|release|commit)\b")),
+    ("platform", re.compile(r"\b(os|platform|operating system|browser|environment|system|architecture)\b")),
+)
+"""Which labels of a form ask for the same."""
+_BUG = re.compile(r"\b(bug|defect|crash|problem|issue.?report|broken)", re.IGNORECASE)
+_SAYS_NO_MORE = re.compile(r"(n/?a|none|no|nothing|-+|\.+|\?+|todo|tbd|_no response_)?", re.IGNORECASE)
+
+
+def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
+    """What the issue lacks, judged by its kind, most useful first."""
+    facts = case.facts
+    if kind == "docs":
+        named = facts.paths or "http" in case.body
+        return () if named else ("Which page or docstring it is about",)
+    if kind != "bug":
+        return ()
+    if says_nothing(facts):
+        return ("What was done, what happened, and what was expected instead",)
+    form = form_of(case)
+    lacks = open_needs(case)
+    asked = _unanswered(case, form) if form else []
+    said = {need_of(field.label) for field in asked}
+    plain = [_NEEDS[name] for name in lacks if name not in said]
+    return (*plain, *(_as_gap(field) for field in asked))[:MOST]
+
+
+def form_of(case: Case) -> IssueForm | None:
+    """The form that the issue was written with; if with none, the repository's one for bugs."""
+    filled = {_key(heading) for heading, _ in _answers_to_form(case)}
+    used = max(case.forms, key=lambda form: _overlap(form, filled), default=None)
+    if used is not None and _overlap(used, filled) >= 1 / 3:
+        return used
+    return next((form for form in case.forms if _BUG.search(f"{form.name} {form.path}")), None)
+
+
+def need_of(label: str) -> str:
+    """What a form's label asks for, in the words of this module, or the label where it is something else."""
+    return next((need for need, pattern in _SAME if pattern.search(label.lower())), label)
+
+
+def _overlap(form: IssueForm, headings: set[str]) -> float:
+    return sum(_key(field.label) in headings for field in form.fields) / len(form.fields)
+
+
+def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
+    """Required fields left empty, and fields the issue shows with nothing of the reporter's in them."""
+    answers = {_key(heading): answer for heading, answer in _answers_to_form(case)}
+    return [
+        field
+        for field in form.fields
+        if (field.required or (_key(field.label) in answers and not _is_form(form)))
+        and _is_empty(answers.get(_key(field.label), ""), field)
+        and not _is_answered_elsewhere(case, field)
+    ]
+
+
+def _is_form(form: IssueForm) -> bool:
+    """A YAML form says itself what it requires; of a template every section that was left empty counts."""
+    return not form.path.endswith(".md")
+
+
+def _is_empty(answer: str, field: FormField) -> bool:
+    """Nothing, the form's own text, or what says as much as nothing."""
+    said = " ".join(answer.split())
+    return said == " ".join(field.preset.split()) or _SAYS_NO_MORE.fullmatch(said) is not None
+
+
+def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
+    """Does the text say outside the field what the field asks for?"""
+    facts, need = case.facts, need_of(field.label)
+    there = {
+        "error": bool(facts.traces or facts.errors),
+        "steps": bool(facts.code_blocks),
+        "version": bool(facts.versions),
+        "platform": bool(facts.platforms),
+        "expected": bool(facts.traces) or bool(_EXPECTED.search(_own_words(case))),
+    }
+    return there.get(need, False) or (need not in there and not field.required)
+
+
+def _as_gap(field: FormField) -> str:
+    return f"“{field.label}”, which the issue form asks for"
+
+
+def open_needs(case: Case) -> tuple[Need, ...]:
+    """What a search could use and does not find; a form that does not ask for versions says they do not matter."""
+    facts, said, form = case.facts, _own_words(case), form_of(case)
+    asks = {need_of(field.label) for field in form.fields} if form else {"version"}
+    lacks: dict[Need, bool] = {
+        "error": bool(_SAYS_ERROR.search(said)) and not (facts.traces or facts.errors),
+        "lines": bool(facts.traces) and main_trace(facts) is None,
+        "steps": not (facts.code_blocks or _STEPS.search(said)),
+        "expected": not (facts.traces or facts.errors or _EXPECTED.search(said)),
+        "version": "version" in asks and not facts.versions,
+    }
+    return tuple(need for need, is_open in lacks.items() if is_open)
+
+
+def _own_words(case: Case) -> str:
+    """Title, body and answers without the lines that the repository's forms put there."""
+    theirs = set(_template_lines(case.forms))
+    kept = (line for line in case.body.split("\n") if _key(line) not in theirs)
+    answers = (exchange.answer or "" for exchange in case.state.human_exchanges)
+    return "\n".join((case.title, *kept, *answers))
+
+
+def _template_lines(forms: Iterable[IssueForm]) -> Iterable[str]:
+    for form in forms:
+        for field in form.fields:
+            yield _key(field.label)
+            yield from filter(None, map(_key, field.preset.split("\n")))
+
+
+def _answers_to_form(case: Case) -> tuple[tuple[str, str], ...]:
+    """The headings of the issue with what stands below them."""
+    return case.facts.form or form_fields(with_headings(case.body))
+
+
+def _key(text: str) -> str:
+    """What makes two labels the same, however they are marked up."""
+    return " ".join("".join(c if c.isalnum() else " " for c in text[:300].casefold()).split())
+
+
+def main_trace(facts: IssueFacts) -> StackTrace | None:
+    """The trace to follow: of a chain the last with frames, which is what the program died of."""
+    with_frames = [trace for trace in facts.traces if trace.frames]
+    return with_frames[-1] if with_frames else None

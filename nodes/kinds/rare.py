@@ -1,0 +1,69 @@
+"""Kinds there is nothing to learn from, told by rules that would rather miss one than be wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from nodes.kinds.cues import OPENING
+from nodes.kinds.parts import Parts
+
+RareKind = Literal["docs", "spam", "security"]
+SURE = 0.8
+"""How sure a rule is. A guess: no labelled issues were at hand to measure it by."""
+
+_WEAKNESS = re.compile(
+    r"\bvulnerabilit(y|ies)\b|\bsecurity (issue|hole|flaw|bug|report|advisory)\b|\bcve-\d{4}-\d"
+    r"|\b(remote|arbitrary) code execution\b|\brce\b|\bprivilege escalation\b|\bauth\w* bypass\b"
+    r"|\b(xss|ssrf|csrf|xxe)\b|\bsql injection\b|\b(path|directory) traversal\b|\b(command|code) injection\b"
+)
+_ATTACK = re.compile(
+    r"\battackers? (can|could|may|is able to)\b|\bproof[- ]of[- ]concept\b|\bexploit(ed|able|s|ing)?\b|\bcvss\b"
+    r"|\bvulnerable to\b|\bresponsible disclosure\b"
+)
+_DOCS = re.compile(
+    r"\b(documentation|docs|docstrings?|readme(\.\w{2,4})?|tutorial|changelog|man ?pages?|doc ?pages?)\b"
+    r"|^\W{0,3}docs?\s?[:\]]"
+)
+_TYPO = re.compile(r"\btypos?\b|\bmisspell|\bbroken link\b|\bdead link\b")
+_PAGE = re.compile(r"\b(documentation|docs|docstrings?|readme|tutorial|comments?|changelog|page|link|wording)\b")
+_BREAKS = re.compile(
+    r"\b(crash|error|exception|fail|hang|freez|segfault|broken build|build|not (work|load|show|render)|slow|empty)"
+)
+_ADVERTS = (
+    re.compile(r"\b(casino|backlinks?|whatsapp|payday|escorts?|betting|jackpot|instagram followers)\b"),
+    re.compile(r"\b(buy now|click here|best price|limited offer|make money|earn \$|visit (our|my)|order now)\b"),
+    re.compile(r"\b(cheap|discount|bonus|loans?|followers|seo|call us|free trial)\b"),
+)
+
+
+def rare_kind(parts: Parts) -> RareKind | None:
+    """The kind that a rule is sure of, or None."""
+    if _is_security(parts):
+        return "security"
+    if _is_advert(parts):
+        return "spam"
+    return "docs" if _is_docs(parts) else None
+
+
+def _is_security(parts: Parts) -> bool:
+    """A weakness in the title, or one in the opening with what an attacker does with it; never a mere mention."""
+    if _WEAKNESS.search(parts.title):
+        return not parts.title.rstrip().endswith("?")
+    return bool(_WEAKNESS.search(parts.prose[:OPENING]) and _ATTACK.search(parts.prose))
+
+
+def _is_advert(parts: Parts) -> bool:
+    """Two sorts of an advert's words, and nothing that a report of anything would have."""
+    if parts.code or "`" in parts.whole:
+        return False
+    said = f"{parts.title}\n{parts.prose}"
+    return sum(bool(pattern.search(said)) for pattern in _ADVERTS) >= 2
+
+
+def _is_docs(parts: Parts) -> bool:
+    """A title about a document, unless something crashes, fails or is built there."""
+    title = parts.title
+    if _BREAKS.search(title):
+        return False
+    return bool(_DOCS.search(title) or (_TYPO.search(title) and _PAGE.search(f"{title} {parts.prose}")))

@@ -1,0 +1,124 @@
+"""What an issue lacks, measured against the repository's own forms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nodes.brains.rules.missing import form_of, missing_from, open_needs
+from nodes.search.forms import FormField, IssueForm
+from tests.cases import case
+
+BUG = IssueForm(
+    ".github/ISSUE_TEMPLATE/bug.yml",
+    "Bug report",
+    (
+        FormField("Which version?", required=True),
+        FormField("Database", required=True),
+        FormField("Steps to reproduce", required=True, preset="1. open\n2. close"),
+        FormField("Anything else?"),
+    ),
+)
+WISH = IssueForm(".github/ISSUE_TEMPLATE/wish.yml", "Feature request", (FormField("What you want", required=True),))
+TEMPLATE = IssueForm(
+    "ISSUE_TEMPLATE.md",
+    "ISSUE_TEMPLATE",
+    (FormField("Describe the bug", preset="A clear description of what you expected."), FormField("Environment")),
+)
+CODE = "\n```\nrun()\n```\n"
+
+
+def filled(**answers: str) -> str:
+    """A body as GitHub writes it from the form."""
+    named = {
+        "Which version?": "1.2.3",
+        "Database": "Postgres",
+        "Steps to reproduce": f"I expected rows.{CODE}",
+        "Anything else?": "_No response_",
+    }
+    named |= {name.replace("_", " "): answer for name, answer in answers.items()}
+    return "\n\n".join(f"### {name}\n\n{answer}" for name, answer in named.items())
+
+
+def missing(body: str, *forms: IssueForm) -> tuple[str, ...]:
+    return missing_from(replace(case("Rows are gone", body), forms=forms), "bug")
+
+
+def test_a_filled_form_lacks_nothing() -> None:
+    assert missing(filled(), BUG, WISH) == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param("_No response_", id="no-response"),
+        pytest.param("", id="empty"),
+        pytest.param("n/a", id="says-nothing"),
+        pytest.param("...", id="dots"),
+    ],
+)
+def test_a_required_field_without_an_answer_is_missing(answer: str) -> None:
+    assert missing(filled(Database=answer), BUG, WISH) == ("“Database”, which the issue form asks for",)
+
+
+def test_what_the_form_itself_wrote_is_no_answer() -> None:
+    body = filled(Steps_to_reproduce="1. open\n2. close").replace("Postgres", "Postgres, where I expected rows")
+    assert missing(body, BUG) == ("“Steps to reproduce”, which the issue form asks for",)
+
+
+def test_an_optional_field_may_stay_empty() -> None:
+    assert missing(filled(Anything_else="_No response_"), BUG) == ()
+
+
+def test_an_answer_elsewhere_in_the_issue_counts() -> None:
+    body = filled(**{"Which version?": "_No response_"}) + "\n\nIt is version 4.5.6 here."
+    assert missing(body, BUG) == ()
+
+
+def test_an_issue_written_without_a_form_is_measured_by_the_one_for_bugs() -> None:
+    found = missing(f"Rows vanish in 1.2.3 but I expected them.{CODE}", WISH, BUG)
+    assert found == ("“Database”, which the issue form asks for",)
+
+
+def test_a_form_that_wants_no_version_needs_none() -> None:
+    no_version = IssueForm("bug.yml", "Bug", (FormField("Steps", required=True),))
+    body = f"It is odd, I expected rows.{CODE}"
+    assert missing(body, no_version) == ()
+    assert missing(body) == ("The version it happens with",)
+
+
+def test_a_templates_hints_are_not_the_reporters_words() -> None:
+    body = f"**Describe the bug**\nA clear description of what you expected.\n\n**Environment**\nLinux 1.2.3{CODE}"
+    with_template = replace(case("Rows are gone", body), forms=(TEMPLATE,))
+    assert "expected" in open_needs(with_template)
+    assert "expected" not in open_needs(case("Rows are gone", body))
+
+
+def test_of_a_template_only_what_a_search_could_use_is_asked_for() -> None:
+    template = IssueForm("bug.md", "bug", (FormField("Version"), FormField("Screenshots"), FormField("Context")))
+    body = f"I expected rows.{CODE}\n### Version\n\n### Screenshots\n\n### Context\n"
+    assert missing(body, template) == ("“Version”, which the issue form asks for",)
+
+
+def test_nothing_is_missing_from_what_is_no_bug() -> None:
+    assert missing_from(replace(case("Add rows", "Please."), forms=(BUG,)), "feature") == ()
+
+
+def test_never_more_than_four_things() -> None:
+    many = IssueForm("bug.yml", "Bug", tuple(FormField(f"Thing {n}", required=True) for n in range(9)))
+    assert len(missing("It fails.", many)) == 4
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param(filled(), "Bug report", id="written-with-it"),
+        pytest.param("### What you want\n\nRows", "Feature request", id="written-with-another"),
+        pytest.param("Rows are gone.", "Bug report", id="written-with-none"),
+    ],
+)
+def test_the_form_is_the_one_the_issue_was_written_with(body: str, expected: str) -> None:
+    form = form_of(replace(case("Rows", body), forms=(WISH, BUG)))
+    assert form is not None
+    assert form.name == expected

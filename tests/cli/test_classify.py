@@ -1,0 +1,95 @@
+"""``triage classify``: lines in, lines out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import ROOT, command, environment, triage
+
+CRASH = {"title": "Crash when the file is empty", "body": "It fails with an error."}
+ADD = {"title": "Add support for YAML", "body": None}
+
+
+def lines(*issues: object) -> bytes:
+    return b"".join(json.dumps(issue).encode() + b"\n" for issue in issues)
+
+
+def kinds(stdout: str) -> list[str]:
+    return [json.loads(line)["kind"] for line in stdout.splitlines()]
+
+
+def test_each_line_is_answered_in_its_order(tmp_path: Path) -> None:
+    done = triage(tmp_path, "classify", "-", stdin=lines(CRASH, ADD, {**CRASH, "number": 7}))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert kinds(done.stdout) == ["bug", "feature", "bug"]
+    assert all(set(json.loads(line)) == {"kind", "confidence"} for line in done.stdout.splitlines())
+
+
+def test_a_file_reads_as_standard_input_does(tmp_path: Path) -> None:
+    (tmp_path / "issues.jsonl").write_bytes(b"\xef\xbb\xbf" + lines(CRASH) + b"\n  \n" + lines(ADD).rstrip())
+    assert kinds(triage(tmp_path, "classify", "issues.jsonl").stdout) == ["bug", "feature"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param({"title": "Crash on start", "body": None}, id="null-body"),
+        pytest.param({"title": "Crash on start"}, id="no-body"),
+        pytest.param({"title": None, "body": "Crash: it fails with a wrong error since 2.0."}, id="null-title"),
+        pytest.param({"title": "Crash on start", "body": "It crashes. " * 500_000}, id="six-megabytes"),
+        pytest.param({"title": "Crash \ud800", "body": "\x00\u202e crash"}, id="odd-characters"),
+    ],
+)
+def test_what_is_an_issue_is_answered(tmp_path: Path, line: object) -> None:
+    done = triage(tmp_path, "classify", "-", stdin=lines(line))
+    assert done.returncode == 0
+    assert kinds(done.stdout) == ["bug"]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        pytest.param(b"{", "is not JSON", id="cut"),
+        pytest.param(b"[1]", "is not an object", id="list"),
+        pytest.param(b'{"name": 1}', 'neither "title" nor "body"', id="no-issue"),
+        pytest.param(b'{"title": 1}', '"title" that is not text', id="number"),
+        pytest.param(b'{"title": "\xff"}', "not UTF-8", id="bytes"),
+        pytest.param(b"[" * 200_000, "nested too deeply", id="deep"),
+    ],
+)
+def test_a_bad_line_is_named_after_the_good_ones_are_answered(tmp_path: Path, line: bytes, says: str) -> None:
+    done = triage(tmp_path, "classify", "-", stdin=lines(CRASH) + b"\n" + line + b"\n" + lines(ADD))
+    assert done.returncode == 2
+    assert kinds(done.stdout) == ["bug"]
+    assert done.stderr.startswith("triage: line 3 ")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_nothing_in_is_nothing_out(tmp_path: Path) -> None:
+    done = triage(tmp_path, "classify", "-")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    done = triage(tmp_path, "classify", "nowhere.jsonl")
+    assert done.returncode == 2
+    assert "nowhere.jsonl" in done.stderr
+
+
+def test_an_answer_comes_before_the_next_line_is_sent() -> None:
+    with subprocess.Popen(
+        command("classify", "-"), cwd=ROOT, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        for issue in (CRASH, ADD):
+            process.stdin.write(lines(issue))
+            process.stdin.flush()
+            assert "kind" in json.loads(process.stdout.readline())
+        process.stdin.close()
+        assert process.wait(60) == 0

@@ -1,0 +1,112 @@
+"""The model of kinds is learnt the same way every time, and learns what holds in repositories it has not seen."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from nodes.kinds.model import LEARNT, WEIGHTS, load_model
+from tests.kinds.examples import folds, repositories_out
+from tests.kinds.issues import made_up
+from tests.kinds.learner import fit, shares, temperature
+from tests.kinds.recipe import LEFT_OVER, learn
+from tests.kinds.scores import Guess, f1, macro_f1, mean_macro_f1, table
+from tests.kinds.train import as_text
+
+MOST_BYTES = 1_000_000
+
+
+def test_the_same_issues_give_the_same_file_byte_for_byte() -> None:
+    examples = made_up()
+    assert as_text(learn(examples)) == as_text(learn(list(examples)))
+
+
+def test_a_repository_never_seen_is_judged_right() -> None:
+    for known, unknown in repositories_out(made_up()):
+        model = learn(known)
+        guesses = []
+        for example in unknown:
+            sure = model.shares(example.terms)
+            best = max(sure, key=lambda kind: sure[kind])
+            guesses.append(Guess(example.repository, example.kind, best, sure[best]))
+        assert macro_f1(guesses) > 0.9
+
+
+def test_what_only_one_repository_says_is_no_term_of_the_first_step() -> None:
+    model = learn(made_up())
+    for field, weights in model.fields.items():
+        assert ("anchor" in weights) <= (field in LEFT_OVER)
+
+
+def test_what_is_written_can_be_read_again(tmp_path) -> None:
+    model = learn(made_up())
+    file = tmp_path / "weights.json"
+    file.write_text(as_text(model), encoding="utf-8")
+    text = (tmp_path / "weights.json").read_text(encoding="utf-8")
+    assert json.loads(text)["kinds"] == list(LEARNT)
+    example = made_up()[0]
+    assert load_model(file).shares(example.terms) == pytest.approx(model.shares(example.terms))
+
+
+def test_a_model_of_other_kinds_is_refused(tmp_path) -> None:
+    file = tmp_path / "weights.json"
+    file.write_text('{"kinds": ["ham", "spam"], "bias": [], "temperature": 1, "fields": {}}', encoding="utf-8")
+    with pytest.raises(ValueError, match="other kinds"):
+        load_model(file)
+
+
+def test_the_file_that_ships_is_small_and_a_term_a_line() -> None:
+    text = WEIGHTS.read_text(encoding="utf-8")
+    assert len(text) < MOST_BYTES
+    assert max(map(len, text.split("\n"))) < 400
+    assert load_model().temperature > 0
+
+
+def test_every_issue_is_measured_once() -> None:
+    examples = made_up()
+    for splits in (folds, repositories_out):
+        measured = [one for _, unknown in splits(examples) for one in unknown]
+        assert sorted(map(id, measured)) == sorted(map(id, examples))
+    for known, unknown in repositories_out(examples):
+        assert not {one.repository for one in known} & {one.repository for one in unknown}
+
+
+def test_the_fit_has_no_slope_left() -> None:
+    wanted = np.eye(3)[[0, 1, 2, 0, 1, 2]]
+    columns = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
+    alike = columns @ columns.T
+    found = fit(alike, wanted, 1.0, np.zeros_like(wanted))
+    assert np.abs(shares(alike @ found) - wanted + found).max() < 1e-6
+
+
+@pytest.mark.parametrize("heat", [0.8, 1.5, 3.0])
+def test_the_temperature_undoes_too_much_confidence(heat: float) -> None:
+    rows = np.random.default_rng(1).normal(size=(4_000, 3))
+    drawn = np.random.default_rng(2).random(4_000)[:, None] < shares(rows).cumsum(axis=1)
+    wanted = np.eye(3)[drawn.argmax(axis=1)]
+    assert temperature(rows * heat, wanted) == pytest.approx(heat, rel=0.15)
+
+
+def _guess(kind: str, said: str, repository: str = "a") -> Guess:
+    return Guess(repository, kind, said, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("guesses", "expected"),
+    [
+        pytest.param([_guess("bug", "bug")], 1.0, id="right"),
+        pytest.param([_guess("bug", "feature")], 0.0, id="wrong"),
+        pytest.param([_guess("bug", "bug"), _guess("bug", "docs")], 2 / 3, id="a-rare-kind-is-a-miss"),
+        pytest.param([_guess("feature", "feature")], 0.0, id="not-there"),
+    ],
+)
+def test_f1(guesses, expected) -> None:
+    assert f1(guesses, "bug") == pytest.approx(expected)
+
+
+def test_repositories_count_alike_in_the_table() -> None:
+    guesses = [_guess(kind, kind, "a/a") for kind in LEARNT] * 5 + [_guess("bug", "question", "b/b")]
+    assert mean_macro_f1(guesses) == pytest.approx(0.5)
+    assert table("t", guesses).splitlines()[-1].split() == ["mean", "0.500", "0.500", "0.500", "0.500"]

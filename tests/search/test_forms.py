@@ -1,0 +1,155 @@
+"""A repository's issue forms: read from its commit, whatever stands in them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nodes.search.engine import Engine
+from nodes.search.forms import MAX_FIELDS, MAX_FORMS, MAX_LABEL, FormField, read_form
+from tests.repositories import make_repository
+
+BUG = """\
+name: Bug report
+labels: [bug]
+body:
+  - type: markdown
+    attributes: {value: Thanks!}
+  - type: input
+    id: version
+    attributes: {label: "Which  version?", placeholder: 1.2.3}
+    validations: {required: true}
+  - type: textarea
+    attributes:
+      label: Steps to reproduce
+      value: |
+        1. open
+        2. close
+  - type: checkboxes
+    attributes:
+      label: Before you send this
+      options: [{label: I searched, required: true}]
+"""
+TEMPLATE = """\
+---
+name: Bug
+about: Say what is wrong
+---
+<!-- Thanks! -->
+**Describe the bug**
+A clear and concise description.
+
+### Version
+"""
+
+
+def test_a_form_says_what_it_requires_and_what_stands_there_already() -> None:
+    form = read_form(".github/ISSUE_TEMPLATE/bug.yml", BUG)
+    assert form is not None
+    assert form.name == "Bug report"
+    assert form.fields == (
+        FormField("Which version?", required=True),
+        FormField("Steps to reproduce", preset="1. open\n2. close"),
+    )
+
+
+def test_a_template_asks_by_its_headings() -> None:
+    form = read_form("ISSUE_TEMPLATE/bug.md", TEMPLATE)
+    assert form is not None
+    assert form.fields == (
+        FormField("Describe the bug", preset="A clear and concise description."),
+        FormField("Version"),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("name: [", id="not-yaml"),
+        pytest.param("- 1\n- 2", id="a-list"),
+        pytest.param("body: 3", id="no-fields"),
+        pytest.param("body: [3, {type: input}, {type: input, attributes: [1]}]", id="odd-fields"),
+        pytest.param("a: &a [x]\nbody: *a", id="alias"),
+        pytest.param("body: " + "[" * 5_000, id="deep"),
+        pytest.param("body: [" + "1," * 9_000 + "1]", id="long"),
+        pytest.param("!!python/object/apply:os.system ['true']", id="tag"),
+        pytest.param("body: 2001-99-99", id="impossible-day"),
+        pytest.param("a: \x00", id="control-character"),
+    ],
+)
+def test_what_asks_for_nothing_is_no_form(text: str) -> None:
+    assert read_form("bug.yml", text) is None
+    assert read_form("bug.md", text) is None
+
+
+def test_labels_and_their_number_are_bounded() -> None:
+    fields = "".join(f"  - {{type: input, attributes: {{label: '{n} {'x' * 300}'}}}}\n" for n in range(100))
+    form = read_form("bug.yml", f"name: Bug\nbody:\n{fields}")
+    assert form is not None
+    assert len(form.fields) == MAX_FIELDS
+    assert max(len(field.label) for field in form.fields) == MAX_LABEL
+
+
+PIECES = [
+    "body:",
+    " - ",
+    "{",
+    "[",
+    "&a ",
+    "*a",
+    ": ",
+    "type: input",
+    "\n",
+    "\t",
+    "!!x ",
+    "'",
+    '"',
+    "|",
+    "? ",
+    "---\n",
+    "**",
+]
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max_size=80))
+def test_no_text_is_refused(text: str) -> None:
+    for path in ("a.yml", "a.md"):
+        read_form(path, text)
+
+
+@pytest.mark.parametrize("piece", [*PIECES, "a: b\n", "- a\n", "# a\n", "a"])
+def test_no_text_takes_long(piece: str) -> None:
+    before = time.process_time()
+    read_form("a.yml", piece * 200_000)
+    read_form("a.md", piece * 10_000)
+    assert time.process_time() - before < 2
+
+
+def test_forms_are_those_of_the_commit_and_not_of_the_checkout(tmp_path: Path) -> None:
+    make_repository(
+        tmp_path / "r",
+        {
+            ".github/ISSUE_TEMPLATE/bug.yml": BUG,
+            ".github/ISSUE_TEMPLATE/config.yml": "blank_issues_enabled: false\n",
+            ".github/ISSUE_TEMPLATE/huge.yml": BUG + "#" * 100_000,
+            ".github/ISSUE_TEMPLATE/old.md": TEMPLATE,
+            "docs/other.yml": BUG,
+        },
+    )
+    folder = tmp_path / "r" / ".github" / "ISSUE_TEMPLATE"
+    folder.mkdir(parents=True)
+    (folder / "bug.yml").write_text("name: other\n", encoding="utf-8")
+    engine = Engine(tmp_path / "r")
+    assert [form.path.rpartition("/")[2] for form in engine.forms("HEAD")] == ["bug.yml", "old.md"]
+
+
+def test_no_more_forms_are_read_than_a_repository_has_use_for(tmp_path: Path) -> None:
+    files = {f".github/ISSUE_TEMPLATE/{n:02}.yml": BUG.replace("Bug report", f"Bug {n}") for n in range(MAX_FORMS + 9)}
+    make_repository(tmp_path / "r", files)
+    assert len(Engine(tmp_path / "r").forms("HEAD")) == MAX_FORMS
