@@ -14,6 +14,8 @@ from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate
 
 SHORT_TEXT = 12
 """Words of prose below which an issue without code or errors says too little to search by."""
+MOST_NAMES = 5
+"""Versions and platforms that a report repeats, of each as many."""
 
 
 def compose(
@@ -29,6 +31,8 @@ def compose(
         kind=draft.kind,
         severity=draft.severity,
         severity_reason=draft.severity_reason,
+        affected_versions=_said(case.facts.versions),
+        platforms=_said(case.facts.platforms),
         root_cause=draft.root_cause or None,
         suspects=found,
         missing=tuple(dict.fromkeys((*draft.missing, *_unanswered(state)))),
@@ -79,6 +83,10 @@ def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
         return "I could not locate this in the code."
     symbol = f" — `{suspects[0].symbol}`" if suspects[0].symbol else ""
     return f"Likely in `{suspects[0].path}`{symbol}."[:300]
+
+
+def _said(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name[:80] for name in names))[:MOST_NAMES]
 
 
 def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case) -> Suspect | None:

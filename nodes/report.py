@@ -134,6 +134,10 @@ class TriageReport(Part):
     kind: Kind = "bug"
     severity: Severity = "unknown"
     severity_reason: Line = ""
+    affected_versions: tuple[Line, ...] = ()
+    """Versions that the issue names, each with what it is the version of, as written there."""
+    platforms: tuple[Line, ...] = ()
+    """Systems, browsers and runtimes that the issue names."""
     root_cause: Text | None = None
     """The hypothesis, each sentence citing evidence; None where no cause is claimed."""
     not_found: NotFoundReason | None = None

@@ -19,6 +19,7 @@ def maintainers(report: TriageReport, links: Links) -> str:
     parts = [
         *(_quote(number, suspect) for number, suspect in enumerate(report.suspects, 1)),
         *_changes(report, links),
+        affected(report),
         bullets("Less likely", map(prose, report.ruled_out)),
         sentence("How to confirm", report.how_to_confirm),
         sentence("For review", report.review_message),
@@ -28,6 +29,13 @@ def maintainers(report: TriageReport, links: Links) -> str:
         _owner(report),
     ]
     return fold("For maintainers: evidence, what is less likely, next step", "\n\n".join(filter(None, parts)))
+
+
+def affected(report: TriageReport) -> str:
+    """What the issue says it happens with and on."""
+    versions, platforms = (", ".join(map(code, names)) for names in (report.affected_versions, report.platforms))
+    said = [f"**Versions named:** {versions}" if versions else "", f"**Platforms:** {platforms}" if platforms else ""]
+    return " · ".join(filter(None, said))
 
 
 def about(report: TriageReport, record: Record | None = None) -> str:

@@ -29,6 +29,8 @@ FOUND = TriageReport(
     verdict="Likely in `parser/lexer.py` — `Lexer.scan`, which is on the reporter's stack trace.",
     severity="high",
     severity_reason="The report speaks of a hang.",
+    affected_versions=("lexer 2.4.1", "2.3.2"),
+    platforms=("windows",),
     root_cause="`KeyError` is probably raised in or through `Lexer.scan` in `parser/lexer.py` [E1, E2]. "
     "If the fault is not there, `read` in `parser/reader.py` comes next [E3].",
     suspects=(

@@ -1,0 +1,82 @@
+"""What a run by rules makes of a report: kind, severity, versions, platforms, and what its repository's form lacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.brains.rules import RulesBrain
+from nodes.facts import read_facts
+from nodes.report import TriageReport
+from nodes.run import Finished, advance, initial_state
+from nodes.search.forms import FormField, IssueForm
+from tests.fakes import SHA, FakeCode, context
+from tests.graph.test_run import graph
+
+FORM = IssueForm(
+    ".github/ISSUE_TEMPLATE/bug.yml",
+    "Bug report",
+    (FormField("Version", required=True), FormField("Database", required=True)),
+)
+BODY = """\
+### Version
+
+scan-tool 2.4.1 on Windows
+
+### Database
+
+_No response_
+
+### What happens
+
+`scan` hangs. I expected an end.
+
+```
+scan("x")
+```
+"""
+
+
+async def report_on(title: str, body: str) -> tuple[TriageReport, list[str]]:
+    brain = RulesBrain()
+    given: dict[str, Any] = {"title": title, "body": body, "facts": read_facts(title, body)}
+    ctx = context(brain, code=FakeCode(asks=(FORM,)), rules=brain, **given)
+    outcome = await advance(graph(), ctx, "t", initial_state(title, body, repository="o/r", sha=SHA))
+    assert isinstance(outcome, Finished)
+    report = outcome.state.report
+    assert report is not None
+    return report, [entry.node for entry in outcome.state.trace]
+
+
+async def test_a_report_says_what_it_happens_with_how_bad_it_is_and_what_the_form_lacks() -> None:
+    report, nodes = await report_on("scan hangs on an open quote", BODY)
+    assert "codebase_search" in nodes
+    assert report.kind == "bug"
+    assert (report.severity, report.severity_reason) == ("high", "The report speaks of a hang.")
+    assert report.affected_versions == ("scan-tool 2.4.1",)
+    assert report.platforms == ("windows",)
+    assert report.missing == ("“Database”, which the issue form asks for",)
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "kind"),
+    [
+        pytest.param("Add support for YAML", "It would be nice to have this option.", "feature", id="feature"),
+        pytest.param(
+            "How do I read a file?", "I am wondering how to do it. Any help? Thanks.", "question", id="question"
+        ),
+    ],
+)
+async def test_what_is_surely_no_bug_is_not_searched(title: str, body: str, kind: str) -> None:
+    report, nodes = await report_on(title, body)
+    assert "codebase_search" not in nodes
+    assert report.kind == kind
+    assert report.missing == ()
+    assert report.severity == "unknown"
+
+
+async def test_what_may_be_a_bug_is_searched_whatever_is_likelier() -> None:
+    report, nodes = await report_on("`scan` should return the rest", "Currently `scan` returns nothing instead.")
+    assert "codebase_search" in nodes
+    assert report.kind == "bug"
