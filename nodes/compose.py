@@ -50,12 +50,13 @@ def compose(
     )
 
 
-def conclude(report: TriageReport, gate: Gate, case: Case) -> TriageReport:
-    """The report as it leaves: below the gate it claims no cause and says why."""
+def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float = 0.0) -> TriageReport:
+    """The report as it leaves: below the gate, or what maintainers ask for, it claims no cause and says why."""
     review = gate.outcome != "accept"
     if report.kind == "security":
         return report.model_copy(update={"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": ""})
-    may_claim = not review and report.confidence >= LOW_CONFIDENCE and report.root_cause and report.suspects
+    sure = report.confidence >= max(LOW_CONFIDENCE, claim_from)
+    may_claim = not review and sure and report.root_cause and report.suspects
     if may_claim:
         return report
     if not review and case.state.tier == "simple":

@@ -254,3 +254,5 @@ class Context:
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"
     """In which a model writes, as a code such as ``de``; rules write English."""
+    claim_from: float = 0.0
+    """Confidence below which no cause is claimed, where that is more than the gate asks for anyway."""

@@ -40,7 +40,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         update |= {"best_draft": _better(report, state.best_draft)}
         update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
     else:
-        chosen = conclude(_better(report, state.best_draft), verdict, case)
+        chosen = conclude(_better(report, state.best_draft), verdict, case, context.claim_from)
         dated, history = await add_history(chosen, case, context)
         whole, past = await add_past_issues(dated, case, context, history)
         final = _drafted(whole, context)

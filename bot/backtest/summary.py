@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.backtest.run import Found
 from bot.backtest.score import LEAST, Fifth, Threshold, calibration, fifths, hits, recommend
+from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,15 @@ def _advice(threshold: Threshold | None, about: About, cases: int) -> str:
     return (
         f"Speak from:  confidence {threshold.confidence:.2f}: {threshold.precision:.0%} of first files are right there "
         f"(wanted {about.target:.0%}), in {threshold.coverage:.0%} of issues ({threshold.cases})."
+        f"{_applied(threshold)}"
     )
+
+
+def _applied(threshold: Threshold) -> str:
+    """What to do with it: a repository can ask for more than the gate does, never for less."""
+    if threshold.confidence <= LOW_CONFIDENCE:
+        return f"\n             A cause is claimed from {LOW_CONFIDENCE} on as it comes, so there is nothing to set."
+    return f"\n             As `limits: {{claim_from: {round(threshold.confidence, 4):g}}}` in .github/triage.yml it holds there."
 
 
 def _cost(found: Found, about: About) -> str:

@@ -173,6 +173,7 @@ def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
         renderer=MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}"),
         facts=read_facts(issue.title, issue.body),
         language=config.language,
+        claim_from=config.limits.claim_from,
         past=StoredPast(turn.store.repository.past, turn.github, turn.ref) if config.earlier_issues else None,
     )
 

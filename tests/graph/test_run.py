@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,15 @@ async def finish(ctx: Any, start: BugTriageState = START) -> BugTriageState:
 
 def route_of(state: BugTriageState) -> list[str]:
     return [entry.decision for entry in state.trace if entry.node == "supervisor"]
+
+
+@pytest.mark.parametrize(("claim_from", "claims"), [(0.0, True), (0.65, True), (0.99, False)])
+async def test_no_cause_is_claimed_below_what_maintainers_ask_for(claim_from: float, claims: bool) -> None:
+    state = await finish(replace(context(ScriptedBrain(list(PLAIN))), claim_from=claim_from))
+    assert state.report is not None
+    assert (state.report.root_cause is not None) == claims
+    assert claims or state.report.verdict.startswith("No cause claimed")
+    assert state.report.suspects
 
 
 async def test_a_plain_run_claims_a_cause_that_was_checked() -> None:

@@ -27,6 +27,7 @@ ignore_paths: ["vendor/**", "*.min.js"]
 limits:
   runs_per_day: 20
   questions: 1
+  claim_from: 0.8
 opt_out_label: no bots
 language: de
 commands:
@@ -39,6 +40,7 @@ def test_every_key_is_read() -> None:
     config = read_config(WHOLE)
     assert (config.mode, config.brain, config.language, config.opt_out_label) == ("label", "rules", "de", "no bots")
     assert (config.limits.questions, config.commands["stop"]) == (1, "maintainer")
+    assert config.limits.claim_from == 0.8
     assert config.labels.allows("area: lexer")
     assert config.labels.allows("type: bug")
     assert not config.labels.allows("wontfix")
