@@ -102,7 +102,8 @@ def _applied(threshold: Threshold) -> str:
     """What to do with it: a repository can ask for more than the gate does, never for less."""
     if threshold.confidence <= LOW_CONFIDENCE:
         return f"\n             A cause is claimed from {LOW_CONFIDENCE} on as it comes, so there is nothing to set."
-    return f"\n             As `limits: {{claim_from: {round(threshold.confidence, 4):g}}}` in .github/triage.yml it holds there."
+    setting = f"limits: {{claim_from: {round(threshold.confidence, 4):g}}}"
+    return f"\n             As `{setting}` in .github/triage.yml it holds there."
 
 
 def _cost(found: Found, about: About) -> str:
