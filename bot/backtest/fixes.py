@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from nodes.search.errors import SearchError
 from nodes.search.git import Repository
 from nodes.search.history.closing import references, reverted
 from nodes.search.history.mainline import Landed, files_of, read_mainline
@@ -99,7 +100,10 @@ def _fixes(landed: Landed, project: str) -> Iterator[Fix]:
 
 
 def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> Answered:
-    gold = gold_of(repository, changed, fix.landed.parent)
+    try:
+        gold = gold_of(repository, changed, fix.landed.parent)
+    except SearchError:
+        return Answered(fix, (), "the commit before the fix is not here in full")
     if not gold:
         return Answered(fix, (), "the fix changed no source file that was there before it")
     if len(gold) > MOST_FILES:

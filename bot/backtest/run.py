@@ -119,6 +119,7 @@ async def _run(repository: Repository, triagist: Triagist, case: Case) -> Scored
         seconds=round(blind.seconds, 3),
         calls=usage.calls,
         tokens=usage.input_tokens + usage.output_tokens,
+        fell_back=bool(blind.result.metrics.fallbacks),
         place_rank=_place_rank(blind.places, lines),
     )
 

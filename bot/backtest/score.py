@@ -33,6 +33,8 @@ class Scored:
     seconds: float
     calls: int = 0
     tokens: int = 0
+    fell_back: bool = False
+    """Rules judged a part of it, as the model did not."""
     place_rank: int = 0
     """Of the first place that holds a line the fix changed, from 1; 0 where none of those named does."""
 

@@ -43,6 +43,7 @@ def as_document(found: Found, about: About) -> dict[str, Any]:
             "seconds_an_issue": round(_mean([case.seconds for case in found.cases]), 3),
             "calls": sum(case.calls for case in found.cases),
             "tokens": sum(case.tokens for case in found.cases),
+            "fell_back": sum(case.fell_back for case in found.cases),
         },
         "cases": [case.document() for case in found.cases],
     }
@@ -110,7 +111,11 @@ def _cost(found: Found, about: About) -> str:
     calls, tokens = sum(case.calls for case in found.cases), sum(case.tokens for case in found.cases)
     each = _mean([case.seconds for case in found.cases])
     model = f"{calls} model calls, {tokens} tokens" if calls else "no model, no tokens"
-    return f"Cost:        {about.seconds:.0f} s in all, {each:.2f} s an issue; judged by {about.judge}: {model}."
+    fell_back = sum(case.fell_back for case in found.cases)
+    instead = f" In {fell_back} issues rules judged a part of it, as the model did not." if fell_back else ""
+    return (
+        f"Cost:        {about.seconds:.0f} s in all, {each:.2f} s an issue; judged by {about.judge}: {model}.{instead}"
+    )
 
 
 def _left_out(found: Found) -> list[str]:

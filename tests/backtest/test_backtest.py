@@ -25,6 +25,7 @@ from nodes.search.engine import Engine
 from tests.backtest.story import ISSUES, build, write_issues
 from tests.cli.process import command, environment, triage
 from tests.github_server import Fault, GitHubServer, serve_github
+from tests.model_server import error, serve
 from tests.repositories import git
 
 
@@ -37,8 +38,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 def run(path: Path, data: Path, **asked: Any) -> tuple[Found, About]:
     """A backtest in this process."""
     engine = Engine(path, data / "repos")
-    given = {name: asked.pop(name) for name in ("github_api_url", "github_token") if name in asked}
-    settings = Settings(triage_data_dir=data, triage_brain="rules", **given)
+    given = {name: asked.pop(name) for name in set(Settings.model_fields) & set(asked)}
+    settings = Settings(**{"triage_data_dir": data, "triage_brain": "rules", **given})
     return asyncio.run(answer(engine, engine.commit("main"), settings, Asked(**asked), lambda *_: None))
 
 
@@ -216,3 +217,14 @@ def test_a_limit_met_halfway_costs_nothing_that_was_read(
 def test_a_github_that_is_not_there_is_said_in_one_line(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--issues FILE"):
         run(story[0], tmp_path, github="octo/feed", github_api_url="http://127.0.0.1:9")
+
+
+def test_a_model_is_counted_with_its_cost_and_its_failures(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    with serve() as model:
+        model.script = [error(503)]
+        given = {"triage_brain": "llm", "openai_base_url": model.url, "openai_api_key": "k"}
+        found, about = run(story[0], tmp_path, issues=write_issues(tmp_path / "i.jsonl", {2: ISSUES[2]}), **given)
+    assert [case.fell_back for case in found.cases] == [True]
+    said = as_text(found, about)
+    assert "judged by gpt-4o" in said
+    assert "In 1 issues rules judged a part of it" in said
