@@ -10,13 +10,14 @@ from bot.backtest.score import Fifth, Threshold, curve, fifths
 _SIDE, _TOP, _LEFT, _GAP = 260, 64, 56, 96
 _WIDTH, _HEIGHT = _LEFT + 2 * _SIDE + _GAP + 24, _TOP + _SIDE + 64
 _STYLE = """
-  svg { font: 12px system-ui, sans-serif; --ink: #1f2328; --faint: #d0d7de; --one: #0969da; --two: #bc4c00; }
-  @media (prefers-color-scheme: dark) { svg { --ink: #e6edf3; --faint: #30363d; --one: #58a6ff; --two: #f0883e;
-    background: #0d1117; } }
-  text { fill: var(--ink); } .title { font-size: 14px; font-weight: 600; } .axis { stroke: var(--faint); }
-  .ideal { stroke: var(--faint); stroke-dasharray: 4 4; } .one { stroke: var(--one); fill: none; stroke-width: 2; }
-  .two { stroke: var(--two); fill: none; stroke-width: 2; } .dot { fill: var(--one); }
-  .in-one { fill: var(--one); } .in-two { fill: var(--two); }
+  svg { font: 12px system-ui, sans-serif; } text { fill: #1f2328; } .title { font-size: 14px; font-weight: 600; }
+  .axis { stroke: #d0d7de; } .ideal { stroke: #8c959f; stroke-dasharray: 4 4; }
+  .one { stroke: #0969da; fill: none; stroke-width: 2; } .two { stroke: #bc4c00; fill: none; stroke-width: 2; }
+  .dot, .in-one { fill: #0969da; } .in-two { fill: #bc4c00; }
+  @media (prefers-color-scheme: dark) {
+    svg { background: #0d1117; } text { fill: #e6edf3; } .axis { stroke: #30363d; } .one { stroke: #58a6ff; }
+    .two { stroke: #f0883e; } .dot, .in-one { fill: #58a6ff; } .in-two { fill: #f0883e; }
+  }
 """
 
 
@@ -38,7 +39,7 @@ def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: s
             f'<text class="title" x="{_LEFT}" y="22">{escape(title)}</text>',
             _frame(_LEFT, "right, by fifths of confidence", "confidence"),
             *_reliability(fifths(cases)),
-            _frame(right, "if it spoke only from there on", "confidence"),
+            _frame(right, "from there on:", "confidence"),
             *_trade(curve(cases), chosen, right),
             "</svg>\n",
         )
@@ -89,4 +90,7 @@ def _trade(points: Sequence[Threshold], chosen: Threshold | None, left: int) -> 
         x = left + _SIDE * chosen.confidence
         lines.append(f'<path class="ideal" d="M{x:.1f} {_TOP}V{bottom}"><title>{_spoken(chosen)}</title></path>')
     key = f'<text x="{left + _SIDE}" y="{_TOP - 12}" text-anchor="end">'
-    return [*lines, f'{key}<tspan class="in-one">right</tspan> · <tspan class="in-two">issues spoken on</tspan></text>']
+    return [
+        *lines,
+        f'{key}<tspan class="in-one">share right</tspan> · <tspan class="in-two">share of issues</tspan></text>',
+    ]

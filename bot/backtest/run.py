@@ -43,7 +43,9 @@ class Case:
     def key(self, judge: str) -> str:
         """Names everything that the outcome depends on: of another release's, nothing is taken over."""
         landed, engine = self.answered.fix.landed, repr(load_weights()) + parser_version()
-        return digest(landed.sha, landed.parent, self.text.title, self.text.body, judge, engine)
+        return digest(
+            str(self.answered.fix.number), landed.sha, landed.parent, self.text.title, self.text.body, judge, engine
+        )
 
 
 @dataclass

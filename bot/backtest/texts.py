@@ -78,8 +78,14 @@ class MessageTexts:
 
     said = "from commit messages, which were written by who knew the fix: easier, or harder, than issues"
 
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+
     async def of(self, fix: Fix) -> Text | None:
-        """What the message says, less its numbers; a merge's is its pull request's title."""
+        """What the message says, less its numbers, once; a merge's is its pull request's title."""
+        if fix.landed.sha in self._used:  # it closes another issue as well, in the same words
+            return None
+        self._used.add(fix.landed.sha)
         message = fix.landed.message.strip()
         if _MERGE.match(message):
             message = message.partition("\n")[2].strip() or next(iter(fix.landed.merged), "").strip()
