@@ -104,6 +104,7 @@ def _apply(db: Connection, given: _Given, now: float) -> None:
     if effects.muted is not None:
         db.execute(_MUTE, (issue_key, int(effects.muted)))
     if effects.start:
+        db.lock([issue_key])
         guid = f"command:{issue_key}:{given.comment.id}:{given.comment.updated_at}"
         insert_job(db, guid, given.ordinal, _started(given.ref, effects), now)
 

@@ -47,6 +47,9 @@ class Connection(Protocol):
     def executemany(self, statement: str, rows: Iterable[Sequence[Value]], /) -> Rows:
         """Run a statement for each row."""
 
+    def lock(self, keys: Iterable[str], /) -> None:
+        """Let nobody else store jobs under these keys before this transaction ends, so that ids grow with time."""
+
 
 Work = Callable[[Connection], T]
 """May be run again from its start if it met another one: it changes nothing but the database."""

@@ -78,6 +78,7 @@ def _tell(batch: Sequence[tuple[Arrival, asyncio.Future[bool]]], error: Exceptio
 
 
 def _store(db: Connection, arrivals: Sequence[Arrival], now: float) -> list[bool]:
+    db.lock(work.key for arrival in arrivals for work in arrival.work)
     return [_store_one(db, arrival, now) for arrival in arrivals]
 
 

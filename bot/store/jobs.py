@@ -155,6 +155,7 @@ def settle_job(db: Connection, job: Job, said: str, next_work: Sequence[Work], n
         NotOursError: another attempt has it; nothing of the transaction may stay.
     """
     _release(db, job, "done", now, said)
+    db.lock(work.key for work in next_work)
     for ordinal, work in enumerate(next_work):
         insert_job(db, f"job:{job.id}:{job.attempt}", ordinal, work, now)
 

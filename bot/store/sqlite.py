@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +20,16 @@ PATIENCE, NAP = 30.0, 0.001
 _PAGES, _PAGES_OVERDUE = 1_000, 20_000
 
 T = TypeVar("T")
-Work = Callable[[sqlite3.Connection], T]
+
+
+class _File(sqlite3.Connection):
+    """The file, to one thread."""
+
+    def lock(self, keys: Iterable[str], /) -> None:
+        """Nothing to do: a transaction that writes has the whole file."""
+
+
+Work = Callable[[_File], T]
 
 
 class SqliteDatabase:
@@ -70,8 +79,8 @@ class SqliteStore(Store):
         super().__init__(SqliteDatabase(path, tidy=tidy))
 
 
-def _connect(path: Path, pages: int) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None)
+def _connect(path: Path, pages: int) -> _File:
+    connection = sqlite3.connect(path, isolation_level=None, factory=_File)
     connection.execute("PRAGMA busy_timeout = 30000")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
@@ -81,7 +90,7 @@ def _connect(path: Path, pages: int) -> sqlite3.Connection:
     return connection
 
 
-def _bring_up_to_date(connection: sqlite3.Connection) -> None:
+def _bring_up_to_date(connection: _File) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(STEPS):
         raise UserError(
@@ -93,7 +102,7 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {len(STEPS)}")
 
 
-def _in_transaction(connection: sqlite3.Connection, work: Work[T]) -> T:
+def _in_transaction(connection: _File, work: Work[T]) -> T:
     try:
         _patiently(connection, lambda db: db.execute("BEGIN IMMEDIATE"))
         result = work(connection)
@@ -107,7 +116,7 @@ def _in_transaction(connection: sqlite3.Connection, work: Work[T]) -> T:
     return result
 
 
-def _patiently(connection: sqlite3.Connection, work: Work[T]) -> T:
+def _patiently(connection: _File, work: Work[T]) -> T:
     """Wait for another process's commit; SQLite's own waiting sleeps up to a tenth of a second at a time."""
     until = time.monotonic() + PATIENCE
     while True:
@@ -119,6 +128,6 @@ def _patiently(connection: sqlite3.Connection, work: Work[T]) -> T:
             time.sleep(NAP)
 
 
-def _roll_back(connection: sqlite3.Connection) -> None:
+def _roll_back(connection: _File) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +11,7 @@ from bot.jobs import Continue, Job, Triage
 from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, Relation
 from bot.store.deliveries import Arrival
 from bot.store.questions import NoSlotError
-from bot.store.sqlite import SqliteStore
-from bot.store.tables import IssueStore
+from bot.store.tables import IssueStore, Store
 from bot.store.tenant import ForeignKeyError
 from nodes.state import HumanExchange
 
@@ -23,18 +20,11 @@ OTHER = IssueRef("github.com", 7, 91, "octo", "other", 4)
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "store.db")
-    yield store
-    await store.aclose()
-
-
-@pytest.fixture
-def issue(store: SqliteStore) -> IssueStore:
+def issue(store: Store) -> IssueStore:
     return store.for_issue(REF)
 
 
-async def claimed(store: SqliteStore, guid: str = "g") -> Job:
+async def claimed(store: Store, guid: str = "g") -> Job:
     await store.inbox.accept(Arrival(guid, "issues", b"{}", (Triage(ref=REF, why="opened"),)))
     job = await store.jobs.claim("run", "me")
     assert job is not None
@@ -62,7 +52,7 @@ async def test_an_effect_is_pending_until_it_is_done_as_it_is_wanted(issue: Issu
     assert [effect.wanted_hash for effect in await effects.pending(REF.key)] == ["h2"]
 
 
-async def test_one_repository_cannot_reach_into_another(store: SqliteStore) -> None:
+async def test_one_repository_cannot_reach_into_another(store: Store) -> None:
     mine = store.for_repository(REF.repository)
     with pytest.raises(ForeignKeyError):
         mine.issue(OTHER)
@@ -91,7 +81,7 @@ async def test_a_question_is_asked_once_settled_once_and_there_are_two(issue: Is
     assert [exchange.answer for exchange in await questions.exchanges(REF.key)] == ["2.4"]
 
 
-async def test_a_command_counts_once_however_often_it_is_applied(store: SqliteStore, issue: IssueStore) -> None:
+async def test_a_command_counts_once_however_often_it_is_applied(store: Store, issue: IssueStore) -> None:
     effects = CommandEffects(
         signals=(NewSignal("redirect", "look at the parser"),), start=True, relations=(Relation(3, duplicate=True),)
     )
@@ -123,9 +113,7 @@ async def test_a_run_keeps_the_commit_it_began_with(issue: IssueStore) -> None:
     assert (following.number, following.sha) == (2, "")
 
 
-async def test_a_redirect_that_came_too_late_for_the_run_starts_the_next_step(
-    store: SqliteStore, issue: IssueStore
-) -> None:
+async def test_a_redirect_that_came_too_late_for_the_run_starts_the_next_step(store: Store, issue: IssueStore) -> None:
     job, run = await claimed(store), await issue.runs.open()
     await issue.control.apply(
         comment(), 0, "redirect x", CommandEffects(signals=(NewSignal("redirect", "x"),), start=False)
@@ -136,7 +124,7 @@ async def test_a_redirect_that_came_too_late_for_the_run_starts_the_next_step(
     assert following.work == Continue(ref=REF)
 
 
-async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: SqliteStore, issue: IssueStore) -> None:
+async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: Store, issue: IssueStore) -> None:
     job, run = await claimed(store), await issue.runs.open()
     await store.jobs.recover(blame=False)
     with pytest.raises(NotOursError):
@@ -146,7 +134,7 @@ async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: Sqlit
     assert last.status == "running"
 
 
-async def test_a_moved_issue_takes_along_what_was_said(store: SqliteStore, issue: IssueStore) -> None:
+async def test_a_moved_issue_takes_along_what_was_said(store: Store, issue: IssueStore) -> None:
     await issue.runs.open()
     await issue.control.apply(comment(), 0, "stop", CommandEffects(signals=(NewSignal("redirect", "x"),), muted=True))
     await issue.repository.questions.ask(REF.key, HumanExchange(question="?", question_id="q1"))
@@ -160,7 +148,7 @@ async def test_a_moved_issue_takes_along_what_was_said(store: SqliteStore, issue
     assert run.number == 2
 
 
-async def test_installations_and_their_repositories(store: SqliteStore) -> None:
+async def test_installations_and_their_repositories(store: Store) -> None:
     known = store.installations
     await known.note("github.com", 7, "octo", "active")
     await known.add([REF.repository, OTHER.repository])
@@ -179,7 +167,7 @@ async def test_installations_and_their_repositories(store: SqliteStore) -> None:
     assert await config.first_complaint("line 3")
 
 
-async def test_what_is_spent_is_reserved_first(store: SqliteStore) -> None:
+async def test_what_is_spent_is_reserved_first(store: Store) -> None:
     usage = store.for_repository(REF.repository).usage
     assert await usage.reserve(60, limit=100)
     assert not await usage.reserve(60, limit=100)

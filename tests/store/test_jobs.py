@@ -1,19 +1,17 @@
-"""The jobs table on a real file: order, attempts, retries, and what survives a kill."""
+"""The jobs table: order, attempts, retries, and what survives a kill."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from bot.errors import NotOursError
 from bot.jobs import EDIT_DELAY, Continue, Edited, Ended, Expire, Job, Triage, Work
 from bot.ports import IssueRef
+from bot.store.database import Database
 from bot.store.deliveries import Arrival, Inbox
 from bot.store.jobs import FEW, MAX_ATTEMPTS, MAX_LOST, PATIENCE, Jobs
-from bot.store.sqlite import SqliteDatabase
 
 
 @dataclass
@@ -46,10 +44,9 @@ class Queue:
 
 
 @pytest.fixture
-async def queue(tmp_path: Path) -> AsyncIterator[Queue]:
-    database, clock = SqliteDatabase(tmp_path / "store.db"), Clock()
-    yield Queue(Inbox(database, clock), Jobs(database, clock), clock)
-    await database.aclose()
+def queue(database: Database) -> Queue:
+    clock = Clock()
+    return Queue(Inbox(database, clock), Jobs(database, clock), clock)
 
 
 def ref(number: int = 1, repository: int = 9) -> IssueRef:
@@ -181,17 +178,15 @@ async def test_parked_jobs_wait_for_their_installation(queue: Queue) -> None:
     assert await queue.idle()
 
 
-async def test_nothing_of_an_interrupted_transaction_stays(tmp_path: Path) -> None:
-    database = SqliteDatabase(tmp_path / "store.db")
+async def test_nothing_of_an_interrupted_transaction_stays(database: Database) -> None:
 
     def fail(db):  # type: ignore[no-untyped-def]
-        db.execute("INSERT INTO deliveries VALUES ('g', 'issues', x'', 0)")
+        db.execute("INSERT INTO deliveries VALUES ('g', 'issues', ?, 0)", (b"",))
         raise KeyError("in the middle")
 
     with pytest.raises(KeyError):
         await database.do(fail)
     assert await database.read(lambda db: db.execute("SELECT count(*) FROM deliveries").fetchone()) == (0,)
-    await database.aclose()
 
 
 async def test_old_deliveries_and_jobs_are_dropped_only_when_they_are_done(queue: Queue) -> None:

@@ -1,10 +1,8 @@
-"""Reports and what became of them, on a real file."""
+"""Reports and what became of them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +10,7 @@ from bot.jobs import Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.store.deliveries import Arrival
 from bot.store.outcomes import LOOKS, IssueOutcome, Outcomes, Reported, Verdict
-from bot.store.sqlite import SqliteStore
+from bot.store.tables import Store
 
 PARSER = RepositoryRef("github.com", 7, 9, "octo", "parser")
 OTHER = RepositoryRef("github.com", 7, 91, "octo", "other")
@@ -21,18 +19,16 @@ NOTHING = Reported(claimed=False, confidence=0.0, named=())
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "store.db")
+async def store(store: Store) -> Store:
     await store.installations.add([PARSER, OTHER])
-    yield store
-    await store.aclose()
+    return store
 
 
 def ref(number: int, repository: RepositoryRef = PARSER) -> IssueRef:
     return IssueRef(repository.host, 7, repository.id, repository.owner, repository.name, number)
 
 
-async def report(store: SqliteStore, issue: IssueRef, reported: Reported = NAMED, sha: str = "c" * 40) -> None:
+async def report(store: Store, issue: IssueRef, reported: Reported = NAMED, sha: str = "c" * 40) -> None:
     """A run that ends with a report."""
     mine = store.for_issue(issue)
     await store.inbox.accept(Arrival(f"{issue.key}:{time.time()}", "issues", b"", (Triage(ref=issue, why="command"),)))
@@ -43,7 +39,7 @@ async def report(store: SqliteStore, issue: IssueRef, reported: Reported = NAMED
     await mine.runs.settle(run.number, "finished", job, result=None, reported=reported)
 
 
-async def test_a_report_waits_for_its_fix_until_it_is_scored(store: SqliteStore) -> None:
+async def test_a_report_waits_for_its_fix_until_it_is_scored(store: Store) -> None:
     mine = store.for_issue(ref(1))
     assert await mine.outcome.get() is None
     await report(store, ref(1))
@@ -60,7 +56,7 @@ async def test_a_report_waits_for_its_fix_until_it_is_scored(store: SqliteStore)
     assert scored.verdict == Verdict("scored", 2, "f" * 40)
 
 
-async def test_an_unknown_fix_is_looked_for_a_few_times_more(store: SqliteStore, tmp_path: Path) -> None:
+async def test_an_unknown_fix_is_looked_for_a_few_times_more(store: Store) -> None:
     await report(store, ref(1))
     await store.for_issue(ref(1)).row.end("closed")
     now = [1_000_000.0]
@@ -77,7 +73,7 @@ async def test_an_unknown_fix_is_looked_for_a_few_times_more(store: SqliteStore,
     assert await outcomes.due() == []
 
 
-async def test_an_open_issue_and_one_that_is_not_ours_any_more_are_left_alone(store: SqliteStore) -> None:
+async def test_an_open_issue_and_one_that_is_not_ours_any_more_are_left_alone(store: Store) -> None:
     for issue in (ref(1), ref(2, OTHER)):
         await report(store, issue)
         await store.for_issue(issue).row.end("closed")
@@ -86,7 +82,7 @@ async def test_an_open_issue_and_one_that_is_not_ours_any_more_are_left_alone(st
     assert await store.outcomes.due() == []
 
 
-async def test_repositories_are_counted_apart(store: SqliteStore) -> None:
+async def test_repositories_are_counted_apart(store: Store) -> None:
     verdicts = [Verdict("scored", 1), Verdict("scored", 3), Verdict("scored", 0), Verdict("unknown", why="x"), None]
     for number, verdict in enumerate(verdicts, 1):
         await report(store, ref(number), NAMED if number < 4 else NOTHING)
@@ -102,7 +98,7 @@ async def test_repositories_are_counted_apart(store: SqliteStore) -> None:
     assert await store.for_repository(OTHER).outcomes.record() == []
 
 
-async def test_a_later_report_takes_the_place_of_an_earlier_one(store: SqliteStore) -> None:
+async def test_a_later_report_takes_the_place_of_an_earlier_one(store: Store) -> None:
     await report(store, ref(1))
     await store.for_issue(ref(1)).outcome.keep(Verdict("scored", 1, "f" * 40))
     await report(store, ref(1), NOTHING, sha="d" * 40)
@@ -111,7 +107,7 @@ async def test_a_later_report_takes_the_place_of_an_earlier_one(store: SqliteSto
     assert (kept.run, kept.state, kept.sha, kept.reported.named, kept.looks) == (2, "open", "d" * 40, (), 0)
 
 
-async def test_what_was_reported_moves_with_its_issue(store: SqliteStore) -> None:
+async def test_what_was_reported_moves_with_its_issue(store: Store) -> None:
     await report(store, ref(1))
     moved = store.for_issue(ref(5, OTHER))
     assert await moved.row.adopt(ref(1).key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from bot.ports import CommandEffects, Comment, IssueRef, Relation, RepositoryRef
 from bot.store.past_issues import KeptIssue, PastIssues, Walk
 from bot.store.sqlite import SqliteStore
+from bot.store.tables import Store
 from nodes.search.similar import words_of
 
 REF = RepositoryRef("github.com", 7, 9, "octo", "parser")
@@ -18,14 +18,7 @@ EARLY, LATE = "2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z"
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "store.db")
-    yield store
-    await store.aclose()
-
-
-@pytest.fixture
-def past(store: SqliteStore) -> PastIssues:
+def past(store: Store) -> PastIssues:
     return store.for_repository(REF).past
 
 
@@ -33,9 +26,7 @@ def kept(number: int, title: str = "It fails", at: str = EARLY, *, is_open: bool
     return KeptIssue(number, is_open, at, words_of(title, "in the lexer"))
 
 
-async def test_older_issues_come_newest_first_and_only_those_of_the_repository(
-    store: SqliteStore, past: PastIssues
-) -> None:
+async def test_older_issues_come_newest_first_and_only_those_of_the_repository(store: Store, past: PastIssues) -> None:
     await past.keep([kept(number) for number in (3, 9, 1)])
     await store.for_repository(OTHER).past.keep([kept(2)])
     assert [one.number for one in await past.before(9)] == [3, 1]
@@ -51,7 +42,7 @@ async def test_the_latest_state_of_an_issue_counts_in_whatever_order_it_is_read(
     assert [one.is_open for one in await past.before(9)] == [False]
 
 
-async def test_what_is_gone_is_forgotten(store: SqliteStore, past: PastIssues) -> None:
+async def test_what_is_gone_is_forgotten(store: Store, past: PastIssues) -> None:
     await past.walked([kept(1), kept(2)], Walk(2, 2))
     await past.forget(1)
     assert [one.number for one in await past.before(9)] == [2]
@@ -68,7 +59,7 @@ async def test_a_walk_goes_on_where_it_stopped(past: PastIssues) -> None:
     assert await past.walk() == Walk(3, 1, finished=True)
 
 
-async def test_a_denial_holds_whichever_of_the_two_it_was_said_on(store: SqliteStore, past: PastIssues) -> None:
+async def test_a_denial_holds_whichever_of_the_two_it_was_said_on(store: Store, past: PastIssues) -> None:
     def comment(number: int) -> Comment:
         return Comment(number, 1, "mona", author_is_bot=False, body="", url="", created_at=EARLY, updated_at=EARLY)
 

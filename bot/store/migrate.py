@@ -1,0 +1,96 @@
+"""The schema of a Postgres database: made, brought up to date, and checked before anybody works on it."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import psycopg
+
+from bot.errors import UserError
+from bot.store.schema import STEPS
+
+PATIENCE = 60.0
+"""Seconds to wait for another migration."""
+_LOCK = 7_227_434_100_001
+"""Any number, the same in every release."""
+_WORDS = {
+    "INTEGER PRIMARY KEY AUTOINCREMENT": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "STRICT, WITHOUT ROWID": "",
+    "STRICT": "",
+    "INTEGER": "BIGINT",
+    "REAL": "DOUBLE PRECISION",
+    "BLOB": "BYTEA",
+    "TEXT": 'TEXT COLLATE "C"',  # sorted as SQLite does, whatever the server's language is
+}
+_TYPES = re.compile("|".join(rf"\b{word}\b" for word in _WORDS))
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+def migrate(connection: Connection) -> int:
+    """Take the steps that are missing, all or none of them; say how many that were. Two at once do it once.
+
+    Raises:
+        UserError: a newer release made the schema, or another migration does not end.
+    """
+    _wait(connection)
+    try:
+        with connection.transaction():
+            connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
+            taken = _version(connection)
+            for step in STEPS[taken:]:
+                for statement in in_postgres(step):
+                    connection.execute(statement)
+            connection.execute("DELETE FROM schema_version")
+            connection.execute("INSERT INTO schema_version VALUES (%s)", (len(STEPS),))
+    finally:
+        connection.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))
+    return len(STEPS) - taken
+
+
+def require_current(connection: Connection) -> None:
+    """Return if the schema is this release's.
+
+    Raises:
+        UserError: it is not.
+    """
+    (there,) = _one(connection, "SELECT to_regclass('schema_version') IS NOT NULL")
+    if not there or _version(connection) < len(STEPS):
+        raise UserError("the database is not ready for this release: run `triage migrate`")
+
+
+def in_postgres(step: str) -> list[bytes]:
+    """The statements of a step of the schema in Postgres's words."""
+    return [
+        _TYPES.sub(lambda found: _WORDS[found.group()], statement).encode()
+        for statement in step.split(";")
+        if statement.strip()
+    ]
+
+
+def _version(connection: Connection) -> int:
+    row = connection.execute("SELECT version FROM schema_version").fetchone()
+    version = int(row[0]) if row else 0
+    if version > len(STEPS):
+        raise UserError(
+            f"the database was written by a newer release (schema {version}, known up to {len(STEPS)}): upgrade"
+        )
+    return version
+
+
+def _wait(connection: Connection) -> None:
+    # Asked for again and again: a transaction that waits would keep an index from being built concurrently.
+    until = time.monotonic() + PATIENCE
+    while not _one(connection, f"SELECT pg_try_advisory_lock({_LOCK})")[0]:
+        if time.monotonic() > until:
+            raise UserError("another `triage migrate` works on the database and does not end")
+        time.sleep(0.05)
+
+
+def _one(connection: Connection, statement: str) -> tuple[Any, ...]:
+    row = connection.execute(statement.encode()).fetchone()
+    if row is None:
+        raise RuntimeError("a statement that always answers did not")
+    return row

@@ -1,0 +1,218 @@
+"""One Postgres for many processes: every transaction as if it were alone, and again where it was not."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import random
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import DeadlockDetected, SerializationFailure
+from psycopg.types.string import StrDumper
+
+from bot.errors import UserError
+from bot.store.database import Parameters, Rows, StoreError, Value, Work
+from bot.store.migrate import require_current
+from bot.store.tables import Store
+
+CONNECTIONS = 4
+"""Of one process at the most."""
+PATIENCE = 8.0
+"""Seconds for which a server that is away, or other transactions, are waited for. GitHub waits ten."""
+_FIRST_NAP, _LONGEST_NAP = 0.002, 0.25
+_KEPT_ALIVE = {
+    "application_name": "tracehound",
+    "connect_timeout": "5",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "10000",
+}
+# Whoever is frozen within a transaction must not keep the others out.
+_SESSION = "SET idle_in_transaction_session_timeout = '10s'; SET lock_timeout = '10s'; SET statement_timeout = '60s'"
+_TOKENS = re.compile(r"'[^']*'|\?|(?<!:):([a-z_]+)|%")
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM unnest(%s::text[]) AS key"
+
+T = TypeVar("T")
+_Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class PostgresDatabase:
+    """A few connections, each used by one thread at a time; a transaction that met another is run again."""
+
+    def __init__(self, url: str) -> None:
+        """Connect to a database whose schema is this release's.
+
+        Raises:
+            UserError: the server cannot be reached, or the schema is another release's.
+        """
+        self._url = url
+        self._idle: SimpleQueue[_Connection] = SimpleQueue()
+        connection = connect(url)
+        try:
+            require_current(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.put(connection)
+        self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="store")
+
+    async def do(self, work: Work[T]) -> T:
+        """Commit what was done as if nobody else did anything meanwhile, or nothing.
+
+        Raises:
+            StoreError: the server is away or full. A commit whose answer was lost may have been done.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _commit, work)
+
+    async def read(self, work: Work[T]) -> T:
+        """Look something up without keeping writers out."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _look, work)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await asyncio.to_thread(self._threads.shutdown)
+        while not self._idle.empty():
+            self._idle.get().close()
+
+    def _patiently(self, way: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
+        until, nap = time.monotonic() + PATIENCE, _FIRST_NAP
+        while True:
+            connection = None
+            try:
+                connection = self._connection()
+                return way(connection, work)
+            except psycopg.OperationalError as error:
+                passes = connection is None or connection.closed or isinstance(error, _MET_ANOTHER)
+                if not passes or time.monotonic() + nap > until:
+                    raise StoreError(_said(error)) from error
+            finally:
+                if connection is not None:
+                    self._give_back(connection)
+            time.sleep(nap * random.uniform(0.5, 1.0))  # noqa: S311  so that two that met do not meet again
+            nap = min(2 * nap, _LONGEST_NAP)
+
+    def _connection(self) -> _Connection:
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            return _connect(self._url)
+
+    def _give_back(self, connection: _Connection) -> None:
+        if not connection.closed:
+            self._idle.put(connection)
+
+
+_MET_ANOTHER = (SerializationFailure, DeadlockDetected)
+
+
+class PostgresStore(Store):
+    """The tables in one Postgres database, which ``triage migrate`` made."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(PostgresDatabase(url))
+
+
+def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """Connect, each statement its own transaction unless it begins one.
+
+    Raises:
+        UserError: the address is none, or nobody answers there.
+    """
+    try:
+        return _connect(url)
+    except psycopg.OperationalError as error:
+        raise UserError(f"DATABASE_URL: the database cannot be reached: {_said(error)}") from error
+    except psycopg.ProgrammingError as error:  # its words may hold the password
+        raise UserError("DATABASE_URL is no address such as postgresql://user:password@host/name") from error
+
+
+def _connect(url: str) -> _Connection:
+    connection = psycopg.connect(_address(url), autocommit=True)
+    connection.adapters.register_dumper(str, _Text)
+    connection.execute(_SESSION)
+    return connection
+
+
+def _address(url: str) -> str:
+    given = conninfo_to_dict(url)
+    return make_conninfo(url, **{name: value for name, value in _KEPT_ALIVE.items() if name not in given})
+
+
+def _commit(connection: _Connection, work: Work[T]) -> T:
+    try:
+        connection.execute("BEGIN ISOLATION LEVEL SERIALIZABLE", prepare=False)
+        result = work(_Statements(connection))
+    except BaseException:
+        _roll_back(connection)
+        raise
+    try:
+        connection.execute("COMMIT", prepare=False)
+    except psycopg.OperationalError as error:
+        if connection.closed:  # nobody knows whether it was done, so that it is not for us to do it again
+            raise StoreError(_said(error)) from error
+        raise
+    return result
+
+
+def _look(connection: _Connection, work: Work[T]) -> T:
+    return work(_Statements(connection))
+
+
+def _roll_back(connection: _Connection) -> None:
+    try:
+        connection.execute("ROLLBACK", prepare=False)
+    except psycopg.Error:
+        connection.close()
+
+
+def _said(error: psycopg.Error) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+class _Statements:
+    """The store's statements in Postgres's words."""
+
+    def __init__(self, connection: _Connection) -> None:
+        self._connection = connection
+
+    def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
+        """Run a statement."""
+        return self._connection.execute(_translated(statement), parameters)
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Value]], /) -> Rows:
+        """Run a statement for each row."""
+        cursor = self._connection.cursor()
+        cursor.executemany(_translated(statement), rows)
+        return cursor
+
+    def lock(self, keys: Iterable[str], /) -> None:
+        """Let nobody else store jobs under these keys before this transaction ends."""
+        self._connection.execute(_LOCK, (sorted(set(keys)),))  # in one order, or two would wait for each other
+
+
+@functools.lru_cache(maxsize=512)
+def _translated(statement: str) -> bytes:
+    return _TOKENS.sub(_token, statement).encode()
+
+
+def _token(found: re.Match[str]) -> str:
+    text, name = found.group(), found.group(1)
+    if text == "?":
+        return "%s"
+    return f"%({name})s" if name else text.replace("%", "%%")
+
+
+class _Text(StrDumper):
+    """Text as Postgres can hold it: it knows no NUL."""
+
+    def dump(self, obj: str) -> Any:
+        """Write it with the sign for what cannot be shown instead."""
+        return super().dump(obj.replace("\0", "\N{REPLACEMENT CHARACTER}"))

