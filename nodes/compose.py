@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from nodes.brains.rules.kind import taken_for
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.report import Evaluation, Kind, NotFoundReason, Suspect, TriageReport
@@ -42,7 +43,7 @@ def compose(
         tried=_tried(state),
         confidence=round(confidence, 4),
         written_by=written_by,
-        notes=tuple(f"Rules judged instead of the model: {reason}"[:300] for reason in state.metrics.fallbacks),
+        notes=(*_doubt(case, draft.kind, written_by), *map(_fallback, state.metrics.fallbacks)),
         repository=state.repository,
         commit=state.sha,
         citation_audit=checked.audit,
@@ -84,6 +85,16 @@ def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
         return "I could not locate this in the code."
     symbol = f" — `{suspects[0].symbol}`" if suspects[0].symbol else ""
     return f"Likely in `{suspects[0].path}`{symbol}."[:300]
+
+
+def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
+    """What rules are not sure of: a model has read the words, rules have only counted them."""
+    rather = taken_for(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
+    return (f"Reads rather like a {rather}; searched as a bug, since it may be one.",) if rather else ()
+
+
+def _fallback(reason: str) -> str:
+    return f"Rules judged instead of the model: {reason}"[:300]
 
 
 def _said(names: Sequence[str]) -> tuple[str, ...]:

@@ -76,7 +76,15 @@ async def test_what_is_surely_no_bug_is_not_searched(title: str, body: str, kind
     assert report.severity == "unknown"
 
 
-async def test_what_may_be_a_bug_is_searched_whatever_is_likelier() -> None:
-    report, nodes = await report_on("`scan` should return the rest", "Currently `scan` returns nothing instead.")
+async def test_what_may_be_a_bug_is_searched_and_said_to_read_like_something_else() -> None:
+    report, nodes = await report_on("The rest of `scan`", "I do not understand why `scan` returns nothing. Is this expected?")
     assert "codebase_search" in nodes
     assert report.kind == "bug"
+    assert "bug" not in report.labels
+    assert any(note.startswith("Reads rather like a question") for note in report.notes)
+
+
+async def test_what_is_plainly_a_bug_is_said_to_be_one() -> None:
+    report, _ = await report_on("scan hangs on an open quote", BODY)
+    assert "bug" in report.labels
+    assert report.notes == ()

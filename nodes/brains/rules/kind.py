@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
+
 from nodes.facts import IssueFacts
 from nodes.kinds import classify
 from nodes.report import Kind
 
-MAY_BE_A_BUG = 0.1
+MAY_BE_A_BUG = 0.05
 """From this probability on an issue is searched for as a bug: a missed bug costs its reporter more than a search."""
+UNLIKELY = 0.35
+"""Below it a bug is the less likely reading of an issue that is searched as one, and the report says so."""
+_SAYS_SO = re.compile(
+    r"\W{0,3}(feature[ -]?requests?|features?|feat|rfe|enh|enhancement|proposal|question)\s{0,3}[\]):]", re.IGNORECASE
+)
+"""A title that begins with what it is; then a bug must be likelier to be searched for."""
+
+
+class Taken(NamedTuple):
+    """The kind that a run acts on, and the one that the words speak for where that is another."""
+
+    kind: Kind
+    rather: Kind | None = None
 
 
 def kind_of(title: str, body: str, facts: IssueFacts) -> Kind:
-    """The kind that a run acts on; a stack trace is a bug's, whatever else the text says, but for a weakness."""
+    """The kind that a run acts on."""
+    return taken_for(title, body, facts).kind
+
+
+def taken_for(title: str, body: str, facts: IssueFacts) -> Taken:
+    """What a run takes an issue for; a stack trace is a bug's, whatever else the text says, but for a weakness."""
     found = classify(title, body)
     if found.kind == "security":
-        return "security"
+        return Taken("security")
     if facts.traces:
-        return "bug"
+        return Taken("bug")
     if found.kind in ("docs", "spam"):
-        return found.kind
-    if found.shares["bug"] >= MAY_BE_A_BUG:
-        return "bug"
-    return "feature" if found.shares["feature"] >= found.shares["question"] else "question"
+        return Taken(found.kind)
+    bug, likeliest = found.shares["bug"], max(found.shares, key=lambda kind: found.shares[kind])
+    if likeliest != "bug" and bug < (UNLIKELY if _SAYS_SO.match(title) else MAY_BE_A_BUG):
+        return Taken(likeliest)
+    return Taken("bug", likeliest if bug < UNLIKELY and likeliest != "bug" else None)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from nodes.brains.rules.audit import is_linked
 from nodes.brains.rules.investigate import investigate
+from nodes.brains.rules.kind import taken_for
 from nodes.brains.rules.missing import main_trace
 from nodes.brains.rules.places import (
     frame_in,
@@ -71,12 +72,17 @@ def write(case: Case) -> Draft:
         missing=reading.missing,
         ruled_out=_ruled_out(case, ranked, chosen),
         how_to_confirm=_how_to_confirm(case, ranked, chosen)[:1_200],
-        labels=(*_LABELS[reading.kind], *_area(chosen, case.state.repository)),
+        labels=(*_kind_labels(case, reading.kind), *_area(chosen, case.state.repository)),
         kind=reading.kind,
         severity=reading.severity,
         severity_reason=reading.severity_reason,
         confidence=case.state.search_confidence if chosen else 0.0,
     )
+
+
+def _kind_labels(case: Case, kind: Kind) -> tuple[str, ...]:
+    """None for what was only searched as a bug, and reads like something else: no label is better than a wrong one."""
+    return () if kind == "bug" and taken_for(case.title, case.body, case.facts).rather else _LABELS[kind]
 
 
 def _searched(case: Case) -> bool:
