@@ -77,7 +77,9 @@ async def test_what_is_surely_no_bug_is_not_searched(title: str, body: str, kind
 
 
 async def test_what_may_be_a_bug_is_searched_and_said_to_read_like_something_else() -> None:
-    report, nodes = await report_on("The rest of `scan`", "I do not understand why `scan` returns nothing. Is this expected?")
+    report, nodes = await report_on(
+        "The rest of `scan`", "I do not understand why `scan` returns nothing. Is this expected?"
+    )
     assert "codebase_search" in nodes
     assert report.kind == "bug"
     assert "bug" not in report.labels

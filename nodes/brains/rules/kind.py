@@ -11,8 +11,10 @@ from nodes.report import Kind
 
 MAY_BE_A_BUG = 0.05
 """From this probability on an issue is searched for as a bug: a missed bug costs its reporter more than a search."""
-UNLIKELY = 0.35
-"""Below it a bug is the less likely reading of an issue that is searched as one, and the report says so."""
+UNLIKELY = 0.15
+"""Below it an issue that is searched as a bug reads so much like something else that the report says so."""
+NOT_LIKELIER = 0.35
+"""From this probability on an issue whose own title calls it something else is searched as a bug all the same."""
 _SAYS_SO = re.compile(
     r"\W{0,3}(feature[ -]?requests?|features?|feat|rfe|enh|enhancement|proposal|question)\s{0,3}[\]):]", re.IGNORECASE
 )
@@ -41,6 +43,6 @@ def taken_for(title: str, body: str, facts: IssueFacts) -> Taken:
     if found.kind in ("docs", "spam"):
         return Taken(found.kind)
     bug, likeliest = found.shares["bug"], max(found.shares, key=lambda kind: found.shares[kind])
-    if likeliest != "bug" and bug < (UNLIKELY if _SAYS_SO.match(title) else MAY_BE_A_BUG):
+    if likeliest != "bug" and bug < (NOT_LIKELIER if _SAYS_SO.match(title) else MAY_BE_A_BUG):
         return Taken(likeliest)
     return Taken("bug", likeliest if bug < UNLIKELY and likeliest != "bug" else None)
