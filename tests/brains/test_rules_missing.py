@@ -81,6 +81,14 @@ def test_an_issue_written_without_a_form_is_measured_by_the_one_for_bugs() -> No
     assert found == ("“Database”, which the issue form asks for",)
 
 
+def test_who_wrote_freely_has_described_the_bug() -> None:
+    form = IssueForm(
+        "bug.yml", "Bug", (FormField("Bug description", required=True), FormField("Licence", required=True))
+    )
+    body = f"Whenever more than two users are logged in the rows of all but the first vanish, I expected them.{CODE}"
+    assert missing(body, form) == ("“Licence”, which the issue form asks for",)
+
+
 def test_a_form_that_wants_no_version_needs_none() -> None:
     no_version = IssueForm("bug.yml", "Bug", (FormField("Steps", required=True),))
     body = f"It is odd, I expected rows.{CODE}"

@@ -15,6 +15,8 @@ from nodes.search.mentions import form_fields
 from nodes.search.types import StackTrace
 
 MOST = 4
+ENOUGH = 12
+"""Words of prose that describe something, wherever they stand."""
 _STEPS = re.compile(
     r"^\s{0,3}(\d{1,2}[.)]|[-*]) \S|\bsteps\b|\bwhen (i|you|we|using|calling|running)\b", re.IGNORECASE | re.M
 )
@@ -37,6 +39,7 @@ _SAME = (
     ("expected", re.compile(r"\b(expect\w*|actual|happened|happens|behaviou?r|result)\b")),
     ("version", re.compile(r"\b(version|release|commit)\b")),
     ("platform", re.compile(r"\b(os|platform|operating system|browser|environment|system|architecture)\b")),
+    ("what", re.compile(r"\b(describe|description|summary|details|problem|bug|issue|about)\b")),
 )
 """Which labels of a form ask for the same."""
 _BUG = re.compile(r"\b(bug|defect|crash|problem|issue.?report|broken)", re.IGNORECASE)
@@ -110,6 +113,7 @@ def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
         "steps": bool(facts.code_blocks),
         "version": bool(facts.versions),
         "platform": bool(facts.platforms),
+        "what": facts.words >= ENOUGH,
         "expected": bool(facts.traces) or bool(_EXPECTED.search(_own_words(case))),
     }
     return there.get(need, False) or (need not in there and not field.required)
