@@ -66,12 +66,20 @@ def migrate(values: Values) -> Values:
     if version > _CURRENT_SCHEMA_VERSION:
         raise NewerSchemaError(
             f"this run was saved by a newer release (state schema {version}, known up to {_CURRENT_SCHEMA_VERSION}): "
-            "upgrade, or remove checkpoints.db to start over"
+            "upgrade, or remove the checkpoints to start over"
         )
     while version < _CURRENT_SCHEMA_VERSION:
         values = {**_MIGRATIONS[version](values), "schema_version": version + 1}
         version += 1
     return values
+
+
+def migrated(found: CheckpointTuple | None) -> CheckpointTuple | None:
+    """A checkpoint as it was loaded, with its values in the current schema."""
+    if found is None or "__start__" in found.checkpoint["channel_values"]:
+        return found
+    values = migrate(found.checkpoint["channel_values"])
+    return found._replace(checkpoint={**found.checkpoint, "channel_values": values})
 
 
 def serializer() -> JsonPlusSerializer:
@@ -85,8 +93,4 @@ class SqliteCheckpoints(AsyncSqliteSaver):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Load a checkpoint in the current schema."""
-        found = await super().aget_tuple(config)
-        if found is None or "__start__" in found.checkpoint["channel_values"]:
-            return found
-        values = migrate(found.checkpoint["channel_values"])
-        return found._replace(checkpoint={**found.checkpoint, "channel_values": values})
+        return migrated(await super().aget_tuple(config))

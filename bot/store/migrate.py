@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any
+from typing import Any, cast
 
 import psycopg
+from langgraph.checkpoint.postgres import PostgresSaver
 
 from bot.errors import UserError
 from bot.store.schema import STEPS
@@ -30,7 +31,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 def migrate(connection: Connection) -> int:
-    """Take the steps that are missing, all or none of them; say how many that were. Two at once do it once.
+    """Take the steps that are missing, ours all or none; say how many of ours that were. Two at once do it once.
 
     Raises:
         UserError: a newer release made the schema, or another migration does not end.
@@ -45,6 +46,8 @@ def migrate(connection: Connection) -> int:
                     connection.execute(statement)
             connection.execute("DELETE FROM schema_version")
             connection.execute("INSERT INTO schema_version VALUES (%s)", (len(STEPS),))
+        # LangGraph's own steps, outside: some of them build an index concurrently.
+        PostgresSaver(cast("psycopg.Connection[dict[str, Any]]", connection)).setup()
     finally:
         connection.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))
     return len(STEPS) - taken

@@ -38,6 +38,7 @@ _KEPT_ALIVE = {
 # Whoever is frozen within a transaction must not keep the others out.
 _SESSION = "SET idle_in_transaction_session_timeout = '10s'; SET lock_timeout = '10s'; SET statement_timeout = '60s'"
 _TOKENS = re.compile(r"'[^']*'|\?|(?<!:):([a-z_]+)|%")
+_UNSTORABLE = re.compile("[\\0\ud800-\udfff]")
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM unnest(%s::text[]) AS key"
 
 T = TypeVar("T")
@@ -135,13 +136,14 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
 
 
 def _connect(url: str) -> _Connection:
-    connection = psycopg.connect(_address(url), autocommit=True)
+    connection = psycopg.connect(address(url), autocommit=True)
     connection.adapters.register_dumper(str, _Text)
     connection.execute(_SESSION)
     return connection
 
 
-def _address(url: str) -> str:
+def address(url: str) -> str:
+    """The address, with what makes a lost server be noticed where it says nothing else."""
     given = conninfo_to_dict(url)
     return make_conninfo(url, **{name: value for name, value in _KEPT_ALIVE.items() if name not in given})
 
@@ -210,9 +212,11 @@ def _token(found: re.Match[str]) -> str:
     return f"%({name})s" if name else text.replace("%", "%%")
 
 
-class _Text(StrDumper):
-    """Text as Postgres can hold it: it knows no NUL."""
+def storable(text: str) -> str:
+    """Text as Postgres can hold it: it knows no NUL and no half of a character."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
+
+class _Text(StrDumper):
     def dump(self, obj: str) -> Any:
-        """Write it with the sign for what cannot be shown instead."""
-        return super().dump(obj.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+        return super().dump(storable(obj))

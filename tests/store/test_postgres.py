@@ -124,10 +124,10 @@ async def test_a_server_that_was_restarted_is_there_again(url: str, stores: list
     assert await store.jobs.counts() == {"doing": 1}
 
 
-async def test_text_that_postgres_cannot_hold_is_kept_but_for_its_nul(stores: list[PostgresStore]) -> None:
+async def test_text_that_postgres_cannot_hold_is_kept_but_for_that(stores: list[PostgresStore]) -> None:
     events = stores[0].for_issue(ref(1)).events(1)
-    await events.add("100 % of 'a\0b' :name ?")
-    assert await events.after(0) == [(1, "100 % of 'a\N{REPLACEMENT CHARACTER}b' :name ?")]
+    await events.add("100 % of 'a\0b\ud83d' :name ?")
+    assert await events.after(0) == [(1, "100 % of 'a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}' :name ?")]
 
 
 async def test_statements_keep_what_stands_in_quotes(url: str) -> None:

@@ -1,0 +1,38 @@
+"""Runs that stand in Postgres: another process goes on with them, whichever release it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.store.postgres_checkpoints import open_postgres_checkpoints
+from nodes.graph import build_graph
+from nodes.run import Finished, Waiting, advance, initial_state
+from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
+from tests.fakes import SHA, ScriptedBrain, context, decide
+
+START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
+PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]
+OLD = START.model_copy(update={"schema_version": 0})
+
+
+@pytest.mark.parametrize("start", [pytest.param(START, id="this-release"), pytest.param(OLD, id="an-older-one")])
+async def test_a_run_that_waits_goes_on_in_another_process(url: str, start: BugTriageState) -> None:
+    brain = ScriptedBrain([decide("human_input", question="Which version?"), *PLAIN])
+    async with open_postgres_checkpoints(url) as saver:
+        waiting = await advance(build_graph(saver), context(brain), "t", start)
+    assert isinstance(waiting, Waiting)
+    answer, asked = Answer(text="2"), waiting.exchange.question_id
+    async with open_postgres_checkpoints(url) as saver:
+        done = await advance(build_graph(saver), context(brain), "t", start, answer=answer, question_id=asked)
+        assert isinstance(done, Finished)
+        assert done.state.schema_version == _CURRENT_SCHEMA_VERSION
+        await saver.adelete_thread("t")
+        assert await saver.aget_tuple({"configurable": {"thread_id": "t"}}) is None
+
+
+async def test_what_a_reporter_types_is_no_fault_of_the_database(url: str) -> None:
+    start = initial_state("a\0b", "\0 \\u0000 \N{PILE OF POO}", repository="o/r", sha=SHA)
+    brain = ScriptedBrain(list(PLAIN))
+    async with open_postgres_checkpoints(url) as saver:
+        done = await advance(build_graph(saver), context(brain), "t", start)
+    assert isinstance(done, Finished)
