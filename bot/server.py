@@ -10,7 +10,7 @@ import socket
 from collections.abc import Iterator
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from bot.app import build_app
 from bot.dispatch.child import WorkerProcess
@@ -43,13 +43,15 @@ def serve(settings: ServerSettings, *, host: str, port: int) -> None:
         raise UserError(worker.fault)
 
 
-def _config(app: Starlette) -> uvicorn.Config:
+def _config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # nobody's address is looked at
+        ws="none",
         timeout_graceful_shutdown=HTTP_DRAIN,
     )
 

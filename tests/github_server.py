@@ -8,6 +8,7 @@ import re
 import secrets
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -93,7 +94,7 @@ class GitHubServer:
 @contextmanager
 def serve_github() -> Iterator[GitHubServer]:
     """Run a server for the length of a test; at its end every request must have been one that GitHub knows."""
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    httpd = _Server(("127.0.0.1", 0), _Handler)
     httpd.daemon_threads = True
     url = f"http://127.0.0.1:{httpd.server_port}"
     server = GitHubServer(url, World(url=url))
@@ -371,6 +372,13 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 _COMPILED = [(method, _pattern(template), route) for method, template, route in _ROUTES]
 _GIT = re.compile(r"/([^/]+/[^/]+)\.git/(.+)")
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed hangs up in the middle of anything; everything else is shown."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
