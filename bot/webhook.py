@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -56,37 +56,36 @@ class Webhook:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        request = Request(scope, receive)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         try:
             async with asyncio.timeout(PATIENCE):
-                response = await self._answer(request)
+                response = await self._answer(scope["method"], headers, receive)
         except TimeoutError:
             response = _refused(408, "the body took too long")
         except ClientDisconnect:
             return
         await response(scope, receive, send)
 
-    async def _answer(self, request: Request) -> Response:
-        headers = request.headers
-        if request.method != "POST":
+    async def _answer(self, method: str, headers: Mapping[str, str], receive: Receive) -> Response:
+        if method != "POST":
             return _refused(405, "POST deliveries here", {"Allow": "POST"})
         if media_type(headers.get("content-type")) not in (JSON, FORM):
             return _refused(415, f"send {JSON} or {FORM}")
         signature = Signature(self._secrets)
-        body = await _read(request, signature)
+        body = await _read(receive, signature)
         if body is None:
             return _refused(413, f"no more than {LARGEST} bytes")
         if not signature.matches(headers.get("x-hub-signature-256")):
             return _refused(401, "the signature does not fit the body")
         try:
-            return await self._store(request, body)
+            return await self._store(headers, body)
         except MalformedError as error:
             return _refused(400, str(error))
 
-    async def _store(self, request: Request, body: bytes) -> Response:
-        event = request.headers.get("x-github-event", "")
+    async def _store(self, headers: Mapping[str, str], body: bytes) -> Response:
+        event = headers.get("x-github-event", "")
         known = self._handlers.uses(event)
-        delivery = read_delivery(request.headers, body, known=known, server=self._server)
+        delivery = read_delivery(headers, body, known=known, server=self._server)
         work = self._handlers.decide(delivery) if known else []
         if not work:
             return _NOTHING
@@ -100,11 +99,15 @@ class Webhook:
         return _QUEUED if fresh else _KNOWN
 
 
-async def _read(request: Request, signature: Signature) -> bytes | None:
+async def _read(receive: Receive, signature: Signature) -> bytes | None:
     """The body, hashed piece by piece; None if it is too large, of which nothing is kept."""
     pieces: list[bytes] = []
-    size = 0
-    async for piece in request.stream():
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        piece, more = message.get("body", b""), message.get("more_body", False)
         size += len(piece)
         if size > DISCARDED:
             return None
