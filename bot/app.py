@@ -17,7 +17,7 @@ from bot.handlers import Handlers
 from bot.handlers.people import Policy
 from bot.server_settings import ServerSettings
 from bot.store.database import StoreError
-from bot.store.sqlite import SqliteStore
+from bot.store.tables import Store
 from bot.webhook import Webhook
 
 PATH = "/webhooks/github"
@@ -42,7 +42,7 @@ class Work(Protocol):
         """Come to an end, losing nothing."""
 
 
-def build_app(settings: ServerSettings, store: SqliteStore, worker: Work) -> ASGIApp:
+def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
     """Build the application; the worker runs while it does."""
     webhook = Webhook(
         settings.secrets,

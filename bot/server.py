@@ -17,7 +17,7 @@ from bot.dispatch.child import WorkerProcess
 from bot.dispatch.lock import DirectoryLock
 from bot.errors import UserError
 from bot.server_settings import ServerSettings
-from bot.store.sqlite import SqliteStore
+from bot.store.opening import open_store
 
 HTTP_DRAIN = 1
 """Seconds for answers that are under way when the server is told to stop."""
@@ -35,8 +35,9 @@ def serve(settings: ServerSettings, *, host: str, port: int) -> None:
         lock = DirectoryLock(settings.data_dir)
         stack.callback(lock.release)
         listener = stack.enter_context(_listener(host, port))
-        store = SqliteStore(settings.data_dir / "store.db", tidy=False)  # the worker does
+        store = open_store(settings.settings, tidy=False)  # the worker does
         stack.callback(lambda: asyncio.run(store.aclose()))
+        store.work_alone()
         worker = WorkerProcess(store.jobs, lock.descriptor, lambda: signal.raise_signal(signal.SIGTERM))
         _Server(_config(build_app(settings, store, worker))).run([listener])
     if worker.fault:

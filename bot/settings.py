@@ -32,6 +32,11 @@ class Settings(BaseSettings):
     triage_data_dir: Path = Field(
         default_factory=_data_dir, description="Where checkpoints, evidence and parsed files are kept."
     )
+    database_url: SecretStr | None = Field(
+        None,
+        description="A Postgres database instead of files in TRIAGE_DATA_DIR; `triage migrate` makes its tables.",
+        examples=["postgresql://user:password@host/name"],
+    )
     triage_cache_mb: int = Field(
         512, ge=1, description="Megabytes of parsed files kept for each repository; the least recently used go first."
     )

@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from bot.github import GitHub
     from bot.ports import Issue, RepositoryRef
-    from bot.store.sqlite import SqliteStore
+    from bot.store.tables import Store
 
 MOST, MOST_PAST = 500, 50_000
 
@@ -64,14 +64,14 @@ async def _backfill(name: str, limit: int, since: str | None, *, write: bool) ->
 
 
 @asynccontextmanager
-async def _opened() -> AsyncIterator[tuple[SqliteStore, GitHub]]:
+async def _opened() -> AsyncIterator[tuple[Store, GitHub]]:
     """The server's store, beside which we work, and GitHub."""
     from bot.github import GitHub  # noqa: PLC0415  --help needs no client
     from bot.server_settings import load_server_settings  # noqa: PLC0415
-    from bot.store.sqlite import SqliteStore  # noqa: PLC0415
+    from bot.store.opening import open_store  # noqa: PLC0415
 
     settings = load_server_settings()
-    store = SqliteStore(settings.data_dir / "store.db")
+    store = open_store(settings.settings)
     github = GitHub(
         app_id=str(settings.app_id),
         private_key=settings.private_key,
@@ -85,7 +85,7 @@ async def _opened() -> AsyncIterator[tuple[SqliteStore, GitHub]]:
         await store.aclose()
 
 
-async def _named(store: SqliteStore, name: str) -> RepositoryRef:
+async def _named(store: Store, name: str) -> RepositoryRef:
     from bot.errors import UserError  # noqa: PLC0415  as above
 
     found = await store.installations.named(name)
@@ -94,7 +94,7 @@ async def _named(store: SqliteStore, name: str) -> RepositoryRef:
     return found
 
 
-async def _queue(store: SqliteStore, issues: list[Issue]) -> None:
+async def _queue(store: Store, issues: list[Issue]) -> None:
     from bot.jobs import Triage  # noqa: PLC0415  as above
     from bot.store.deliveries import Arrival  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from bot.store.sqlite import SqliteStore
+    from bot.store.tables import Store
 
 
 @click.command("jobs")
@@ -21,17 +21,13 @@ def command(*, number: int | None, parked: bool, as_json: bool) -> None:
 
     Works beside a running server, which takes a replayed job up within seconds.
     """
-    from bot.errors import UserError  # noqa: PLC0415  --help needs no store
-    from bot.settings import load_settings  # noqa: PLC0415
-    from bot.store.sqlite import SqliteStore  # noqa: PLC0415
+    from bot.settings import load_settings  # noqa: PLC0415  --help needs no store
+    from bot.store.opening import open_existing_store  # noqa: PLC0415
 
-    path = load_settings().triage_data_dir / "store.db"
-    if not path.exists():
-        raise UserError(f"there is no {path}: set TRIAGE_DATA_DIR to the server's")
-    asyncio.run(_jobs(SqliteStore(path), number, "parked" if parked else "dead", as_json=as_json))
+    asyncio.run(_jobs(open_existing_store(load_settings()), number, "parked" if parked else "dead", as_json=as_json))
 
 
-async def _jobs(store: SqliteStore, number: int | None, state: str, *, as_json: bool) -> None:
+async def _jobs(store: Store, number: int | None, state: str, *, as_json: bool) -> None:
     from bot.errors import UserError  # noqa: PLC0415  as above
 
     try:

@@ -56,9 +56,9 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
 async def _store(delivery: Delivery, body: bytes, work: list[Work]) -> None:
     from bot.settings import load_settings  # noqa: PLC0415  as above
     from bot.store.deliveries import Arrival  # noqa: PLC0415
-    from bot.store.sqlite import SqliteStore  # noqa: PLC0415
+    from bot.store.opening import open_store  # noqa: PLC0415
 
-    store = SqliteStore(load_settings().triage_data_dir / "store.db")
+    store = open_store(load_settings())
     try:
         await store.inbox.accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
     finally:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bot.backtest.score import Fifth
     from bot.report.record import Record
     from bot.store.outcomes import Tally
-    from bot.store.sqlite import SqliteStore
+    from bot.store.tables import Store
 
 
 @click.command("stats")
@@ -25,14 +25,10 @@ def command(*, repository: str | None, as_json: bool) -> None:
     When a triaged issue is closed, the commit on the default branch whose message closes it is looked for; a report
     whose fix is not found is counted as unknown. Scored: the fix was found. Only repositories with a report are shown.
     """
-    from bot.errors import UserError  # noqa: PLC0415  --help needs no store
     from bot.settings import load_settings  # noqa: PLC0415
-    from bot.store.sqlite import SqliteStore  # noqa: PLC0415
+    from bot.store.opening import open_existing_store  # noqa: PLC0415
 
-    path = load_settings().triage_data_dir / "store.db"
-    if not path.exists():
-        raise UserError(f"there is no {path}: set TRIAGE_DATA_DIR to the server's")
-    known = asyncio.run(_known(SqliteStore(path)))
+    known = asyncio.run(_known(open_existing_store(load_settings())))
     if repository:
         known = [one for one in known if one.tally.repository.lower() == repository.lower()]
     click.echo(json.dumps([_document(one) for one in known], indent=1) if as_json else _text(known))
@@ -47,7 +43,7 @@ class _Known:
     record: Record | None
 
 
-async def _known(store: SqliteStore) -> list[_Known]:
+async def _known(store: Store) -> list[_Known]:
     from bot.backtest.score import fifths  # noqa: PLC0415  as above
     from bot.report.record import read_record  # noqa: PLC0415
 

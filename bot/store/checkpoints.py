@@ -1,4 +1,4 @@
-"""The file of checkpoints: where runs stand, and nothing that is not known otherwise."""
+"""Checkpoints: where runs stand, and nothing that is not known otherwise."""
 
 from __future__ import annotations
 
@@ -7,10 +7,28 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from bot.settings import Settings
+from nodes.checkpoints import SqliteCheckpoints, serializer
 
 logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def open_saver(settings: Settings) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """Open the checkpoints, which stand where the store does."""
+    if settings.database_url is None:
+        async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
+            yield SqliteCheckpoints(connection, serde=serializer())
+    else:
+        from bot.store.postgres_checkpoints import open_postgres_checkpoints  # noqa: PLC0415  an extra
+
+        async with open_postgres_checkpoints(settings.database_url.get_secret_value()) as saver:
+            yield saver
 
 
 @asynccontextmanager

@@ -112,6 +112,7 @@ class PostgresDatabase:
 
 
 _MET_ANOTHER = (SerializationFailure, DeadlockDetected)
+_ALONE = 7_227_434_100_002
 
 
 class PostgresStore(Store):
@@ -119,6 +120,28 @@ class PostgresStore(Store):
 
     def __init__(self, url: str) -> None:
         super().__init__(PostgresDatabase(url))
+        self._url = url
+        self._alone: _Connection | None = None
+
+    def work_alone(self) -> None:
+        """Hold a lock that ends with this process.
+
+        Lost with a restart of Postgres, it is not asked for again: every write to GitHub checks that its attempt was
+        not taken over.
+
+        Raises:
+            UserError: another server holds it.
+        """
+        self._alone = connect(self._url)
+        row = self._alone.execute("SELECT pg_try_advisory_lock(%s)", (_ALONE,)).fetchone()
+        if row != (True,):
+            raise UserError("another server works on the jobs of this database: stop it first")
+
+    async def aclose(self) -> None:
+        """Close the connections, and let others work."""
+        if self._alone is not None:
+            self._alone.close()
+        await super().aclose()
 
 
 def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:

@@ -32,6 +32,13 @@ class Store:
         self.installations = Installations(self._database)
         self.outcomes = Outcomes(self._database)
 
+    def work_alone(self) -> None:
+        """See to it that nobody else works on these jobs, on any machine, until this is closed.
+
+        Raises:
+            UserError: somebody does. Of a file that is the data directory's lock to say.
+        """
+
     def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
         """What belongs to one repository, and nothing of another."""
         return RepositoryStore(self._database, ref.key)

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from bot.github import GitHub
 from bot.mirrors import Mirrors
 from bot.server_settings import ServerSettings
-from bot.store.checkpoints import open_checkpoints
-from bot.store.sqlite import SqliteStore
+from bot.store.checkpoints import open_saver
+from bot.store.opening import open_store
+from bot.store.tables import Store
 from bot.worker.brains import Brains, open_brains
 from bot.worker.engines import Engines
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.graph import Graph, build_graph
 
 
@@ -23,12 +26,12 @@ from nodes.graph import Graph, build_graph
 class Tools:
     """Everything a job needs besides what it is about."""
 
-    store: SqliteStore
+    store: Store
     github: GitHub
     mirrors: Mirrors
     engines: Engines
     graph: Graph
-    checkpoints: SqliteCheckpoints
+    checkpoints: BaseCheckpointSaver[Any]
     brains: Brains
     bots: frozenset[str]
     """Logins of bots that the operator lets count as people, in lower case."""
@@ -38,13 +41,12 @@ class Tools:
 async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
     """Open them, and close them in the end."""
     async with AsyncExitStack() as stack:
-        store = SqliteStore(settings.data_dir / "store.db")
+        store = open_store(settings.settings)
         stack.push_async_callback(store.aclose)
         github = _github(settings)
         stack.push_async_callback(github.aclose)
         await github.check_key()
-        connection = await stack.enter_async_context(open_checkpoints(settings.data_dir / "checkpoints.db"))
-        checkpoints = SqliteCheckpoints(connection, serde=serializer())
+        checkpoints = await stack.enter_async_context(open_saver(settings.settings))
         yield Tools(
             store=store,
             github=github,

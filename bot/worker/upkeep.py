@@ -11,7 +11,7 @@ from bot.handlers import HANDLERS
 from bot.jobs import Score
 from bot.ports import AppPort
 from bot.store.deliveries import Arrival
-from bot.store.sqlite import SqliteStore
+from bot.store.tables import Store
 
 PAUSE = 3_600.0
 """Seconds between two rounds."""
@@ -22,7 +22,7 @@ DONE_JOBS_KEPT = 7 * 86_400.0
 logger = logging.getLogger(__name__)
 
 
-async def keep_up(store: SqliteStore, app: AppPort) -> None:
+async def keep_up(store: Store, app: AppPort) -> None:
     """Go round until cancelled; a round that fails is logged and the next one tries again."""
     while True:
         try:
@@ -37,7 +37,7 @@ async def keep_up(store: SqliteStore, app: AppPort) -> None:
         await asyncio.sleep(PAUSE)
 
 
-async def look_for_fixes(store: SqliteStore) -> int:
+async def look_for_fixes(store: Store) -> int:
     """Have the fixes of closed issues looked for that nobody found yet; says how many.
 
     An issue may be closed before its fix lands, or while nobody listened.
@@ -49,7 +49,7 @@ async def look_for_fixes(store: SqliteStore) -> int:
     return len(due)
 
 
-async def catch_up(store: SqliteStore, app: AppPort) -> int:
+async def catch_up(store: Store, app: AppPort) -> int:
     """Ask GitHub again for what it could not hand over while nobody listened; says how many deliveries that were.
 
     GitHub does not redeliver by itself.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,17 +12,7 @@ from bot.store.migrate import migrate
 from bot.store.postgres import PostgresDatabase, connect
 from bot.store.sqlite import SqliteDatabase
 from bot.store.tables import Store
-from tests.postgres import NoPostgresError, Postgres, serve_postgres
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    """A running server."""
-    try:
-        with serve_postgres() as server:
-            yield server
-    except NoPostgresError as error:
-        pytest.skip(str(error))
+from tests.postgres import Postgres
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,29 @@
+"""``triage migrate``: the schema of this release, before it starts."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("migrate")
+def command() -> None:
+    """Make the tables in DATABASE_URL's database, or bring them up to date.
+
+    Run it before the servers and workers of a new release start; twice at once is once. A data directory without a
+    database is brought up to date when it is opened and needs none of this.
+    """
+    from bot.errors import UserError  # noqa: PLC0415  --help needs no database
+    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.store.opening import NO_DRIVER  # noqa: PLC0415
+
+    address = load_settings().database_url
+    if address is None:
+        raise UserError("DATABASE_URL is not set: a data directory brings itself up to date")
+    try:
+        from bot.store.migrate import migrate  # noqa: PLC0415  an extra
+        from bot.store.postgres import connect  # noqa: PLC0415
+    except ImportError as error:
+        raise UserError(NO_DRIVER) from error
+    with connect(address.get_secret_value()) as connection:
+        steps = migrate(connection)
+    click.echo(f"{steps} steps taken" if steps else "the database is up to date")

@@ -1,0 +1,38 @@
+"""Where everything is kept: a data directory of one machine, or the database that ``DATABASE_URL`` names."""
+
+from __future__ import annotations
+
+from bot.errors import UserError
+from bot.settings import Settings
+from bot.store.sqlite import SqliteStore
+from bot.store.tables import Store
+
+
+def open_store(settings: Settings, *, tidy: bool = True) -> Store:
+    """Open the store.
+
+    Raises:
+        UserError: it cannot be used, or is of another release.
+    """
+    if settings.database_url is None:
+        return SqliteStore(settings.triage_data_dir / "store.db", tidy=tidy)
+    try:
+        from bot.store.postgres import PostgresStore  # noqa: PLC0415  an extra
+    except ImportError as error:
+        raise UserError(NO_DRIVER) from error
+    return PostgresStore(settings.database_url.get_secret_value())
+
+
+def open_existing_store(settings: Settings) -> Store:
+    """Open the store of a server that ran.
+
+    Raises:
+        UserError: there is none.
+    """
+    path = settings.triage_data_dir / "store.db"
+    if settings.database_url is None and not path.exists():
+        raise UserError(f"there is no {path}: set TRIAGE_DATA_DIR to the server's")
+    return open_store(settings)
+
+
+NO_DRIVER = "DATABASE_URL needs the Postgres driver: pip install 'tracehound[postgres]'"

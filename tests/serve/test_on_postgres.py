@@ -1,0 +1,37 @@
+"""The same server with everything it must not lose in Postgres."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import triage
+from tests.github_server import GitHubServer
+from tests.github_world import Repo
+from tests.postgres import Postgres
+from tests.serve.app import running, wait_for
+from tests.serve.conftest import BODY, TITLE
+
+
+def test_a_database_holds_all_a_server_must_not_lose(
+    postgres: Postgres, github: GitHubServer, repo: Repo, tmp_path: Path
+) -> None:
+    settings = {"DATABASE_URL": postgres.create()}
+    with pytest.raises(AssertionError, match="run `triage migrate`"), running(github, tmp_path / "early", **settings):
+        pass
+    done = triage(tmp_path, "migrate", **settings)
+    assert (done.returncode, "steps taken" in done.stdout) == (0, True), done.stderr
+    assert triage(tmp_path, "migrate", **settings).stdout == "the database is up to date\n"
+    with running(github, tmp_path / "one", **settings) as app:
+        number = app.open_issue(repo, TITLE, BODY)
+        app.kill()
+    with running(github, tmp_path / "another", **settings) as app:  # as on a machine that never saw the first
+        wait_for(lambda: len(github.world.reports(repo, number)) == 1, 30.0, lambda: app.log[-5:])
+        wait_for(lambda: not app.counts().get("todo") and not app.counts().get("doing"), 30.0, app.counts)
+        refused = pytest.raises(AssertionError, match="another server works on the jobs")
+        with refused, running(github, tmp_path / "second", **settings):
+            pass
+    assert len(github.world.ours(repo, number)) == 1
+    assert not list(tmp_path.rglob("*.db"))
+    assert triage(tmp_path, "jobs", **settings).returncode == 0
