@@ -93,7 +93,7 @@ class PostgresDatabase:
             except psycopg.OperationalError as error:
                 passes = connection is None or connection.closed or isinstance(error, _MET_ANOTHER)
                 if not passes or time.monotonic() + nap > until:
-                    raise StoreError(_said(error)) from error
+                    raise StoreError(said(error)) from error
             finally:
                 if connection is not None:
                     self._give_back(connection)
@@ -153,7 +153,7 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     try:
         return _connect(url)
     except psycopg.OperationalError as error:
-        raise UserError(f"DATABASE_URL: the database cannot be reached: {_said(error)}") from error
+        raise UserError(f"DATABASE_URL: the database cannot be reached: {said(error)}") from error
     except psycopg.ProgrammingError as error:  # its words may hold the password
         raise UserError("DATABASE_URL is no address such as postgresql://user:password@host/name") from error
 
@@ -182,7 +182,7 @@ def _commit(connection: _Connection, work: Work[T]) -> T:
         connection.execute("COMMIT", prepare=False)
     except psycopg.OperationalError as error:
         if connection.closed:  # nobody knows whether it was done, so that it is not for us to do it again
-            raise StoreError(_said(error)) from error
+            raise StoreError(said(error)) from error
         raise
     return result
 
@@ -198,7 +198,8 @@ def _roll_back(connection: _Connection) -> None:
         connection.close()
 
 
-def _said(error: psycopg.Error) -> str:
+def said(error: psycopg.Error) -> str:
+    """What the driver said, in one line."""
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+import psycopg
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -13,7 +14,8 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from bot.store.postgres import address, storable
+from bot.store.database import StoreError
+from bot.store.postgres import PATIENCE, address, said, storable
 from nodes.checkpoints import migrated, serializer
 
 CONNECTIONS = 4
@@ -25,7 +27,8 @@ class PostgresCheckpoints(AsyncPostgresSaver):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Load a checkpoint in the current schema."""
-        return migrated(await super().aget_tuple(config))
+        with _said_as_ours():
+            return migrated(await super().aget_tuple(config))
 
     async def aput(
         self,
@@ -39,7 +42,29 @@ class PostgresCheckpoints(AsyncPostgresSaver):
             name: storable(value) if isinstance(value, str) else value
             for name, value in checkpoint["channel_values"].items()
         }
-        return await super().aput(config, {**checkpoint, "channel_values": values}, metadata, new_versions)
+        with _said_as_ours():
+            return await super().aput(config, {**checkpoint, "channel_values": values}, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what a node said."""
+        with _said_as_ours():
+            await super().aput_writes(config, writes, task_id, task_path)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Forget a run's checkpoints."""
+        with _said_as_ours():
+            await super().adelete_thread(thread_id)
+
+
+@contextmanager
+def _said_as_ours() -> Iterator[None]:
+    """A database that is away is no fault of the run's: it is tried again later."""
+    try:
+        yield
+    except psycopg.OperationalError as error:
+        raise StoreError(said(error)) from error
 
 
 @asynccontextmanager
@@ -51,6 +76,7 @@ async def open_postgres_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoin
         check=AsyncConnectionPool.check_connection,  # a restart leaves connections that lead nowhere
         min_size=1,
         max_size=CONNECTIONS,
+        timeout=PATIENCE,
         open=False,
     )
     async with pool:
