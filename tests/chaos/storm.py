@@ -107,7 +107,7 @@ def storm(
                 lambda: (app.counts(), app.log[-3:]),
             )
             github.fault = lambda _call: None
-            app.settled(300.0)
+            wait_for(lambda: not app.unfinished(), 300.0, app.unfinished)
             assert app.process is not None
             memory, states = memory_of(app.process.pid), app.unfinished()
         reports = Counter(len(world.ours(repo, n)) for n in range(1, issues + 1))
