@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, StateSnapshot
 
 from nodes.context import Context
 from nodes.graph import RECURSION_LIMIT, Graph
-from nodes.state import Answer, BugTriageState, HumanExchange
+from nodes.state import Answer, BugTriageState, HumanExchange, TraceEntry
+
+_HANDLER = "__error_handler__"
+"""How LangGraph's name for what runs in a broken node's place begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,22 @@ class Finished:
     state: BugTriageState
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A node that began, or ended."""
+
+    id: str
+    """The same for the beginning and the end of one visit."""
+    node: str
+    ended: bool = False
+    trace: tuple[TraceEntry, ...] = ()
+    """What the visit added to the run's trace."""
+
+
+Watch = Callable[[Step], None]
+"""Told of each step as it happens; it must return at once, and raise nothing."""
+
+
 class StaleAnswerError(ValueError):
     """The answer is to a question that no longer waits."""
 
@@ -40,6 +61,7 @@ async def advance(
     *,
     answer: Answer | None = None,
     question_id: str | None = None,
+    watch: Watch | None = None,
 ) -> Waiting | Finished:
     """Run a thread until it waits or ends, from wherever its checkpoint stands.
 
@@ -50,6 +72,7 @@ async def advance(
         initial: where a new thread starts; ignored by one that has begun.
         answer: to the waiting question; None only asks how things stand.
         question_id: which question the answer is to.
+        watch: told of each node that begins or ends.
 
     Raises:
         StaleAnswerError: no question with that id waits.
@@ -68,11 +91,21 @@ async def advance(
         given = Command(resume={waiting.id: answer})
     elif not snapshot.tasks:
         return Finished(BugTriageState.model_validate(snapshot.values))
-    await graph.ainvoke(given, config, context=context, durability="sync", version="v2")
+    steps = graph.astream(given, config, context=context, durability="sync", stream_mode=["tasks"], version="v2")
+    async for part in steps:
+        if watch is not None:
+            watch(_step(cast("dict[str, Any]", part["data"])))
     after = await graph.aget_state(config)
     if after.interrupts:
         return _waiting(after)
     return Finished(BugTriageState.model_validate(after.values))
+
+
+def _step(task: dict[str, Any]) -> Step:
+    """What LangGraph tells of a task when it begins, and again with its result when it ends."""
+    result = task.get("result")
+    trace = result.get("trace", ()) if isinstance(result, dict) else ()
+    return Step(str(task["id"]), str(task["name"]).removeprefix(_HANDLER), "result" in task, tuple(trace))
 
 
 def _waiting(snapshot: StateSnapshot) -> Waiting:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.postgres import NoPostgresError, Postgres, serve_postgres
+
+if TYPE_CHECKING:
+    from bot.store.database import Database
+    from bot.store.tables import Store
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,3 +38,44 @@ def postgres() -> Iterator[Postgres]:
             yield server
     except NoPostgresError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres: Postgres) -> str:
+    """The address of a database with every table."""
+    from bot.store.migrate import migrate
+    from bot.store.postgres import connect
+
+    url = postgres.create()
+    with connect(url) as connection:
+        migrate(connection)
+    return url
+
+
+@pytest.fixture
+def url(postgres: Postgres, migrated: str) -> str:
+    """The same, with no row in any of them."""
+    postgres.empty(migrated)
+    return migrated
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    """An empty database of each kind."""
+    from bot.store.postgres import PostgresDatabase
+    from bot.store.sqlite import SqliteDatabase
+
+    if request.param == "sqlite":
+        database: Database = SqliteDatabase(tmp_path / "store.db")
+    else:
+        database = PostgresDatabase(request.getfixturevalue("url"))
+    yield database
+    await database.aclose()
+
+
+@pytest.fixture
+def store(database: Database) -> Store:
+    """The tables in it."""
+    from bot.store.tables import Store
+
+    return Store(database)

@@ -9,6 +9,8 @@ from bot.store.database import Connection, Database
 _FIELDS = "sticky_id, muted, ended, moved_to"
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes")
 """Tables whose rows belong to the issue, wherever it is. Effects stay: their ids name comments that were moved."""
+_OF_RUNS = ("evidence", "run_events")
+"""Tables whose rows are filed under an issue's key, a colon and a run's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,12 @@ def _adopt(db: Connection, old: str, new: str) -> bool:
         return False
     for table in _FOLLOWS:
         db.execute(f"UPDATE {table} SET issue_key = ? WHERE issue_key = ?", (new, old))  # noqa: S608  named above
-    db.execute("UPDATE outcomes SET repository_key = ? WHERE issue_key = ?", (new.rpartition("#")[0], new))
+    for table in ("outcomes", "runs"):
+        moved = f"UPDATE {table} SET repository_key = ? WHERE issue_key = ?"  # noqa: S608  as above
+        db.execute(moved, (new.rpartition("#")[0], new))
+    for table in _OF_RUNS:
+        statement = f"UPDATE {table} SET run = ? || substr(run, ?) WHERE run >= ? AND run < ?"  # noqa: S608  as above
+        db.execute(statement, (new, len(old) + 1, f"{old}:", f"{old};"))
     # A checkpoint is filed under the old key, so what was under way starts anew, with what people said.
     db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status IN ('running', 'waiting')", (new,))
     db.execute("INSERT INTO issues (issue_key) VALUES (?) ON CONFLICT DO NOTHING", (new,))

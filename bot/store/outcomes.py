@@ -169,7 +169,7 @@ def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Re
         VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (issue_key) DO UPDATE SET run_no = excluded.run_no, sha = excluded.sha,
             claimed = excluded.claimed, confidence = excluded.confidence, named = excluded.named,
-            state = 'open', rank = 0, fix = '', why = '', looks = 0, look_at = NULL
+            state = 'open', rank = 0, fix = '', why = '', looks = 0, look_at = NULL, settled_at = NULL
     """
     said = (int(reported.claimed), reported.confidence, json.dumps(reported.named))
     db.execute(statement, (issue_key, issue_key.rpartition("#")[0], run, sha, *said))
@@ -190,9 +190,10 @@ def _keep(db: Connection, key: str, verdict: Verdict, now: float) -> None:
         return
     again = now + LOOKS[outcome.looks] if verdict.state == "unknown" and outcome.looks < len(LOOKS) else None
     statement = """
-        UPDATE outcomes SET state = ?, rank = ?, fix = ?, why = ?, looks = looks + 1, look_at = ? WHERE issue_key = ?
+        UPDATE outcomes SET state = ?, rank = ?, fix = ?, why = ?, looks = looks + 1, look_at = ?, settled_at = ?
+        WHERE issue_key = ?
     """
-    db.execute(statement, (verdict.state, verdict.rank, verdict.fix, verdict.why[:200], again, key))
+    db.execute(statement, (verdict.state, verdict.rank, verdict.fix, verdict.why[:200], again, now, key))
 
 
 def _due(issue_key: str, run: int, looks: int, *where: str | int) -> Due:

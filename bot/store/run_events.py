@@ -1,11 +1,31 @@
-"""What a run did, step by step, for the pages that show it."""
+"""What a run did, step by step, written while it does it, for the pages that show it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from bot.store.database import Database, Value
+from bot.store.database import Connection, Database
+
+MOST = 400
+"""Events of one run: about twice what the longest one has by its own limits."""
+_ADD = """
+INSERT INTO run_events (run, seq, at, body)
+SELECT :run, last + 1, :at, :body
+FROM (SELECT coalesce(max(seq), 0) AS last FROM run_events WHERE run = :run) AS known WHERE last < :most
+"""
+
+
+class Event(NamedTuple):
+    """A row."""
+
+    seq: int
+    """From 1."""
+    at: float
+    """Seconds since 1970."""
+    body: str
+    """JSON of a ``bot.steps.Visit``."""
 
 
 class RunEvents:
@@ -16,16 +36,21 @@ class RunEvents:
         self._run = run
         self._clock = clock
 
-    async def add(self, body: str) -> None:
-        """Append one, as JSON."""
-        statement = """
-            INSERT INTO run_events (run, seq, at, body)
-            SELECT :run, coalesce(max(seq), 0) + 1, :at, :body FROM run_events WHERE run = :run
-        """
-        given: dict[str, Value] = {"run": self._run, "at": self._clock(), "body": body}
-        await self._database.do(lambda db: db.execute(statement, given).rowcount)
+    async def add(self, *bodies: str) -> None:
+        """Append some, as JSON, in one transaction; a run that has too many already keeps those it has."""
+        now = self._clock()
+        await self._database.do(lambda db: _add(db, self._run, bodies, now))
 
-    async def after(self, seq: int) -> list[tuple[int, str]]:
+    async def after(self, seq: int) -> list[Event]:
         """Those with a number above ``seq``."""
-        statement = "SELECT seq, body FROM run_events WHERE run = ? AND seq > ? ORDER BY seq"
-        return await self._database.read(lambda db: db.execute(statement, (self._run, seq)).fetchall())
+        statement = "SELECT seq, at, body FROM run_events WHERE run = ? AND seq > ? ORDER BY seq"
+        rows = await self._database.read(lambda db: db.execute(statement, (self._run, seq)).fetchall())
+        return [Event(*row) for row in rows]
+
+
+def _add(db: Connection, run: str, bodies: Sequence[str], now: float) -> None:
+    for body in bodies:
+        db.execute(_ADD, {"run": run, "at": now, "body": body, "most": MOST})
+    issue_key, _, number = run.rpartition(":")
+    changed = "UPDATE runs SET changed_at = ? WHERE issue_key = ? AND run_no = ?"
+    db.execute(changed, (now, issue_key, int(number)))

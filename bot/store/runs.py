@@ -18,9 +18,10 @@ RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
 _FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result"
 _NOTE = """
 UPDATE runs SET status = ?, last_signal = CASE WHEN last_signal < ? THEN ? ELSE last_signal END,
-    result = coalesce(?, result)
+    result = coalesce(?, result), changed_at = ?
 WHERE issue_key = ? AND run_no = ?
 """
+_SHOW = "UPDATE runs SET kind = ?, claimed = ?, confidence = ? WHERE issue_key = ? AND run_no = ?"
 _UNFINISHED = ("running", "waiting")
 
 
@@ -47,6 +48,16 @@ class Run:
         return self.status in _UNFINISHED
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What a list of runs shows of a report."""
+
+    kind: str
+    claimed: bool
+    """It names a cause."""
+    confidence: float
+
+
 class IssueRuns:
     """The runs of one issue."""
 
@@ -61,7 +72,8 @@ class IssueRuns:
 
     async def open(self) -> Run:
         """The unfinished run, or a new one."""
-        return await self._database.do(lambda db: open_run(db, self._key))
+        now = self._clock()
+        return await self._database.do(lambda db: open_run(db, self._key, now))
 
     async def begin(self, *, limit: int, leave: int | None = None) -> Run | None:
         """The unfinished run, or a new one, counted; None if the repository has had its new ones for today.
@@ -70,20 +82,25 @@ class IssueRuns:
             limit: new runs that the repository may have in a day.
             leave: a run that waits and is left first.
         """
-        return await self._database.do(lambda db: _begin(db, self._key, limit, leave))
+        now = self._clock()
+        return await self._database.do(lambda db: _begin(db, self._key, limit, leave, now))
 
-    async def pin(self, number: int, *, sha: str, brain: str, config_hash: str, body_hash: str) -> None:
+    async def pin(
+        self, number: int, *, sha: str, brain: str, config_hash: str, body_hash: str, title: str = ""
+    ) -> None:
         """Note what a run reads and who judges; its commit is what the first one to say so said."""
         statement = """
-            UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?
+            UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?,
+                title = ?, changed_at = ?
             WHERE issue_key = ? AND run_no = ?
         """
-        given = (sha, brain, config_hash, body_hash, self._key, number)
+        given = (sha, brain, config_hash, body_hash, title, self._clock(), self._key, number)
         await self._database.do(lambda db: db.execute(statement, given).rowcount)
 
     async def give_up(self, number: int) -> Run:
         """Leave a run that cannot go on, and open the next."""
-        return await self._database.do(lambda db: _replace(db, self._key, number))
+        now = self._clock()
+        return await self._database.do(lambda db: _replace(db, self._key, number, now))
 
     async def settle(
         self,
@@ -94,6 +111,7 @@ class IssueRuns:
         last_signal: int = 0,
         result: str | None = None,
         reported: Reported | None = None,
+        ending: Ending | None = None,
         said: str = "",
         next_work: Sequence[Work] = (),
         unread: Callable[[], Work] | None = None,
@@ -107,6 +125,7 @@ class IssueRuns:
             last_signal: the last signal it took in.
             result: what it ended with.
             reported: what its report says that a fix can be compared with.
+            ending: what lists show of its report.
             said: one line for the job's row.
             next_work: what follows.
             unread: makes what follows if a redirect came in that the run did not see.
@@ -117,7 +136,10 @@ class IssueRuns:
         now = self._clock()
 
         def work(db: Connection) -> None:
-            db.execute(_NOTE, (status, last_signal, last_signal, result, self._key, number))
+            db.execute(_NOTE, (status, last_signal, last_signal, result, now, self._key, number))
+            if ending is not None:
+                shown = (ending.kind, int(ending.claimed), ending.confidence)
+                db.execute(_SHOW, (*shown, self._key, number))
             if reported is not None:
                 note_report(db, self._key, number, _sha(db, self._key, number), reported)
             late = unread is not None and any(
@@ -128,31 +150,36 @@ class IssueRuns:
         await self._database.do(work)
 
 
-def _begin(db: Connection, issue_key: str, limit: int, leave: int | None) -> Run | None:
+def _begin(db: Connection, issue_key: str, limit: int, leave: int | None, now: float) -> Run | None:
     last = _last(db, issue_key)
     if last is not None and last.unfinished and last.number != leave:
         return last
     if not count_issue(db, issue_key.rpartition("#")[0], limit):
         return None
-    return open_run(db, issue_key) if leave is None else _replace(db, issue_key, leave)
+    return open_run(db, issue_key, now) if leave is None else _replace(db, issue_key, leave, now)
 
 
-def open_run(db: Connection, issue_key: str) -> Run:
+def open_run(db: Connection, issue_key: str, now: float) -> Run:
     """The unfinished run of an issue, or a new one, within a transaction."""
     last = _last(db, issue_key)
     if last is not None and last.unfinished:
         return last
-    return _new(db, issue_key, last.number + 1 if last else 1, last.last_signal if last else 0)
+    return _new(db, issue_key, last.number + 1 if last else 1, last.last_signal if last else 0, now)
 
 
-def _new(db: Connection, issue_key: str, number: int, last_signal: int) -> Run:
-    statement = f"INSERT INTO runs (issue_key, run_no, last_signal) VALUES (?, ?, ?) RETURNING {_FIELDS}"  # noqa: S608  names of columns
-    return Run(*db.execute(statement, (issue_key, number, last_signal)).fetchone())
+def _new(db: Connection, issue_key: str, number: int, last_signal: int, now: float) -> Run:
+    statement = f"""
+        INSERT INTO runs (issue_key, repository_key, run_no, last_signal, began_at, changed_at)
+        VALUES (?, ?, ?, ?, ?, ?) RETURNING {_FIELDS}
+    """  # noqa: S608  names of columns
+    given = (issue_key, issue_key.rpartition("#")[0], number, last_signal, now, now)
+    return Run(*db.execute(statement, given).fetchone())
 
 
-def _replace(db: Connection, issue_key: str, number: int) -> Run:
-    db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND run_no = ?", (issue_key, number))
-    return open_run(db, issue_key)
+def _replace(db: Connection, issue_key: str, number: int, now: float) -> Run:
+    failed = "UPDATE runs SET status = 'failed', changed_at = ? WHERE issue_key = ? AND run_no = ?"
+    db.execute(failed, (now, issue_key, number))
+    return open_run(db, issue_key, now)
 
 
 def _last(db: Connection, issue_key: str) -> Run | None:

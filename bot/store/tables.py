@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from bot.ports import IssueRef, RepositoryRef
 from bot.store.control import Control
 from bot.store.database import Database
@@ -57,7 +59,8 @@ class Store:
 
     async def open_run(self, issue_key: str) -> int:
         """The number of a local issue's unfinished run, or of a new one."""
-        return (await self._database.do(lambda db: open_run(db, issue_key))).number
+        now = time.time()
+        return (await self._database.do(lambda db: open_run(db, issue_key, now))).number
 
     async def finish_run(self, issue_key: str, run_no: int) -> None:
         """Note that a local run ended; the next one has a number of its own."""

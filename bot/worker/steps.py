@@ -23,17 +23,18 @@ from bot.report.document import build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.report.record import read_record
 from bot.store.outcomes import Reported
-from bot.store.runs import Run
+from bot.store.runs import Ending, Run
 from bot.worker.no_code import NoCode
 from bot.worker.past import begin_learning
+from bot.worker.recorder import recording
 from bot.worker.turn import Turn, body_hash
 from nodes import run as graph_run
 from nodes.checkpoints import NewerSchemaError
 from nodes.context import CodePort, Context
 from nodes.facts import read_facts
-from nodes.run import advance, initial_state
+from nodes.run import Watch, advance, initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
-from nodes.trust.secrets import holds_token
+from nodes.trust.secrets import holds_token, mask
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +74,9 @@ async def step(turn: Turn, seen: Seen, run: Run) -> None:
 
 async def _withhold(turn: Turn, seen: Seen, run: Run) -> None:
     """An issue that shows a secret is not analysed; once it is edited it is looked at again."""
-    await turn.store.runs.pin(run.number, sha="", brain="rules", config_hash="", body_hash=body_hash(seen.issue))
+    await turn.store.runs.pin(
+        run.number, sha="", brain="rules", config_hash="", body_hash=body_hash(seen.issue), title=_title(seen.issue)
+    )
     await _conclude(turn, seen, run, Withheld())
 
 
@@ -110,8 +113,14 @@ async def _pinned(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Run:
         brain=turn.tools.brains.for_run(seen.found.config).name,
         config_hash=seen.found.digest,
         body_hash=body_hash(seen.issue),
+        title=_title(seen.issue),
     )
     return run
+
+
+def _title(issue: Issue) -> str:
+    """As pages show and find it."""
+    return " ".join(mask(issue.title).split())[:300]
 
 
 async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
@@ -119,14 +128,15 @@ async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
     context = _context(turn, seen, run, code)
     start = await _start(turn, seen, code)
     thread = turn.store.thread(run.number)
-    result = await _advance(turn, context, thread, start)
-    while isinstance(result, graph_run.Waiting):
-        answer = await _known_answer(turn, seen, result)
-        if answer is None:
-            return Waiting(result.state, result.exchange)
-        question = result.exchange.question_id
-        result = await _advance(turn, context, thread, start, answer=answer, question_id=question)
-    return Finished(result.state)
+    async with recording(turn.store.events(run.number)) as watch:
+        result = await _advance(turn, context, thread, start, watch)
+        while isinstance(result, graph_run.Waiting):
+            answer = await _known_answer(turn, seen, result)
+            if answer is None:
+                return Waiting(result.state, result.exchange)
+            question = result.exchange.question_id
+            result = await _advance(turn, context, thread, start, watch, answer=answer, question_id=question)
+        return Finished(result.state)
 
 
 async def _advance(
@@ -134,6 +144,7 @@ async def _advance(
     context: Context,
     thread: str,
     start: BugTriageState,
+    watch: Watch,
     *,
     answer: Answer | None = None,
     question_id: str | None = None,
@@ -143,7 +154,7 @@ async def _advance(
         await graph.aget_state({"configurable": {"thread_id": thread}})
     except (NewerSchemaError, ValidationError, ValueError, TypeError, KeyError) as error:
         raise UnreadableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
-    return await advance(graph, context, thread, start, answer=answer, question_id=question_id)
+    return await advance(graph, context, thread, start, answer=answer, question_id=question_id, watch=watch)
 
 
 async def _known_answer(turn: Turn, seen: Seen, waiting: graph_run.Waiting) -> Answer | None:
@@ -250,6 +261,7 @@ async def _settle(
         last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
         result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,
         reported=_reported(outcome) if not quiet else None,
+        ending=_ending(outcome),
         said=f"{published.state} {published.reason}".strip(),
         next_work=(*_elsewhere(turn, published), *left_over),
         unread=None if quiet else lambda: Continue(ref=turn.ref),
@@ -263,6 +275,11 @@ def _reported(outcome: Outcome) -> Reported | None:
         return None
     named = tuple(dict.fromkeys(suspect.path for suspect in report.suspects))
     return Reported(report.root_cause is not None, report.confidence if named else 0.0, named)
+
+
+def _ending(outcome: Outcome) -> Ending | None:
+    report = outcome.state.report if isinstance(outcome, Finished) else None
+    return Ending(report.kind, report.root_cause is not None, report.confidence) if report else None
 
 
 def _elsewhere(turn: Turn, published: Published) -> tuple[Work, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -11,8 +12,10 @@ from bot.jobs import Continue, Job, Triage
 from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, Relation
 from bot.store.deliveries import Arrival
 from bot.store.questions import NoSlotError
+from bot.store.run_events import MOST
 from bot.store.tables import IssueStore, Store
 from bot.store.tenant import ForeignKeyError
+from nodes.evidence import Evidence
 from nodes.state import HumanExchange
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 4)
@@ -138,12 +141,21 @@ async def test_a_moved_issue_takes_along_what_was_said(store: Store, issue: Issu
     await issue.runs.open()
     await issue.control.apply(comment(), 0, "stop", CommandEffects(signals=(NewSignal("redirect", "x"),), muted=True))
     await issue.repository.questions.ask(REF.key, HumanExchange(question="?", question_id="q1"))
+    beside = store.for_issue(replace(REF, number=41))
+    gathered = Evidence(kind="issue", quote="it fails")
+    for one in (issue, beside):
+        await one.events(1).add("{}")
+        await one.evidence(1).put([gathered])
     moved = store.for_issue(OTHER)
     assert await moved.row.adopt(REF.key)
     assert not await moved.row.adopt(REF.key)
     assert (await moved.row.state()).muted
     assert len(await moved.signals.unread(0)) == 1
     assert len(await moved.repository.questions.all(OTHER.key)) == 1
+    for one in (moved, beside):
+        assert [event.body for event in await one.events(1).after(0)] == ["{}"]
+        assert list(await one.evidence(1).get([gathered.key])) == [gathered.key]
+    assert await issue.events(1).after(0) == []
     run = await moved.runs.open()
     assert run.number == 2
 
@@ -178,6 +190,16 @@ async def test_what_is_spent_is_reserved_first(store: Store) -> None:
 
 async def test_events_of_a_run_are_numbered(issue: IssueStore) -> None:
     events = issue.events(1)
-    for body in ("{}", '{"node": "writer"}'):
-        await events.add(body)
-    assert await events.after(1) == [(2, '{"node": "writer"}')]
+    await events.add("{}", '{"node": "writer"}')
+    await events.add('{"node": "critic"}')
+    assert [(event.seq, event.body) for event in await events.after(1)] == [
+        (2, '{"node": "writer"}'),
+        (3, '{"node": "critic"}'),
+    ]
+
+
+async def test_events_of_a_run_are_no_more_than_a_page_can_show(issue: IssueStore) -> None:
+    events = issue.events(1)
+    await events.add(*(f"{n}" for n in range(MOST - 1)))
+    await events.add("last", "one too many")
+    assert [event.body for event in await events.after(MOST - 2)] == [f"{MOST - 2}", "last"]

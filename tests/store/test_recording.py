@@ -1,0 +1,95 @@
+"""Steps of a run are there to be read while it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from bot.ports import IssueRef
+from bot.steps import Visit, load
+from bot.store.database import StoreError
+from bot.store.run_events import MOST, RunEvents
+from bot.store.tables import Store
+from bot.worker.recorder import recording
+from nodes.checkpoints import serializer
+from nodes.graph import build_graph
+from nodes.run import Waiting, advance, initial_state
+from nodes.state import ROUNDS_LIMIT
+from tests.fakes import SHA, ScriptedBrain, context, decide
+
+REF = IssueRef("github.com", 7, 9, "octo", "parser", 4)
+START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
+PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]
+
+
+def graph() -> Any:
+    return build_graph(InMemorySaver(serde=serializer()))
+
+
+class Held(ScriptedBrain):
+    """Reads the issue when it is let."""
+
+    def __init__(self, decisions: list[Any]) -> None:
+        super().__init__(decisions)
+        self.let = asyncio.Event()
+
+    async def investigate(self, case: Any) -> Any:
+        await self.let.wait()
+        return await super().investigate(case)
+
+
+async def visits(events: RunEvents, after: int = 0) -> list[Visit]:
+    return [load(event.body) for event in await events.after(after)]
+
+
+async def test_a_node_that_lasts_is_seen_while_it_does(store: Store) -> None:
+    events, brain = store.for_issue(REF).events(1), Held(list(PLAIN))
+    async with recording(events) as watch:
+        run = asyncio.create_task(advance(graph(), context(brain), "t", START, watch=watch))
+        until = time.monotonic() + 30
+        while not any(one.node == "investigator" for one in await visits(events)):
+            assert time.monotonic() < until
+            await asyncio.sleep(0.02)
+        (seen,) = [one for one in await visits(events) if one.node == "investigator"]
+        assert seen.ended is None
+        brain.let.set()
+        await run
+    ended = [one for one in await visits(events) if one.ended is not None]
+    assert [one.id for one in ended if one.node == "investigator"] == [seen.id]
+    assert [one.node for one in ended if one.node != "supervisor"] == [
+        "investigator",
+        "codebase_search",
+        "critic",
+        "writer",
+    ]
+    assert [entry.decision for one in ended for entry in one.trace if entry.node == "supervisor"] == [
+        *("investigator", "codebase_search", "critic", "writer", "end")
+    ]
+    assert all(one.began <= (one.ended or 0) for one in ended)
+
+
+async def test_a_run_that_asks_has_its_question_as_the_last_step(store: Store) -> None:
+    events = store.for_issue(REF).events(1)
+    async with recording(events) as watch:
+        asked = [decide("human_input", question="Which version?"), *PLAIN]
+        assert isinstance(await advance(graph(), context(ScriptedBrain(asked)), "t", START, watch=watch), Waiting)
+    last = (await visits(events))[-1]
+    assert (last.node, last.trace) == ("human_input", ())
+
+
+async def test_a_store_that_is_away_costs_the_steps_and_not_the_run() -> None:
+    class Away:
+        async def add(self, *_: str) -> None:
+            raise StoreError("the disk is full")
+
+    away: Any = Away()
+    async with recording(away) as watch:
+        await advance(graph(), context(ScriptedBrain(list(PLAIN))), "t", START, watch=watch)
+
+
+def test_the_longest_run_fits() -> None:
+    nodes_a_round = 2 + 2  # the supervisor, the node it chose, and companions
+    assert 2 * nodes_a_round * ROUNDS_LIMIT < MOST
