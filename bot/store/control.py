@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,12 +29,12 @@ class Control:
     """One issue, as its commands see it."""
 
     def __init__(
-        self, database: Database, ref: IssueRef, questions: Questions, clock: Callable[[], float] = time.time
+        self, database: Database, ref: IssueRef, questions: Questions, clock: Callable[[], float] | None = None
     ) -> None:
         self._database = database
         self._ref = ref
         self._questions = questions
-        self._clock = clock
+        self._clock = clock or database.clock
 
     async def commands_run(self, comment_id: int) -> tuple[str, ...]:
         """The commands of a comment that were run before, as ``Command.canonical`` writes them, with repetitions."""

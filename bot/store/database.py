@@ -72,5 +72,8 @@ class Database(Protocol):
             StoreError: the database does not answer.
         """
 
+    def clock(self) -> float:
+        """Seconds since 1970, the same for everybody who uses this database."""
+
     async def aclose(self) -> None:
         """Close what is open."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,9 +28,9 @@ class Arrival:
 class Inbox:
     """Takes deliveries in. Those that arrive while a commit is under way share the next one."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
-        self._clock = clock
+        self._clock = clock or database.clock
         self._waiting: list[tuple[Arrival, asyncio.Future[bool]]] = []
         self._committing: asyncio.Task[None] | None = None
 

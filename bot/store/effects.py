@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -16,10 +15,10 @@ _FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"
 class Effects:
     """The effects of one repository's issues."""
 
-    def __init__(self, database: Database, tenant: Tenant, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, tenant: Tenant, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._tenant = tenant
-        self._clock = clock
+        self._clock = clock or database.clock
 
     async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
         """What is known of an effect."""

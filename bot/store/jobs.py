@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -49,9 +48,9 @@ class Shelved:
 class Jobs:
     """What there is to do. One owner at a time works on it: whoever holds the data directory."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
-        self._clock = clock
+        self._clock = clock or database.clock
 
     async def claim(self, lane: Lane, owner: str) -> Job | None:
         """Take the job that is due longest and whose issue is free; None if there is none.

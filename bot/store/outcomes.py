@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -111,10 +110,10 @@ class Tally:
 class IssueOutcome:
     """One issue's row."""
 
-    def __init__(self, database: Database, issue_key: str, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, issue_key: str, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._key = issue_key
-        self._clock = clock
+        self._clock = clock or database.clock
 
     async def get(self) -> Outcome | None:
         """What is known; None where nothing was reported."""
@@ -146,9 +145,9 @@ class RepositoryOutcomes:
 class Outcomes:
     """All repositories' outcomes, for upkeep and statistics."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
-        self._clock = clock
+        self._clock = clock or database.clock
 
     async def due(self) -> list[Due]:
         """Closed issues whose fix nobody looked for yet, or not lately."""

@@ -24,6 +24,8 @@ from bot.store.tables import Store
 
 CONNECTIONS = 4
 """Of one process at the most."""
+CLOCK_KEPT = 1.0
+"""Seconds for which the server's time is known without asking."""
 PATIENCE = 8.0
 """Seconds for which a server that is away, or other transactions, are waited for. GitHub waits ten."""
 _FIRST_NAP, _LONGEST_NAP = 0.002, 0.25
@@ -55,10 +57,12 @@ class PostgresDatabase:
             UserError: the server cannot be reached, or the schema is another release's.
         """
         self._url = url
+        self._ahead, self._asked = 0.0, 0.0
         self._idle: SimpleQueue[_Connection] = SimpleQueue()
         connection = connect(url)
         try:
             require_current(connection)
+            self._set_clock(connection)
         except BaseException:
             connection.close()
             raise
@@ -77,6 +81,10 @@ class PostgresDatabase:
         """Look something up without keeping writers out."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _look, work)
 
+    def clock(self) -> float:
+        """The server's time, whatever this machine's clock says or does; asked for again with the next transaction."""
+        return time.monotonic() + self._ahead
+
     async def aclose(self) -> None:
         """Close the connections."""
         await asyncio.to_thread(self._threads.shutdown)
@@ -89,6 +97,8 @@ class PostgresDatabase:
             connection = None
             try:
                 connection = self._connection()
+                if time.monotonic() - self._asked > CLOCK_KEPT:
+                    self._set_clock(connection)
                 return way(connection, work)
             except psycopg.OperationalError as error:
                 passes = connection is None or connection.closed or isinstance(error, _MET_ANOTHER)
@@ -99,6 +109,11 @@ class PostgresDatabase:
                     self._give_back(connection)
             time.sleep(nap * random.uniform(0.5, 1.0))  # noqa: S311  so that two that met do not meet again
             nap = min(2 * nap, _LONGEST_NAP)
+
+    def _set_clock(self, connection: _Connection) -> None:
+        (seconds,) = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone() or (0.0,)
+        self._asked = time.monotonic()
+        self._ahead = seconds - self._asked
 
     def _connection(self) -> _Connection:
         try:

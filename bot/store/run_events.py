@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -31,10 +30,10 @@ class Event(NamedTuple):
 class RunEvents:
     """The events of one run, in order."""
 
-    def __init__(self, database: Database, run: str, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, run: str, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._run = run
-        self._clock = clock
+        self._clock = clock or database.clock
 
     async def add(self, *bodies: str) -> None:
         """Append some, as JSON, in one transaction; a run that has too many already keeps those it has."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -61,10 +60,10 @@ class Ending:
 class IssueRuns:
     """The runs of one issue."""
 
-    def __init__(self, database: Database, issue_key: str, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, issue_key: str, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._key = issue_key
-        self._clock = clock
+        self._clock = clock or database.clock
 
     async def last(self) -> Run | None:
         """The newest run."""

@@ -222,5 +222,12 @@ CREATE INDEX runs_changed ON runs (changed_at);
 ALTER TABLE outcomes ADD COLUMN settled_at REAL
 """
 
-STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES)
+_LEASES = """
+CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    until REAL NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+
+STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES)
 """A file's ``user_version`` counts the steps that were taken."""

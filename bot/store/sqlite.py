@@ -66,6 +66,10 @@ class SqliteDatabase:
         """Look something up without keeping writers out."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, _patiently, self._connection, work)
 
+    def clock(self) -> float:
+        """This machine's time."""
+        return time.time()
+
     async def aclose(self) -> None:
         """Close the connection."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)

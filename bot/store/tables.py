@@ -14,6 +14,7 @@ from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.jobs import Jobs
 from bot.store.labels import People
+from bot.store.leases import Leases
 from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes
 from bot.store.past_issues import PastIssues
 from bot.store.questions import Questions
@@ -33,6 +34,7 @@ class Store:
         self.jobs = Jobs(self._database)
         self.installations = Installations(self._database)
         self.outcomes = Outcomes(self._database)
+        self.leases = Leases(self._database)
 
     def work_alone(self) -> None:
         """See to it that nobody else works on these jobs, on any machine, until this is closed.
@@ -40,6 +42,10 @@ class Store:
         Raises:
             UserError: somebody does. Of a file that is the data directory's lock to say.
         """
+
+    def clock(self) -> float:
+        """Seconds since 1970, the same for everybody who shares the store."""
+        return self._database.clock()
 
     def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
         """What belongs to one repository, and nothing of another."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from bot.errors import StoppedError
 from bot.github.repository import RepositoryClient
@@ -57,7 +58,11 @@ class Turn:
     def publisher(self, check: OwnerCheck | None = None) -> Publisher:
         """Writes what a run came to, or with a check of its own what a command did."""
         effects = self.store.repository.effects
-        return Publisher(self.tools.github.for_repository, effects, check or self.may_write)
+        return Publisher(self.tools.github.for_repository, effects, check or self.may_write, self._now)
+
+    def _now(self) -> datetime:
+        """By the clock that intents are noted with: a wrong one here would cut short how long they are waited for."""
+        return datetime.fromtimestamp(self.tools.store.clock(), UTC)
 
     async def left_over(self, found: FoundConfig) -> tuple[LeftOver, ...]:
         """What is to be tried again, where a reaction or a reply is still wanted on GitHub and may be left there."""

@@ -1,0 +1,25 @@
+"""What one process does for all: a lease is had by one at a time, and ends by itself."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.store.database import Database
+from bot.store.leases import Leases
+
+
+async def test_one_of_many_has_a_lease_until_it_is_over_or_given_back(database: Database) -> None:
+    leases = Leases(database)
+    taken = await asyncio.gather(*(leases.take("upkeep", 60.0) for _ in range(5)))
+    assert sorted(taken) == [False] * 4 + [True]
+    assert await leases.take("another", 0.01)
+    await asyncio.sleep(0.05)
+    assert await leases.take("another", 60.0)
+    await leases.give_back("upkeep")
+    assert await leases.take("upkeep", 60.0)
+
+
+async def test_a_lease_of_a_clock_that_was_wrong_is_not_waited_for(database: Database) -> None:
+    leases = Leases(database)
+    assert await leases.take("upkeep", 1_000_000.0)
+    assert await leases.take("upkeep", 60.0)
