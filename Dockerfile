@@ -3,7 +3,7 @@ FROM python:3.12-slim-bookworm AS build
 RUN pip install --no-cache-dir uv==0.13.8
 WORKDIR /src
 ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app
-COPY pyproject.toml uv.lock README.md LICENSE ./
+COPY pyproject.toml uv.lock README.md LICENSE app.yml ./
 RUN uv sync --frozen --no-dev --extra postgres --no-install-project
 COPY bot bot
 COPY nodes nodes

@@ -10,7 +10,7 @@ from typing import Protocol
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.handlers import Handlers
@@ -18,6 +18,9 @@ from bot.handlers.people import Policy
 from bot.server_settings import ServerSettings
 from bot.store.database import StoreError
 from bot.store.tables import Store
+from bot.web import Site, faults
+from bot.web import routes as page_routes
+from bot.web.security import Shield
 from bot.webhook import Webhook
 
 PATH = "/webhooks/github"
@@ -73,7 +76,15 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
         finally:
             await worker.stop()
 
-    pages = Starlette(routes=[Route("/healthz", healthz), Route("/readyz", readyz)], lifespan=lifespan)
+    site = Site.of(settings.settings, store)
+    routes: list[BaseRoute] = [
+        Route("/healthz", healthz),
+        Route("/readyz", readyz),
+        *page_routes(site),  # the last: they take every path that is left
+    ]
+    starlette = Starlette(routes=routes, lifespan=lifespan, exception_handlers=faults.handlers())
+    starlette.state.site = site
+    pages = Shield(starlette, settings.settings.triage_public_url)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         """Deliveries go past routes and middleware: most of them are only acknowledged."""

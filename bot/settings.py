@@ -74,6 +74,26 @@ class Settings(BaseSettings):
     github_token: SecretStr | None = Field(
         None, description="A person's token, for `triage backtest --github`; without one, public issues are read."
     )
+    github_client_id: str | None = Field(
+        None, min_length=1, description="The App's client id: people log in to the pages with their GitHub account."
+    )
+    github_client_secret: SecretStr | None = Field(None, description="The App's client secret, beside its client id.")
+    triage_public_url: str | None = Field(
+        None,
+        pattern=_URL,
+        description="Where GitHub and browsers reach this server.",
+        examples=["https://triage.example.org"],
+    )
+    triage_admin_token: SecretStr | None = Field(
+        None,
+        min_length=16,
+        description="The operator's token, 16 characters or more: opens the pages, and the API as a bearer token.",
+    )
+    triage_session_secret: SecretStr | None = Field(
+        None,
+        min_length=16,
+        description="Signs logins, the same for all servers of a database; unset, one is made up in TRIAGE_DATA_DIR.",
+    )
     triage_allowed_bots: str = Field(
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )

@@ -161,7 +161,7 @@ async def test_events_we_do_not_use_are_acknowledged_and_forgotten(receiver: Rec
 
 async def test_only_posts_are_deliveries(receiver: Receiver) -> None:
     assert (await receiver.http.get(PATH)).status_code == 405
-    assert (await receiver.http.get("/nothing")).status_code == 404
+    assert (await receiver.http.post("/nothing")).status_code == 403
 
 
 async def test_it_is_ready_only_while_somebody_works(receiver: Receiver) -> None:

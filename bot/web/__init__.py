@@ -1,0 +1,34 @@
+"""The pages people look at: nothing of a repository without a login."""
+
+from __future__ import annotations
+
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from bot.web import assets, login
+from bot.web.door import Gate
+from bot.web.render import render
+from bot.web.site import Site
+
+__all__ = ["Site", "routes"]
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """Every page: first what is open to all, then everything else, behind the login."""
+    return [
+        *assets.routes(),
+        *login.routes(),
+        Mount("/", routes=_closed(), middleware=[Middleware(Gate, site.door)]),
+    ]
+
+
+def _closed() -> list[BaseRoute]:
+    """Pages for those who are logged in; a new module adds its ``routes()`` here."""
+    return [Route("/", home)]
+
+
+async def home(request: Request) -> Response:
+    """Where one starts."""
+    return render(request, "home.html")

@@ -1,0 +1,54 @@
+"""Pages for what goes wrong; they tell a status and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from bot.web.render import render
+
+_SAYS = {
+    401: "Log in first.",
+    403: "That is not allowed.",
+    404: "There is nothing here, or nothing that you may see.",
+    405: "That cannot be done here.",
+    410: "This is over: what was here has done its work.",
+    429: "Too many attempts. Wait a few minutes.",
+    503: "Not now. Try again in a moment.",
+}
+_OURS = "Something failed on our side. The log says what."
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+
+
+def handlers() -> dict[int | type[Exception], Handler]:
+    """For Starlette."""
+    return {HTTPException: _refused, Exception: _failed}
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a person in a browser asks, and not a program."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def fault(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
+    """The answer for a status: a page in a browser, JSON elsewhere."""
+    says = _SAYS.get(status, _OURS if status >= 500 else "That request cannot be answered.")
+    if wants_page(request):
+        return render(request, "fault.html", status=status, headers=headers, code=status, says=says)
+    return JSONResponse({"error": says}, status, headers)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    if error.status_code in (204, 304):
+        return Response(status_code=error.status_code, headers=error.headers)
+    return fault(request, error.status_code, dict(error.headers or {}))
+
+
+async def _failed(request: Request, _error: Exception) -> Response:
+    return fault(request, 500)

@@ -1,0 +1,60 @@
+"""Logging in and out."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from bot.web.door import TooManyError
+from bot.web.faults import fault
+from bot.web.forms import read_form
+from bot.web.render import render
+from bot.web.site import site_of
+
+
+def routes() -> list[Route]:
+    """Open to everybody."""
+    return [
+        Route("/login", show),
+        Route("/login", log_in, methods=["POST"]),
+        Route("/logout", log_out, methods=["POST"]),
+    ]
+
+
+async def show(request: Request) -> Response:
+    """The form."""
+    return _form(request, request.query_params.get("next", "/"))
+
+
+async def log_in(request: Request) -> Response:
+    """Take the operator's token."""
+    form = await read_form(request)
+    door, wanted = site_of(request).door, form.get("next", "/")
+    try:
+        right = door.is_operator(request, form.get("token", "").strip())
+    except TooManyError:
+        return fault(request, 429)
+    if not right:
+        return _form(request, wanted, status=403, wrong=True)
+    response = RedirectResponse(own_path(wanted), 303)
+    door.let_in(request, response)
+    return response
+
+
+async def log_out(request: Request) -> Response:
+    """Forget who it was."""
+    response = RedirectResponse("/login", 303)
+    site_of(request).door.sessions.forget(request, response)
+    return response
+
+
+def own_path(wanted: str) -> str:
+    """Where to go after the login: a path of this server, whatever a link said."""
+    ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
+    return wanted if ours else "/"
+
+
+def _form(request: Request, wanted: str, *, status: int = 200, wrong: bool = False) -> Response:
+    takes_tokens = site_of(request).door.takes_tokens
+    return render(request, "login.html", status=status, wanted=own_path(wanted), wrong=wrong, takes_tokens=takes_tokens)

@@ -1,0 +1,40 @@
+"""The web application on a real port, in the test's own process; nobody works on what it stores."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import uvicorn
+from starlette.types import ASGIApp
+
+
+@dataclass
+class NobodyWorks:
+    ready: bool = True
+    woken: list[None] = field(default_factory=list)
+
+    async def start(self) -> None:
+        """Nothing to start."""
+
+    def wake(self) -> None:
+        self.woken.append(None)
+
+    async def stop(self) -> None:
+        """Nothing to stop."""
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp) -> AsyncIterator[str]:
+    """Serve it for the length of a test; gives its address."""
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None))
+    task = asyncio.create_task(server._serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task

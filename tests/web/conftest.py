@@ -1,0 +1,49 @@
+"""The pages on a real port over a real store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bot.app import build_app
+from bot.server_settings import ServerSettings
+from bot.settings import Settings
+from bot.store.sqlite import SqliteStore
+from tests.serving import NobodyWorks, serving
+
+TOKEN = "an-operators-own-token"
+PAGE = {"Accept": "text/html"}
+FROM_HERE = {"Sec-Fetch-Site": "same-origin"}
+
+
+@dataclass
+class Pages:
+    """A browser's place in front of the pages."""
+
+    http: httpx.AsyncClient
+    store: SqliteStore
+    url: str
+
+    async def log_in(self, token: str = TOKEN, **fields: str) -> httpx.Response:
+        """As the operator does."""
+        return await self.http.post("/login", data={"token": token, **fields}, headers=FROM_HERE)
+
+
+@pytest.fixture
+def given() -> dict[str, str]:
+    """Settings that a test module has otherwise."""
+    return {}
+
+
+@pytest.fixture
+async def pages(tmp_path: Path, given: dict[str, str]) -> AsyncIterator[Pages]:
+    settings = Settings(**{"triage_admin_token": TOKEN, "triage_data_dir": tmp_path, **given})  # type: ignore[arg-type]
+    store = SqliteStore(tmp_path / "store.db")
+    app = build_app(ServerSettings(settings, 4711, "", (b"secret",)), store, NobodyWorks())
+    async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=30, headers=PAGE) as http:
+        yield Pages(http, store, url)
+    await store.aclose()

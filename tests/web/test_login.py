@@ -1,0 +1,126 @@
+"""Nothing is shown before a login, and nothing but the operator's token is one."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.responses import Response
+
+from bot.web.door import Door
+from bot.web.sessions import Sessions
+from tests.web.conftest import FROM_HERE, TOKEN, Pages
+from tests.web.requests import request
+
+PATHS = ["/", "/runs", "/nothing", "/assets", "/login/other", "/api/v1/runs", "/welcome?a=b"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_without_a_login_every_path_leads_to_the_form(pages: Pages, path: str) -> None:
+    answer = await pages.http.get(path)
+    assert (answer.status_code, answer.headers["location"].partition("?")[0]) == (303, "/login")
+    program = await pages.http.get(path, headers={"Accept": "application/json"})
+    assert (program.status_code, program.json()) == (401, {"error": "Log in first."})
+
+
+async def test_the_operators_token_opens_the_pages(pages: Pages) -> None:
+    answer = await pages.log_in(next="/?page=2")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?page=2")
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert TOKEN not in cookie
+    assert (await pages.http.get("/")).status_code == 200
+    assert (await pages.http.get("/nothing")).status_code == 404
+
+
+async def test_a_program_shows_the_token_with_each_request(pages: Pages) -> None:
+    for token, status in ((TOKEN, 200), ("another", 401), (TOKEN[:-1], 401)):
+        answer = await pages.http.get("/", headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == status or answer.headers["location"].startswith("/login"), token
+
+
+async def test_a_wrong_token_opens_nothing(pages: Pages) -> None:
+    for token in ("", "wrong", TOKEN + "x", TOKEN[:-1], "é"):
+        answer = await pages.log_in(token)
+        assert (answer.status_code, "set-cookie" in answer.headers) == (403, False), token
+    assert (await pages.http.get("/")).status_code == 303
+
+
+async def test_guessing_is_stopped_even_with_the_right_token(pages: Pages) -> None:
+    for _ in range(10):
+        assert (await pages.log_in("wrong")).status_code == 403
+    assert (await pages.log_in()).status_code == 429
+    assert (await pages.http.get("/", headers={"Authorization": f"Bearer {TOKEN}"})).status_code == 429
+
+
+async def test_logging_out_closes_the_pages(pages: Pages) -> None:
+    await pages.log_in()
+    assert (await pages.http.post("/logout", headers=FROM_HERE)).status_code == 303
+    assert (await pages.http.get("/")).status_code == 303
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "eyJvcGVyYXRvciI6IHRydWV9.a.b", "." * 500])
+async def test_a_cookie_of_ones_own_making_opens_nothing(pages: Pages, cookie: str) -> None:
+    answer = await pages.http.get("/", headers={"Cookie": f"triage={cookie}"})
+    assert answer.status_code == 303
+
+
+async def test_a_cookie_ends_with_the_token_it_was_given_for() -> None:
+    before, after = (Door(Sessions(b"secret", https=False), token) for token in (TOKEN, "another-token-of-theirs"))
+    response = Response()
+    before.let_in(request(), response)
+    cookie = response.headers["set-cookie"].partition(";")[0]
+    assert await before.viewer(request(cookie=cookie)) is not None
+    assert await after.viewer(request(cookie=cookie)) is None
+
+
+@pytest.mark.parametrize(
+    "wanted", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/\nx", ""]
+)
+async def test_a_login_leads_nowhere_else(pages: Pages, wanted: str) -> None:
+    assert (await pages.log_in(next=wanted)).headers["location"] == "/"
+    await pages.http.post("/logout", headers=FROM_HERE)
+    assert f'value="{wanted}"' not in (await pages.http.get("/login", params={"next": wanted})).text or not wanted
+
+
+FOREIGN = [
+    pytest.param({"Sec-Fetch-Site": "cross-site"}, id="another-site"),
+    pytest.param({"Sec-Fetch-Site": "same-site"}, id="a-neighbour"),
+    pytest.param({"Origin": "https://evil.example"}, id="another-origin"),
+    pytest.param({"Origin": "null"}, id="an-origin-that-is-hidden"),
+    pytest.param({}, id="no-word-of-it"),
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+async def test_a_form_of_another_site_is_refused(pages: Pages, headers: dict[str, str]) -> None:
+    await pages.log_in()
+    answer = await pages.http.post("/logout", headers=headers)
+    assert answer.status_code == 403
+    assert (await pages.http.get("/")).status_code == 200
+
+
+async def test_a_browser_that_tells_its_origin_only_is_believed(pages: Pages) -> None:
+    answer = await pages.http.post("/login", data={"token": TOKEN}, headers={"Origin": pages.url})
+    assert answer.status_code == 303
+
+
+async def test_by_https_the_cookie_is_for_https_alone(pages: Pages) -> None:
+    headers = FROM_HERE | {"X-Forwarded-Proto": "https"}
+    cookie = (await pages.http.post("/login", data={"token": TOKEN}, headers=headers)).headers["set-cookie"]
+    assert cookie.startswith("__Host-triage=")
+    assert "Secure" in cookie
+
+
+async def test_a_form_that_is_too_large_is_refused(pages: Pages) -> None:
+    assert (await pages.log_in("x" * 20_000)).status_code == 413
+
+
+class TestWithoutAToken:
+    @pytest.fixture
+    def given(self) -> dict[str, str]:
+        return {"triage_admin_token": None}  # type: ignore[dict-item]
+
+    async def test_nobody_comes_in_and_the_form_says_why(self, pages: Pages) -> None:
+        assert "TRIAGE_ADMIN_TOKEN" in (await pages.http.get("/login")).text
+        for token in ("", "None", "none"):
+            assert (await pages.log_in(token)).status_code == 403
