@@ -8,7 +8,7 @@ import json
 import uuid
 from typing import Any
 
-from tests.github_world import INSTALLATION, Repo, World, person
+from tests.github_world import Repo, World, person
 
 SECRET = "a secret of the webhook"
 
@@ -63,6 +63,6 @@ def _event(world: World, repo: Repo, *, sender: str, **said: Any) -> bytes:
         **said,
         "repository": repository(world, repo),
         "sender": person(sender, "Bot" if sender.endswith("[bot]") else "User"),
-        "installation": {"id": INSTALLATION, "node_id": "MDIz"},
+        "installation": {"id": repo.installation, "node_id": "MDIz"},
     }
     return json.dumps(body).encode()

@@ -187,11 +187,12 @@ def create_token(asked: Asked) -> Answer:
     world, body = asked.world, asked.call.body
     if world.suspended:
         raise RefusalError(403, "This installation has been suspended")
-    if int(asked.blanks["installation"]) != INSTALLATION:
+    installation = int(asked.blanks["installation"])
+    if installation not in {INSTALLATION, *(repo.installation for repo in world.repos.values())}:
         raise RefusalError(404)
     by_name = [repo.id for repo in world.repos.values() if repo.name in body.get("repositories", ())]
     ids = [*body.get("repository_ids", ()), *by_name]
-    if not ids or any(number not in world.repos for number in ids):
+    if not ids or any(number not in world.repos or world.repos[number].installation != installation for number in ids):
         raise RefusalError(422, "There is at least one repository that does not exist or is not accessible.")
     if not body["permissions"].items() <= GRANTED.items() | {(name, "read") for name in GRANTED}:
         raise RefusalError(422, "The permissions requested are not granted to this installation.")
@@ -383,6 +384,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or the second part of an answer waits for the first one to be acknowledged
 
     def _serve(self) -> None:
         github: GitHubServer = self.server.github  # type: ignore[attr-defined]

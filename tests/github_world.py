@@ -28,6 +28,7 @@ class Repo:
     id: int
     owner: str
     name: str
+    installation: int = INSTALLATION
     git: Path | None = None
     """A local repository, served to git clients."""
     default_branch: str = "main"

@@ -100,6 +100,8 @@ def serve() -> Iterator[ModelServer]:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # or the second part of an answer waits for the first one to be acknowledged
+
     def do_POST(self) -> None:
         length = int(self.headers["Content-Length"])
         request = json.loads(self.rfile.read(length))

@@ -34,16 +34,12 @@ def main() -> None:
                 app.open_issue(repo, f"{TITLE}, case {number}", BODY)
                 if number % 200 == 0:
                     wait_for(lambda: not app.counts(), 900.0, app.counts)
-                    taken, disk = memory_of(app.process.pid), _size(app.data)
+                    taken, disk = memory_of(app.process.pid), app.size()
                     rate = number / (time.monotonic() - began)
                     print(
                         f"{number} issues, {rate:.1f}/s: {taken / 2**20:.0f} MiB, disk {disk / 2**20:.0f} MiB",
                         flush=True,
                     )
-
-
-def _size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -135,6 +135,10 @@ class App:
         """Whether a job of this kind is done."""
         return any(line.get("issue") == key and line["message"] == f"{kind} is done" for line in list(self.log))
 
+    def size(self) -> int:
+        """Bytes of the data directory."""
+        return sum(file.stat().st_size for file in self.data.rglob("*") if file.is_file())
+
     def pass_time(self, seconds: float) -> None:
         """Let what is due by then be due now."""
         with closing(sqlite3.connect(self.data / "store.db", timeout=20)) as db, db:
@@ -170,7 +174,9 @@ def running(github: GitHubServer, data: Path, **settings: str) -> Iterator[App]:
         app.kill()
 
 
-def wait_for(holds: Callable[[], bool], seconds: float, says: Callable[[], object] = lambda: "") -> None:
+def wait_for(
+    holds: Callable[[], bool], seconds: float, says: Callable[[], object] = lambda: "", *, pause: float = 0.02
+) -> None:
     """Wait until something holds."""
     until = time.monotonic() + seconds
     while True:
@@ -180,17 +186,24 @@ def wait_for(holds: Callable[[], bool], seconds: float, says: Callable[[], objec
         except httpx.HTTPError:
             pass
         assert time.monotonic() < until, says()
-        time.sleep(0.02)
+        time.sleep(pause)
+
+
+def processes_of(process: int) -> Iterator[int]:
+    """A process and its children, by id."""
+    yield process
+    try:
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except OSError:
+        return
+    for child in children:
+        yield from processes_of(int(child))
 
 
 def memory_of(process: int) -> int:
     """Resident bytes of a process and its children."""
-    pids, total = [process], 0
-    while pids:
-        pid = pids.pop()
-        try:
+    total = 0
+    for pid in processes_of(process):
+        with suppress(OSError, IndexError):
             total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-            pids += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-        except (OSError, IndexError):
-            continue
     return total
