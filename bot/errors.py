@@ -21,7 +21,12 @@ class RetryableError(BotError):
 
 
 class RateLimitedError(RetryableError):
-    """GitHub, or our own share of it, is used up; without ``after`` wait 60 seconds, doubled each time."""
+    """A limit is reached, GitHub's or our own: not now. Without ``after`` wait 60 seconds, doubled each time."""
+
+    def __init__(self, message: str, *, after: float | None = None, whole: bool = False) -> None:
+        super().__init__(message, after=after)
+        self.whole = whole
+        """Every call of the installation would be refused until then, not only ones like this."""
 
 
 class MovedError(RetryableError):

@@ -194,6 +194,13 @@ class Job:
     owner: str
     delivery: str = ""
     """The delivery, or the job, that it follows from."""
+    waited: int = 0
+    """How many attempts before this one ended because a limit was reached, which is nobody's fault."""
+
+    @property
+    def tried(self) -> int:
+        """Which attempt this is, limits aside, from 1."""
+        return self.attempt - self.waited
 
 
 def dump(work: Work) -> str:

@@ -1,18 +1,13 @@
-"""How much is written to GitHub under one installation, and when to be quiet."""
+"""How much is written to GitHub under one installation, and when to be quiet: the rules, and who keeps them."""
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Callable
-from typing import NamedTuple
-
-from bot.errors import RateLimitedError
+from typing import NamedTuple, Protocol
 
 PER_MINUTE, PER_HOUR = 75, 480
 """Below GitHub's 80 and 500 for requests that create content."""
-_UNNAMED_WAIT = 60.0
-"""Seconds that GitHub's documentation asks for where an answer names none."""
+UNNAMED_WAIT, LONGEST_WAIT = 60.0, 900.0
+"""Seconds to be quiet where GitHub names no time, doubled each time up to the second."""
 
 
 class Share(NamedTuple):
@@ -20,50 +15,51 @@ class Share(NamedTuple):
 
     minute: float = 1.0
     hour: float = 1.0
+    comes_back: bool = True
+    """Whether who is refused comes again at the time that it was told; that time is then nobody else's."""
+
+    @property
+    def windows(self) -> tuple[tuple[float, int], ...]:
+        """So many writes in so many seconds."""
+        return (60.0, max(int(PER_MINUTE * self.minute), 1)), (3_600.0, max(int(PER_HOUR * self.hour), 1))
 
 
-class WriteBucket:
-    """One installation's share; who may only take a part of it leaves the rest to those who matter more."""
+WHOLE = Share()
+"""What comments may fill: everything."""
 
-    def __init__(
-        self, *, minute: int = PER_MINUTE, hour: int = PER_HOUR, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._minute, self._hour, self._clock = minute, hour, clock
-        self._writes: deque[float] = deque()
-        self._limited_in_a_row = 0
-        self._quiet_until = 0.0
 
-    def take(self, share: Share = Share()) -> None:  # noqa: B008  it cannot be changed
+class Writes(Protocol):
+    """Everybody who writes under an installation asks here, whichever process it is in."""
+
+    async def take(self, installation: str, share: Share = WHOLE) -> None:
         """Count one write.
 
-        Args:
-            share: how far writes of this kind may fill the bucket.
+        Raises:
+            RateLimitedError: there is no room for writes of this kind; ``after`` says until when.
+        """
+
+    async def check_quiet(self, installation: str) -> None:
+        """Return if GitHub may be asked.
 
         Raises:
-            RateLimitedError: it is full for writes of this kind; ``after`` says until when.
+            RateLimitedError: it wants to hear nothing from this installation now.
         """
-        now = self._clock()
-        while self._writes and self._writes[0] <= now - 3600:
-            self._writes.popleft()
-        for seconds, most, part in ((60, self._minute, share.minute), (3600, self._hour, share.hour)):
-            allowed = max(int(most * part), 1)
-            recent = [when for when in self._writes if when > now - seconds]
-            if len(recent) >= allowed:
-                raise RateLimitedError("our own share of writes is used up", after=recent[-allowed] + seconds - now)
-        self._writes.append(now)
 
-    def check_quiet(self) -> None:
-        """Raise RateLimitedError while GitHub wants to hear nothing from this installation."""
-        left = self._quiet_until - self._clock()
-        if left > 0:
-            raise RateLimitedError("waiting as GitHub asked", after=left)
-
-    def answered(self) -> None:
+    async def answered(self, installation: str) -> None:
         """GitHub answered a call."""
-        self._limited_in_a_row = 0
 
-    def limited(self, after: float | None) -> None:
-        """GitHub answered with a limit; the second time in a row means that all calls are meant, not only that one."""
-        self._limited_in_a_row += 1
-        if self._limited_in_a_row > 1:
-            self._quiet_until = max(self._quiet_until, self._clock() + (after or _UNNAMED_WAIT))
+    async def limited(self, installation: str, after: float | None, *, whole: bool) -> None:
+        """GitHub answered with a limit.
+
+        All calls are meant if it says so (``whole``), or if it is the second time in a row.
+        """
+
+
+def installation_key(host: str, number: int) -> str:
+    """What an installation is called wherever something is counted for it."""
+    return f"{host}/installation:{number}"
+
+
+def quiet_for(after: float | None, in_a_row: int) -> float:
+    """Seconds to be quiet after so many limits in a row: what GitHub named, else a minute, doubled each time."""
+    return min(UNNAMED_WAIT * 2.0 ** min(max(in_a_row - 2, 0), 10), LONGEST_WAIT) if after is None else after

@@ -14,6 +14,7 @@ from tests.postgres import NoPostgresError, Postgres, serve_postgres
 if TYPE_CHECKING:
     from bot.store.database import Database
     from bot.store.tables import Store
+    from bot.store.writes import StoredWrites
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,3 +80,14 @@ def store(database: Database) -> Store:
     from bot.store.tables import Store
 
     return Store(database)
+
+
+@pytest.fixture
+async def writes(tmp_path: Path) -> AsyncIterator[StoredWrites]:
+    """What a client asks before it writes."""
+    from bot.store.sqlite import SqliteDatabase
+    from bot.store.writes import StoredWrites
+
+    database = SqliteDatabase(tmp_path / "writes.db")
+    yield StoredWrites(database)
+    await database.aclose()

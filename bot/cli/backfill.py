@@ -75,6 +75,7 @@ async def _opened() -> AsyncIterator[tuple[Store, GitHub]]:
     github = GitHub(
         app_id=str(settings.app_id),
         private_key=settings.private_key,
+        writes=store.writes,
         api_url=settings.settings.github_api_url,
         server_url=settings.settings.github_server_url,
     )

@@ -114,22 +114,30 @@ class Dispatcher:
         except SuspendedError as error:
             why = str(error)
             await self._freed(lambda: self._jobs.park(job, why))
+        except RateLimitedError as error:
+            await self._wait(job, error)
         except RetryableError as error:
-            first = LIMITED_WAIT if isinstance(error, RateLimitedError) else FIRST_WAIT
-            await self._again(job, str(error), after=error.after, tries=MAX_ATTEMPTS, first=first)
+            await self._again(job, str(error), after=error.after, tries=MAX_ATTEMPTS)
         except Exception as error:  # whatever it is, the other jobs go on
             logger.exception("job %s failed", job.id, extra={"action": "job_failed", "job": job.id})
             said = traceback.format_exception_only(error)[-1].strip()
-            await self._again(job, said, after=None, tries=TRIES_OF_A_FAULT, first=FIRST_WAIT)
+            await self._again(job, said, after=None, tries=TRIES_OF_A_FAULT)
 
-    async def _again(self, job: Job, said: str, *, after: float | None, tries: int, first: float) -> None:
-        if job.attempt >= tries:
+    async def _again(self, job: Job, said: str, *, after: float | None, tries: int) -> None:
+        if job.tried >= tries:
             logger.error("job %s is dead: %s", job.id, said, extra={"action": "job_dead", "job": job.id})
             await self._freed(lambda: self._jobs.bury(job, said))
             return
-        wait = after if after is not None else pause(job.attempt, first)
+        wait = after if after is not None else pause(job.tried, FIRST_WAIT)
         logger.info("job %s again in %.0f s: %s", job.id, wait, said, extra={"action": "job_put_off", "job": job.id})
         await self._freed(lambda: self._jobs.put_off(job, wait, said))
+
+    async def _wait(self, job: Job, limit: RateLimitedError) -> None:
+        """A limit costs a job none of its attempts, however long it holds."""
+        wait = limit.after if limit.after is not None else pause(min(job.waited + 1, 10), LIMITED_WAIT)
+        said = str(limit)
+        logger.info("job %s waits %.0f s: %s", job.id, wait, said, extra={"action": "job_limited", "job": job.id})
+        await self._freed(lambda: self._jobs.put_off(job, wait, said, limited=True))
 
     async def _freed(self, change: Callable[[], Awaitable[None]]) -> None:
         """A job that was taken over meanwhile is the other's to free; a full disk is waited for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from bot.github.repository import RepositoryClient
 from bot.github.session import Session
 from bot.github.tokens import Tokens
 from bot.github.values import Json, delivery_of, is_bot, text
-from bot.limits import WriteBucket
+from bot.limits import Writes
 from bot.ports import FailedDelivery, RepositoryRef
 
 _PAGE = 100
@@ -29,6 +29,7 @@ class GitHub:
         *,
         app_id: str,
         private_key: str,
+        writes: Writes,
         api_url: str = "https://api.github.com",
         server_url: str = "https://github.com",
         timeout: float = 10.0,
@@ -41,16 +42,15 @@ class GitHub:
         """Nobody but Apps can be called ``…[bot]``."""
         self._renamed: OrderedDict[str, RepositoryRef] = OrderedDict()
         """Repositories that GitHub called otherwise than a delivery did."""
-        self._buckets: defaultdict[int, WriteBucket] = defaultdict(WriteBucket)
+        self._writes = writes
 
     def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
         """What may be asked and written in one repository, and nowhere else, whatever it is called by now."""
         named = self._renamed.get(repository.key)
         if named is not None:
             repository = replace(repository, owner=named.owner, name=named.name, clone_url=named.clone_url)
-        bucket = self._buckets[repository.installation_id]
-        channel = Channel(self._session, self._tokens, bucket, repository)
-        return RepositoryClient(channel, repository, bucket=bucket, app=self, server_url=self._server_url)
+        channel = Channel(self._session, self._tokens, self._writes, repository)
+        return RepositoryClient(channel, repository, app=self, server_url=self._server_url)
 
     async def check_key(self) -> None:
         """Sign something, which asks nobody.

@@ -11,7 +11,7 @@ from bot.errors import RateLimitedError
 from bot.github.faults import TokenRefusedError
 from bot.github.session import Session
 from bot.github.tokens import WRITE_ISSUES, Tokens
-from bot.limits import WriteBucket
+from bot.limits import WHOLE, Share, Writes, installation_key
 from bot.ports import RepositoryRef
 
 _PAGE, _PAGES = 100, 30
@@ -20,10 +20,11 @@ _PAGE, _PAGES = 100, 30
 class Channel:
     """What is sent for one repository; every call has the repository's own token unless it names another's."""
 
-    def __init__(self, session: Session, tokens: Tokens, bucket: WriteBucket, repository: RepositoryRef) -> None:
+    def __init__(self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef) -> None:
         self._session = session
         self._tokens = tokens
-        self._bucket = bucket
+        self._writes = writes
+        self._installation = installation_key(repository.host, repository.installation_id)
         self._repository = repository
 
     async def send(
@@ -38,15 +39,19 @@ class Channel:
         permissions: Mapping[str, str] = WRITE_ISSUES,
     ) -> httpx.Response:
         """Send a call and return its successful answer, or raise one of our errors."""
-        self._bucket.check_quiet()
+        await self._writes.check_quiet(self._installation)
         given = {"json": json, "params": params, "follow": follow}
         try:
             answer = await self._authorized(method, path, repositories, permissions, **given)
         except RateLimitedError as error:
-            self._bucket.limited(error.after)
+            await self._writes.limited(self._installation, error.after, whole=error.whole)
             raise
-        self._bucket.answered()
+        await self._writes.answered(self._installation)
         return answer
+
+    async def take(self, share: Share = WHOLE) -> None:
+        """Count a write that is about to be sent, or raise RateLimitedError."""
+        await self._writes.take(self._installation, share)
 
     async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
         """The pages of a list, a bounded number of them."""

@@ -30,7 +30,8 @@ def fault_of(response: httpx.Response) -> BotError:
     status, method = response.status_code, response.request.method
     says = f"GitHub answered {status} to {method}: {message(response)}"
     if is_limited(response):
-        return RateLimitedError(says, after=retry_after(response))
+        spent = response.headers.get("x-ratelimit-remaining") == "0"
+        return RateLimitedError(says, after=retry_after(response), whole=spent)
     if status == 401 or _is_app_unknown(response):
         return _not_known(response, says)
     if status in (404, 410):

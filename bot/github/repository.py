@@ -14,12 +14,12 @@ from bot.errors import GoneError, MovedError, OutcomeUnknownError, RefusedError
 from bot.github.channel import Channel
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
-from bot.limits import Share, WriteBucket
+from bot.limits import Share
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 
 _MAX_FILE = 131_072
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
-_REACTIONS, _LABELS = Share(minute=0.7, hour=0.4), Share(minute=0.85, hour=0.6)
+_REACTIONS, _LABELS = Share(minute=0.7, hour=0.4, comes_back=False), Share(minute=0.85, hour=0.6)
 """Comments go first: what is left of an hour suffices for some three hundred."""
 
 
@@ -42,12 +42,9 @@ class Us(Protocol):
 class RepositoryClient:
     """One repository under one installation; see ``GitHubPort`` for what each call promises."""
 
-    def __init__(
-        self, channel: Channel, repository: RepositoryRef, *, bucket: WriteBucket, app: Us, server_url: str
-    ) -> None:
+    def __init__(self, channel: Channel, repository: RepositoryRef, *, app: Us, server_url: str) -> None:
         self._channel = channel
         self._repository = repository
-        self._bucket = bucket
         self._app = app
         self._server_url = server_url
 
@@ -90,7 +87,7 @@ class RepositoryClient:
 
     async def create_comment(self, number: int, body: str) -> Comment:
         """Post a comment; only 201 counts as posted."""
-        self._bucket.take()
+        await self._channel.take()
         answer = await self._channel.send("POST", f"{self._base}/issues/{number}/comments", json={"body": body})
         if answer.status_code != 201:
             raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
@@ -102,17 +99,17 @@ class RepositoryClient:
 
     async def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace a comment's text."""
-        self._bucket.take()
+        await self._channel.take()
         await self._channel.send("PATCH", f"{self._base}/issues/comments/{comment_id}", json={"body": body})
 
     async def react_to_issue(self, number: int, content: Reaction) -> None:
         """Leave a reaction; leaving it twice is the same as once."""
-        self._bucket.take(_REACTIONS)
+        await self._channel.take(_REACTIONS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/reactions", json={"content": content})
 
     async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
         """Leave a reaction; leaving it twice is the same as once."""
-        self._bucket.take(_REACTIONS)
+        await self._channel.take(_REACTIONS)
         await self._channel.send(
             "POST", f"{self._base}/issues/comments/{comment_id}/reactions", json={"content": content}
         )
@@ -126,12 +123,12 @@ class RepositoryClient:
 
     async def add_labels(self, number: int, labels: Sequence[str]) -> None:
         """Add labels that exist."""
-        self._bucket.take(_LABELS)
+        await self._channel.take(_LABELS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/labels", json={"labels": list(labels)})
 
     async def remove_label(self, number: int, label: str) -> None:
         """Remove a label; one that is not there is removed already."""
-        self._bucket.take(_LABELS)
+        await self._channel.take(_LABELS)
         try:
             await self._channel.send("DELETE", f"{self._base}/issues/{number}/labels/{quote(label, safe='')}")
         except GoneError:

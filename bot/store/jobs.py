@@ -11,6 +11,8 @@ from bot.store.database import Connection, Database
 
 MAX_ATTEMPTS = 25
 """Claims of one job, however they ended. Twenty kills in a row must not lose it; nothing may go on for ever."""
+MAX_WAITED = 5_000
+"""Times that a limit may put one job off, which costs it no attempt; some days, since a wait is a minute or so."""
 MAX_LOST = 3
 """Times a job may take the process that works on it down while the server itself goes on."""
 FEW = 5
@@ -20,7 +22,7 @@ PATIENCE = 600.0
 """Seconds for which a job may be put off by equal ones that arrive."""
 
 _NEXT = """
-SELECT id, attempt, lost FROM jobs AS job
+SELECT id, attempt, waited, lost FROM jobs AS job
 WHERE state = 'todo' AND lane = :lane AND due <= :now AND NOT EXISTS (
     SELECT 1 FROM jobs AS other
     WHERE other.issue_key = job.issue_key AND other.lane = job.lane AND other.state IN ('todo', 'doing')
@@ -82,10 +84,17 @@ class Jobs:
         now = self._clock()
         await self._database.do(lambda db: settle_job(db, job, said, next_work, now))
 
-    async def put_off(self, job: Job, seconds: float, said: str) -> None:
-        """Try again later; the job keeps its place."""
+    async def put_off(self, job: Job, seconds: float, said: str, *, limited: bool = False) -> None:
+        """Try again later; the job keeps its place.
+
+        Args:
+            job: which one.
+            seconds: from now.
+            said: why, in one line.
+            limited: a limit was reached; the attempt is not counted among those that a job has.
+        """
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "todo", now + seconds, said))
+        await self._database.do(lambda db: _release(db, job, "todo", now + seconds, said, waited=limited))
 
     async def park(self, job: Job, said: str) -> None:
         """Lay it aside until its installation is back."""
@@ -115,7 +124,8 @@ class Jobs:
     async def replay(self, job_id: int) -> bool:
         """Begin a dead job again with all its attempts; False if there is no such dead job."""
         now = self._clock()
-        statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, lost = 0 WHERE id = ? AND state = 'dead'"
+        statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, waited = 0, lost = 0"
+        statement += " WHERE id = ? AND state = 'dead'"
         return await self._database.do(lambda db: db.execute(statement, (now, job_id)).rowcount) > 0
 
     async def unpark(self, repositories: Sequence[str]) -> int:
@@ -177,11 +187,11 @@ def _put_off_equal(db: Connection, work: Work, due: float, now: float) -> bool:
 
 def _claim(db: Connection, lane: Lane, owner: str, now: float) -> Job | None:
     while (found := db.execute(_NEXT, {"lane": lane, "now": now}).fetchone()) is not None:
-        number, attempts, lost = found
-        if attempts < MAX_ATTEMPTS and lost < MAX_LOST:
+        number, attempts, waited, lost = found
+        if attempts - waited < MAX_ATTEMPTS and waited < MAX_WAITED and lost < MAX_LOST:
             take = "UPDATE jobs SET state = 'doing', owner = ?, attempt = attempt + 1 WHERE id = ? RETURNING work, guid"
             work, guid = db.execute(take, (owner, number)).fetchone()
-            return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid)
+            return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid, waited=waited)
         why = "tried too often" if lost < MAX_LOST else "it ended the process that worked on it, too often"
         db.execute(_GIVE_UP, {"why": why, "id": number})
     return None
@@ -192,12 +202,13 @@ def _owned(db: Connection, job: Job) -> bool:
     return db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is not None
 
 
-def _release(db: Connection, job: Job, state: str, when: float, said: str) -> None:
+def _release(db: Connection, job: Job, state: str, when: float, said: str, *, waited: bool = False) -> None:
     statement = """
-        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?
+        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?, waited = waited + ?
         WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?
     """
-    given = (state, when, said[:1_000], when if state == "done" else None, job.id, job.attempt, job.owner)
+    settled = when if state == "done" else None
+    given = (state, when, said[:1_000], settled, int(waited), job.id, job.attempt, job.owner)
     if not db.execute(statement, given).rowcount:
         raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
 
@@ -205,8 +216,8 @@ def _release(db: Connection, job: Job, state: str, when: float, said: str) -> No
 def _recover(db: Connection, now: float, *, blame: bool) -> int:
     statement = """
         UPDATE jobs SET state = 'todo', owner = NULL, lost = lost + :blame,
-            due = :now + CASE WHEN attempt < :few THEN 0 WHEN attempt > :few + 8 THEN 300
-                ELSE 1 << CAST(attempt - :few AS INTEGER) END
+            due = :now + CASE WHEN attempt - waited < :few THEN 0 WHEN attempt - waited > :few + 8 THEN 300
+                ELSE 1 << CAST(attempt - waited - :few AS INTEGER) END
         WHERE state = 'doing'
     """
     return db.execute(statement, {"blame": int(blame), "now": now, "few": FEW}).rowcount
@@ -214,7 +225,7 @@ def _recover(db: Connection, now: float, *, blame: bool) -> int:
 
 def _unpark(db: Connection, prefix: str, now: float) -> int:
     statement = """
-        UPDATE jobs SET state = 'todo', due = :now, attempt = 0
+        UPDATE jobs SET state = 'todo', due = :now, attempt = 0, waited = 0
         WHERE state = 'parked' AND substr(issue_key, 1, length(:prefix)) = :prefix
     """
     return db.execute(statement, {"now": now, "prefix": prefix}).rowcount

@@ -229,5 +229,39 @@ CREATE TABLE leases (
 ) STRICT, WITHOUT ROWID
 """
 
-STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES)
+# What a scope is called: the key of an installation, a repository, a run, an author; empty is everything together.
+_LIMITS = """
+ALTER TABLE jobs ADD COLUMN waited INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN questions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE issues ADD COLUMN ended_at REAL;
+ALTER TABLE repositories ADD COLUMN gone_at REAL;
+ALTER TABLE repositories ADD COLUMN listed_until TEXT;
+CREATE TABLE writes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    installation TEXT NOT NULL,
+    at REAL NOT NULL
+) STRICT;
+CREATE INDEX writes_of_installation ON writes (installation, at);
+CREATE TABLE quiet (
+    installation TEXT PRIMARY KEY,
+    until REAL NOT NULL DEFAULT 0,
+    in_a_row INTEGER NOT NULL DEFAULT 0,
+    promised REAL NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TABLE paces (
+    name TEXT PRIMARY KEY,
+    next_at REAL NOT NULL DEFAULT 0,
+    closed_until REAL NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TABLE limited (
+    repository_key TEXT NOT NULL,
+    day TEXT NOT NULL,
+    what TEXT NOT NULL,
+    times INTEGER NOT NULL DEFAULT 0,
+    told TEXT,
+    PRIMARY KEY (repository_key, day, what)
+) STRICT, WITHOUT ROWID
+"""
+
+STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS)
 """A file's ``user_version`` counts the steps that were taken."""

@@ -23,6 +23,7 @@ from bot.store.runs import IssueRuns, open_run
 from bot.store.signals import IssueSignals
 from bot.store.tenant import Tenant
 from bot.store.usage import Usage
+from bot.store.writes import StoredWrites
 
 
 class Store:
@@ -35,6 +36,7 @@ class Store:
         self.installations = Installations(self._database)
         self.outcomes = Outcomes(self._database)
         self.leases = Leases(self._database)
+        self.writes = StoredWrites(self._database)
 
     def work_alone(self) -> None:
         """See to it that nobody else works on these jobs, on any machine, until this is closed.

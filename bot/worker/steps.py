@@ -90,7 +90,7 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
         except SuspendedError:
             raise
         except (RefusedError, ForbiddenError) as error:
-            if isinstance(error, ForbiddenError) and turn.job.attempt < _TRIES_TO_READ:
+            if isinstance(error, ForbiddenError) and turn.job.tried < _TRIES_TO_READ:
                 raise
             turn.log("code_not_readable", str(error))
             yield NoCode()

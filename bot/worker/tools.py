@@ -43,7 +43,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
     async with AsyncExitStack() as stack:
         store = open_store(settings.settings)
         stack.push_async_callback(store.aclose)
-        github = _github(settings)
+        github = _github(settings, store)
         stack.push_async_callback(github.aclose)
         await github.check_key()
         checkpoints = await stack.enter_async_context(open_saver(settings.settings))
@@ -59,10 +59,11 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
         )
 
 
-def _github(settings: ServerSettings) -> GitHub:
+def _github(settings: ServerSettings, store: Store) -> GitHub:
     return GitHub(
         app_id=str(settings.app_id),
         private_key=settings.private_key,
+        writes=store.writes,
         api_url=settings.settings.github_api_url,
         server_url=settings.settings.github_server_url,
     )

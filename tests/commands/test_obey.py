@@ -112,8 +112,15 @@ def server() -> Iterator[GitHubServer]:
 
 @pytest.fixture
 async def stage(server: GitHubServer, tmp_path: Path) -> AsyncIterator[Stage]:
-    github = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url, timeout=2)
     store = SqliteStore(tmp_path / "store.db")
+    github = GitHub(
+        app_id=str(APP_ID),
+        private_key=private_key(),
+        writes=store.writes,
+        api_url=server.url,
+        server_url=server.url,
+        timeout=2,
+    )
     yield Stage(server, github, store)
     await github.aclose()
     await store.aclose()

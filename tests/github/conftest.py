@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from bot.github import GitHub
+from bot.store.writes import StoredWrites
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID
 
@@ -21,9 +22,14 @@ def server() -> Iterator[GitHubServer]:
 
 
 @pytest.fixture
-async def github(server: GitHubServer) -> AsyncIterator[GitHub]:
+async def github(server: GitHubServer, writes: StoredWrites) -> AsyncIterator[GitHub]:
     client = GitHub(
-        app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url, timeout=TIMEOUT
+        app_id=str(APP_ID),
+        private_key=private_key(),
+        writes=writes,
+        api_url=server.url,
+        server_url=server.url,
+        timeout=TIMEOUT,
     )
     yield client
     await client.aclose()

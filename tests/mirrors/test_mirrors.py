@@ -14,6 +14,7 @@ from bot.errors import BotError, GoneError, RefusedError, RetryableError
 from bot.github import GitHub
 from bot.mirrors import ForbiddenError, MirrorLimits, Mirrors
 from bot.ports import RepositoryRef
+from bot.store.writes import StoredWrites
 from tests.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo
 from tests.repositories import git, make_repository
@@ -32,8 +33,10 @@ def repo(server: GitHubServer, tmp_path: Path) -> Repo:
 
 
 @pytest.fixture
-async def source(server: GitHubServer, repo: Repo):
-    github = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url)
+async def source(server: GitHubServer, repo: Repo, writes: StoredWrites):
+    github = GitHub(
+        app_id=str(APP_ID), private_key=private_key(), writes=writes, api_url=server.url, server_url=server.url
+    )
     yield github.for_repository(ref_to(repo))
     await github.aclose()
 

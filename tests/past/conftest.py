@@ -12,6 +12,7 @@ from bot.github.repository import RepositoryClient
 from bot.ports import RepositoryRef
 from bot.store.past_issues import PastIssues
 from bot.store.sqlite import SqliteStore
+from bot.store.writes import StoredWrites
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo
 
@@ -33,8 +34,10 @@ def ref(repo: Repo) -> RepositoryRef:
 
 
 @pytest.fixture
-async def client(server: GitHubServer, ref: RepositoryRef) -> AsyncIterator[RepositoryClient]:
-    github = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url)
+async def client(server: GitHubServer, ref: RepositoryRef, writes: StoredWrites) -> AsyncIterator[RepositoryClient]:
+    github = GitHub(
+        app_id=str(APP_ID), private_key=private_key(), writes=writes, api_url=server.url, server_url=server.url
+    )
     yield github.for_repository(ref)
     await github.aclose()
 

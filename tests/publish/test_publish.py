@@ -21,6 +21,7 @@ from bot.report.sticky import visible_words
 from bot.store.effects import Effects
 from bot.store.sqlite import SqliteDatabase
 from bot.store.tenant import Tenant
+from bot.store.writes import StoredWrites
 from nodes.report import RelatedIssue
 from nodes.state import BugTriageState, HumanExchange
 from tests.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github
@@ -114,8 +115,15 @@ def server() -> Iterator[GitHubServer]:
 
 
 @pytest.fixture
-async def stage(server: GitHubServer, tmp_path: Path) -> AsyncIterator[Stage]:
-    github = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=server.url, server_url=server.url, timeout=2)
+async def stage(server: GitHubServer, tmp_path: Path, writes: StoredWrites) -> AsyncIterator[Stage]:
+    github = GitHub(
+        app_id=str(APP_ID),
+        private_key=private_key(),
+        writes=writes,
+        api_url=server.url,
+        server_url=server.url,
+        timeout=2,
+    )
     stage = Stage(server, github, tmp_path)
     yield stage
     await github.aclose()

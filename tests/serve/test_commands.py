@@ -106,7 +106,7 @@ async def test_deliveries_that_were_missed_are_asked_for_again(github: GitHubSer
     from bot.github import GitHub
 
     store = SqliteStore(tmp_path / "store.db")
-    client = GitHub(app_id=str(APP_ID), private_key=private_key(), api_url=github.url)
+    client = GitHub(app_id=str(APP_ID), private_key=private_key(), writes=store.writes, api_url=github.url)
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     github.world.deliveries[:] = [
         {"id": number, "guid": guid, "event": event, "delivered_at": at, "status_code": status}

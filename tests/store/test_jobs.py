@@ -196,3 +196,11 @@ async def test_old_deliveries_and_jobs_are_dropped_only_when_they_are_done(queue
     assert await queue.inbox.forget_old() == 1
     assert await queue.jobs.forget_done(86_400) == 1
     assert (await queue.claim()).work == triage(2)
+
+
+async def test_a_limit_costs_a_job_none_of_its_attempts(queue: Queue) -> None:
+    await queue.store(Triage(ref=ref(1), why="opened"))
+    for _ in range(2 * MAX_ATTEMPTS):
+        await queue.jobs.put_off(await queue.claim(), 0.0, "GitHub asked to wait", limited=True)
+    job = await queue.claim()
+    assert (job.attempt, job.tried) == (2 * MAX_ATTEMPTS + 1, 1)

@@ -1,0 +1,139 @@
+"""What was written to GitHub under each installation in the last hour, and until when it wants to hear nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.errors import RateLimitedError
+from bot.limits import PER_MINUTE, WHOLE, Share, quiet_for
+from bot.store.database import Connection, Database, Value
+
+SEEN_FOR = 1.0
+"""Seconds for which a process believes what it read of a quiet period; reads are many, writes look each time."""
+_AHEAD = 10.0
+"""Seconds by which machines' clocks may differ; a write further ahead was counted before a clock was set back."""
+_LONGEST = 6 * 3_600.0
+_PROMISED = 3_600.0
+_APART = 60.0 / PER_MINUTE
+"""Seconds between two who come back after a quiet period: as often as they may write."""
+
+_QUIET = "SELECT until, in_a_row FROM quiet WHERE installation = ?"
+_LIMITED = """
+INSERT INTO quiet (installation, in_a_row) VALUES (:installation, 1)
+ON CONFLICT (installation) DO UPDATE SET in_a_row = quiet.in_a_row + CASE WHEN quiet.until > :now THEN 0 ELSE 1 END
+RETURNING in_a_row
+"""
+# Calls that were under way when a quiet period began say nothing new.
+_UNTIL = "UPDATE quiet SET until = CASE WHEN until > ? THEN until ELSE ? END WHERE installation = ?"
+_PROMISE = """
+INSERT INTO quiet (installation, promised) VALUES (:installation, :first)
+ON CONFLICT (installation) DO UPDATE SET promised =
+    CASE WHEN quiet.promised + :apart BETWEEN :first AND :last THEN quiet.promised + :apart ELSE :first END
+RETURNING promised
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Quiet:
+    read_at: float
+    until: float = 0.0
+    in_a_row: int = 0
+
+
+class StoredWrites:
+    """The same for every process that works on the store."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
+        self._database = database
+        self._clock = clock or database.clock
+        self._seen: dict[str, _Quiet] = {}
+
+    async def take(self, installation: str, share: Share = WHOLE) -> None:
+        """Count one write.
+
+        Raises:
+            RateLimitedError: there is no room for writes of this kind; ``after`` says until when.
+        """
+        now = self._clock()
+        wait = await self._database.do(lambda db: _take(db, installation, share, now))
+        if wait > 0:
+            raise RateLimitedError("our own share of writes to GitHub is used up", after=wait)
+
+    async def check_quiet(self, installation: str) -> None:
+        """Return if GitHub may be asked.
+
+        Those who are refused are told times one after the other, so that they do not come back all at once.
+
+        Raises:
+            RateLimitedError: it wants to hear nothing from this installation now.
+        """
+        now = self._clock()
+        known = self._seen.get(installation)
+        if known is None or not 0 <= now - known.read_at < SEEN_FOR:
+            known = await self._look(installation, now)
+        if known.until > now:
+            until = known.until
+            wait = await self._database.do(lambda db: _promised(db, installation, until, now, _APART))
+            raise RateLimitedError("waiting as GitHub asked", after=wait)
+
+    async def answered(self, installation: str) -> None:
+        """GitHub answered a call: the next limit is the first in a row."""
+        known = self._seen.get(installation)
+        if known is not None and known.in_a_row:
+            statement = "UPDATE quiet SET in_a_row = 0 WHERE installation = ?"
+            await self._database.do(lambda db: db.execute(statement, (installation,)).rowcount)
+            self._seen.pop(installation, None)
+
+    async def limited(self, installation: str, after: float | None, *, whole: bool) -> None:
+        """GitHub answered with a limit.
+
+        All calls are meant if it says so (``whole``), or if it is the second time in a row.
+        """
+        now = self._clock()
+        await self._database.do(lambda db: _limited(db, installation, after, now, whole=whole))
+        self._seen.pop(installation, None)
+
+    async def _look(self, installation: str, now: float) -> _Quiet:
+        row = await self._database.read(lambda db: db.execute(_QUIET, (installation,)).fetchone())
+        until, in_a_row = row or (0.0, 0)
+        # A clock that was set back must not make an hour's wait a day's.
+        known = _Quiet(now, until if until < now + _LONGEST else 0.0, in_a_row)
+        self._seen[installation] = known
+        return known
+
+
+def _take(db: Connection, installation: str, share: Share, now: float) -> float:
+    """Seconds until there may be room; 0 where the write was counted."""
+    gone = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
+    db.execute(gone, (installation, now - 3_600.0, now + _AHEAD))
+    free, apart = max((_free_at(db, installation, now, *window), window[0] / window[1]) for window in share.windows)
+    if free <= now:
+        db.execute("INSERT INTO writes (installation, at) VALUES (?, ?)", (installation, now))
+        return 0.0
+    return _promised(db, installation, free, now, apart) if share.comes_back else free - now
+
+
+def _free_at(db: Connection, installation: str, now: float, seconds: float, most: int) -> float:
+    """When there is room in a window; now, or before, where there is."""
+    nth = "SELECT at FROM writes WHERE installation = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?"
+    row = db.execute(nth, (installation, now - seconds, most - 1)).fetchone()
+    return float(row[0]) + seconds if row else now
+
+
+def _promised(db: Connection, installation: str, free: float, now: float, apart: float) -> float:
+    """Seconds to a time of one's own: everybody at the same time would be refused again, all but one."""
+    given: dict[str, Value] = {
+        "installation": installation,
+        "first": free,
+        "last": max(free, now) + _PROMISED,
+        "apart": apart,
+    }
+    return float(db.execute(_PROMISE, given).fetchone()[0]) - now
+
+
+def _limited(db: Connection, installation: str, after: float | None, now: float, *, whole: bool) -> None:
+    (in_a_row,) = db.execute(_LIMITED, {"installation": installation, "now": now}).fetchone()
+    if whole or in_a_row > 1:
+        until = now + quiet_for(after, in_a_row)
+        db.execute(_UNTIL, (until, until, installation))

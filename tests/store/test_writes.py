@@ -1,0 +1,132 @@
+"""How much is written under an installation, whoever writes it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+import pytest
+
+from bot.errors import RateLimitedError
+from bot.limits import PER_HOUR, PER_MINUTE, WHOLE, Share
+from bot.store.database import Database
+from bot.store.writes import SEEN_FOR, StoredWrites
+
+OURS, OTHERS = "github.com/installation:7", "github.com/installation:8"
+REACTION = Share(minute=0.7, hour=0.4, comes_back=False)
+
+
+class Clock:
+    """A time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def processes(database: Database, clock: Clock) -> list[StoredWrites]:
+    """As two processes have it: they share nothing but the database."""
+    return [StoredWrites(database, clock), StoredWrites(database, clock)]
+
+
+async def refused(writes: StoredWrites, share: Share = WHOLE) -> float:
+    """Seconds to wait; 0 where a write was allowed."""
+    try:
+        await writes.take(OURS, share)
+    except RateLimitedError as error:
+        return error.after or -1.0
+    return 0.0
+
+
+async def test_no_minute_and_no_hour_has_more_than_its_share_over_all_processes(processes, clock) -> None:
+    made: list[float] = []
+    for second in range(0, 4_500, 20):
+        clock.now = 1_800_000_000.0 + second
+        while not await refused(processes[len(made) % 2]):
+            made.append(clock.now)
+    for seconds, most in ((60, PER_MINUTE), (3_600, PER_HOUR)):
+        assert max(sum(start <= at < start + seconds for at in made) for start in made) == most
+
+
+async def test_at_the_same_moment_no_more_than_the_share_gets_through(processes) -> None:
+    waits = await asyncio.gather(*(refused(processes[n % 2]) for n in range(PER_MINUTE + 10)))
+    assert waits.count(0.0) == PER_MINUTE
+    await processes[0].take(OTHERS)
+
+
+async def test_who_is_refused_comes_back_one_after_the_other(processes) -> None:
+    for _ in range(PER_MINUTE):
+        await processes[0].take(OURS)
+    waits = [await refused(processes[n % 2]) for n in range(5)]
+    apart = [later - sooner for sooner, later in itertools.pairwise(waits)]
+    assert waits[0] == pytest.approx(60, abs=0.01)
+    assert apart == pytest.approx([60 / PER_MINUTE] * 4, abs=0.01)
+
+
+async def test_what_matters_less_leaves_room_and_holds_up_nobody(processes) -> None:
+    allowed = [await refused(processes[0], REACTION) for _ in range(PER_MINUTE)].count(0.0)
+    assert allowed == int(0.7 * PER_MINUTE)
+    assert [await refused(processes[1]) for _ in range(PER_MINUTE - allowed)] == [0.0] * (PER_MINUTE - allowed)
+    assert await refused(processes[1]) == pytest.approx(60, abs=0.01)
+
+
+async def test_the_second_limit_in_a_row_silences_every_process(processes, clock) -> None:
+    one, other = processes
+    await one.limited(OURS, 40.0, whole=False)
+    await other.check_quiet(OURS)
+    await other.limited(OURS, 40.0, whole=False)
+    clock.now += SEEN_FOR
+    for writes in processes:
+        with pytest.raises(RateLimitedError) as raised:
+            await writes.check_quiet(OURS)
+        assert raised.value.after == pytest.approx(40 - SEEN_FOR, abs=2)
+    await one.check_quiet(OTHERS)
+    clock.now += 40
+    await one.check_quiet(OURS)
+
+
+async def test_a_limit_on_everything_silences_at_once(processes, clock) -> None:
+    await processes[0].limited(OURS, 1_800.0, whole=True)
+    with pytest.raises(RateLimitedError) as raised:
+        await processes[1].check_quiet(OURS)
+    assert raised.value.after == pytest.approx(1_800, abs=0.01)
+
+
+async def test_an_answer_in_between_ends_the_row(processes, clock) -> None:
+    one, other = processes
+    await one.limited(OURS, None, whole=False)
+    await other.check_quiet(OURS)
+    await other.answered(OURS)
+    await one.limited(OURS, None, whole=False)
+    clock.now += SEEN_FOR
+    await other.check_quiet(OURS)
+
+
+async def test_without_a_named_time_the_quiet_doubles_up_to_a_bound(processes, clock) -> None:
+    quiet: list[float] = []
+    await processes[0].limited(OURS, None, whole=False)
+    for _ in range(7):
+        for _ in range(3):  # calls that are under way say nothing new
+            await processes[0].limited(OURS, None, whole=False)
+        with pytest.raises(RateLimitedError) as raised:
+            await processes[1].check_quiet(OURS)
+        quiet.append(raised.value.after or 0)
+        clock.now += quiet[-1] + SEEN_FOR
+    assert quiet == pytest.approx([60, 120, 240, 480, 900, 900, 900], abs=0.1)
+
+
+async def test_a_clock_that_is_set_back_locks_nobody_out(processes, clock) -> None:
+    for _ in range(PER_MINUTE):
+        await processes[0].take(OURS)
+    await processes[0].limited(OURS, 60.0, whole=True)
+    clock.now -= 86_400
+    await processes[0].take(OURS)
+    await processes[0].check_quiet(OURS)
