@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.handlers import Handlers
 from bot.handlers.people import Policy
+from bot.metrics.page import metrics_route
 from bot.server_settings import ServerSettings
 from bot.store.database import StoreError
 from bot.store.tables import Store
@@ -80,6 +81,7 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
     routes: list[BaseRoute] = [
         Route("/healthz", healthz),
         Route("/readyz", readyz),
+        metrics_route(settings.settings, store),
         *page_routes(site),  # the last: they take every path that is left
     ]
     starlette = Starlette(routes=routes, lifespan=lifespan, exception_handlers=faults.handlers())

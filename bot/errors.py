@@ -14,17 +14,19 @@ class UserError(BotError):
 class RetryableError(BotError):
     """Later, a counted number of times."""
 
-    def __init__(self, message: str, *, after: float | None = None) -> None:
+    def __init__(self, message: str, *, after: float | None = None, limit: str | None = None) -> None:
         super().__init__(message)
         self.after = after
         """Seconds that the other side asked us to wait; None where it named none."""
+        self.limit = limit
+        """Which limit was reached, as it is counted; None where it is no matter of limits."""
 
 
 class RateLimitedError(RetryableError):
     """A limit is reached, GitHub's or our own: not now. Without ``after`` wait 60 seconds, doubled each time."""
 
-    def __init__(self, message: str, *, after: float | None = None, whole: bool = False) -> None:
-        super().__init__(message, after=after)
+    def __init__(self, message: str, *, after: float | None = None, whole: bool = False, limit: str = "github") -> None:
+        super().__init__(message, after=after, limit=limit)
         self.whole = whole
         """Every call of the installation would be refused until then, not only ones like this."""
 

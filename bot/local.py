@@ -16,6 +16,7 @@ from bot.report.markdown import MarkdownRenderer
 from bot.settings import Settings
 from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
+from bot.tracing.opening import traced
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
@@ -62,7 +63,7 @@ async def triage(
     try:
         run_no = await store.open_run(key)
         thread_id = f"{key}:{run_no}"
-        async with open_brain(settings) as brain, _checkpoints(settings) as saver:
+        async with open_brain(settings) as brain, _checkpoints(settings) as saver, traced(settings):
             rules = RulesBrain()
             context = Context(
                 title=title,

@@ -1,39 +1,106 @@
-"""One JSON object a line on standard error, without secrets."""
+"""One JSON object a line on standard error, or a readable line on a terminal; without secrets either way.
+
+What a record is about (delivery, job, issue, run) is bound once, with ``about``, and stands in every record from there
+on, other libraries' included.
+"""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import logging
+import os
 import sys
-from datetime import UTC, datetime
+from collections.abc import Iterator
+
+import structlog
+from structlog.typing import EventDict, Processor
 
 from nodes.trust.secrets import mask
 
-_FIELDS = ("action", "delivery", "event", "job", "issue", "run", "jobs", "seconds")
-"""What a record may carry besides its message."""
+_FIRST = ("at", "level", "logger", "message")
+_CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
+"""Not for a terminal: what an issue says may move the cursor, or colour what follows."""
 
 
-class JsonFormatter(logging.Formatter):
-    """Stable keys; whatever looks like a secret is masked, in tracebacks too."""
+@contextlib.contextmanager
+def about(**ids: object) -> Iterator[None]:
+    """Name what everything that is logged within is about."""
+    before = structlog.contextvars.get_contextvars()
+    structlog.contextvars.bind_contextvars(**ids)
+    try:
+        yield
+    finally:
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(**before)
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Render one record."""
-        said: dict[str, object] = {
-            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": mask(record.getMessage()),
-        }
-        said.update({name: getattr(record, name) for name in _FIELDS if hasattr(record, name)})
-        if record.exc_info:
-            said["traceback"] = mask(self.formatException(record.exc_info))
-        return json.dumps(said, ensure_ascii=False, default=str)
+
+def also_about(**ids: object) -> None:
+    """Name more of it, until the ``about`` around it ends."""
+    structlog.contextvars.bind_contextvars(**ids)
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
     """Log everything of ours, and only the warnings of others."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter())
+    handler.setFormatter(_formatter(readable=sys.stderr.isatty()))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in ("bot", "nodes"):
         logging.getLogger(name).setLevel(level)
+    structlog.configure(
+        processors=[*_gathered(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+
+
+def _gathered() -> list[Processor]:
+    """What is known of a record when it is made, by whichever library."""
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+    ]
+
+
+def _formatter(*, readable: bool) -> logging.Formatter:
+    colours = readable and not os.environ.get("NO_COLOR")
+    shown: list[Processor] = (
+        [_without_controls, structlog.dev.ConsoleRenderer(colors=colours, event_key="message", timestamp_key="at")]
+        if readable
+        else [_ordered, structlog.processors.JSONRenderer(ensure_ascii=False, default=str)]
+    )
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=_gathered(),
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.format_exc_info,
+            structlog.processors.EventRenamer("message"),
+            _masked,
+            *shown,
+        ],
+    )
+
+
+def _masked(_logger: object, _name: str, record: EventDict) -> EventDict:
+    """Whatever looks like a secret, in tracebacks too."""
+    if "exception" in record:
+        record["traceback"] = record.pop("exception")
+    record.pop("color_message", None)  # uvicorn's, with escape codes
+    return {name: _plain(value) for name, value in record.items()}
+
+
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return mask(str(value))
+
+
+def _ordered(_logger: object, _name: str, record: EventDict) -> EventDict:
+    first = {name: record[name] for name in _FIRST if name in record}
+    return {**first, **record}
+
+
+def _without_controls(_logger: object, _name: str, record: EventDict) -> EventDict:
+    return {name: value.translate(_CONTROLS) if isinstance(value, str) else value for name, value in record.items()}

@@ -94,6 +94,21 @@ class Settings(BaseSettings):
         min_length=16,
         description="Signs logins, the same for all servers of a database; unset, one is made up in TRIAGE_DATA_DIR.",
     )
+    triage_metrics_token: SecretStr | None = Field(
+        None,
+        min_length=16,
+        description="A token for `/metrics` alone, so that Prometheus needs no more; the admin's opens it too.",
+    )
+    otel_exporter_otlp_endpoint: str | None = Field(
+        None,
+        pattern=_URL,
+        description="Where OpenTelemetry spans go, over OTLP/HTTP; needs the extra `otel`. Unset: nowhere.",
+        examples=["http://localhost:4318"],
+    )
+    triage_trace_text: bool = Field(
+        default=False,
+        description="Whether OpenTelemetry and LangSmith are sent what issues, code and models say, secrets masked.",
+    )
     triage_allowed_bots: str = Field(
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )

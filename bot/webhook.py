@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from starlette.requests import ClientDisconnect
@@ -12,6 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 from bot.events import FORM, JSON, MalformedError, Signature, media_type, read_delivery
 from bot.handlers import Handlers
+from bot.logs import about
+from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES
 from bot.store.database import StoreError
 from bot.store.deliveries import Arrival
 
@@ -23,6 +26,8 @@ DISCARDED = 64 * 1024 * 1024
 """Bytes of a body that is refused which are still taken in, so that the sender gets to read why."""
 
 _QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": said}, 202) for said in ("queued", "known", "nothing to do"))
+
+_OUTCOMES: Mapping[Response, str] = {_QUEUED: "queued", _KNOWN: "known", _NOTHING: "nothing to do"}
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +61,7 @@ class Webhook:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        began = time.perf_counter()
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         try:
             async with asyncio.timeout(PATIENCE):
@@ -65,6 +71,13 @@ class Webhook:
         except ClientDisconnect:
             return
         await response(scope, receive, send)
+        self._count(headers.get("x-github-event", ""), response, began)
+
+    def _count(self, event: str, response: Response, began: float) -> None:
+        """Whatever a sender calls an event, only those that we use have a name of their own."""
+        outcome = _OUTCOMES.get(response, "refused" if response.status_code < 500 else "failed")
+        DELIVERIES.labels(event if self._handlers.uses(event) else "other", outcome).inc()
+        ACKNOWLEDGED.observe(time.perf_counter() - began)
 
     async def _answer(self, method: str, headers: Mapping[str, str], receive: Receive) -> Response:
         if method != "POST":
@@ -89,11 +102,12 @@ class Webhook:
         work = self._handlers.decide(delivery) if known else []
         if not work:
             return _NOTHING
-        try:
-            fresh = await self._accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
-        except StoreError:
-            logger.exception("a delivery could not be stored", extra={"action": "delivery_not_stored"})
-            return _refused(503, "not stored; redeliver it later")
+        with about(delivery=delivery.guid, event=delivery.event):
+            try:
+                fresh = await self._accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
+            except StoreError:
+                logger.exception("a delivery could not be stored", extra={"action": "delivery_not_stored"})
+                return _refused(503, "not stored; redeliver it later")
         if fresh:
             self._wake()
         return _QUEUED if fresh else _KNOWN

@@ -17,6 +17,7 @@ from picture import draw
 from pydantic import BaseModel
 
 from bot.cli import cli
+from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.repo_config.model import RepositoryConfig, config_schema
 from bot.report.document import result_schema
 from bot.settings import Settings
@@ -31,6 +32,7 @@ def pages() -> dict[Path, str]:
         DOCS / "cli.md": "\n".join(_cli()),
         DOCS / "configuration.md": "\n".join(_configuration()),
         DOCS / "settings.md": "\n".join(_settings()),
+        DOCS / "measures.md": "\n".join(_measures()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
         DOCS / "report.svg": draw(),
@@ -82,6 +84,27 @@ def _settings() -> Iterator[str]:
     for name, field in Settings.model_fields.items():
         default = "" if field.default_factory or field.default is None else f"`{field.default}`"
         yield f"| `{name.upper()}` | {default.replace('``', '')} | {field.description} |"
+    yield ""
+
+
+_MEASURES = """\
+# Measures
+
+This page is generated from the code. [Observability](observability.md) says who may read them.
+
+| Name | Kind | Labels | What it says |
+|---|---|---|---|"""
+
+
+def _measures() -> Iterator[str]:
+    yield _MEASURES
+    for measure in (DELIVERIES, ACKNOWLEDGED, *SHARED):
+        family = next(iter(measure.describe()))
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        labels = ", ".join(f"`{label}`" for label in measure._labelnames)
+        yield f"| `{name}` | {family.type} | {labels} | {family.documentation} |"
+    for name, labels, documentation in GLANCE:
+        yield f"| `{name}` | gauge | {', '.join(f'`{label}`' for label in labels)} | {documentation} |"
     yield ""
 
 

@@ -25,7 +25,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in list(os.environ):
-        if name.startswith(("OPENAI_", "TRIAGE_")) or name in ("DATABASE_URL", "NO_COLOR"):
+        if name.startswith(("OPENAI_", "TRIAGE_", "GITHUB_", "OTEL_", "LANGSMITH_", "LANGCHAIN_")) or name in (
+            "DATABASE_URL",
+            "NO_COLOR",
+        ):
             monkeypatch.delenv(name)
     monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path))

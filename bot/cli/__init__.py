@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bot.errors import UserError
+from bot.tracing.switch import keep_text_private
 
 EXIT_CODES = """\b
 Exit codes:
@@ -67,6 +68,7 @@ class LazyGroup(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run, and turn what a person can mend into one line and exit code 2."""
+        keep_text_private()
         try:
             return super().main(*args, **{**kwargs, "standalone_mode": True})
         except UserError as error:

@@ -19,11 +19,13 @@ from githubkit.typing import RetryOption
 
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RetryableError
 from bot.github.faults import fault_of
+from bot.metrics.measures import GITHUB_CALLS, GITHUB_REMAINING
 
 _PAUSES = (0.2, 0.8)
 """Seconds before a read is sent again; a third failure is a matter for the job."""
 _REDIRECTS = 3
 _READS = frozenset({"GET", "HEAD"})
+_RESOURCES = frozenset({"core", "search", "code_search", "graphql", "integration_manifest"})
 
 
 class Session:
@@ -91,12 +93,12 @@ class Session:
             async with asyncio.timeout(self._patience):
                 done = await self._kit.arequest(method, url, headers=headers, **given)
         except RequestFailed as error:
-            raise fault_of(error.response.raw_response) from error
+            raise fault_of(_counted(error.response.raw_response)) from error
         except RequestError as error:
             raise _unanswered(method, error.exc) from error
         except TimeoutError as error:
             raise _unanswered(method, error) from error
-        return done.raw_response
+        return _counted(done.raw_response)
 
     def _target(self, answer: httpx.Response) -> httpx.URL:
         """Where a redirect leads; our token goes nowhere but to the API it is for."""
@@ -106,8 +108,18 @@ class Session:
         return url
 
 
+def _counted(answer: httpx.Response) -> httpx.Response:
+    GITHUB_CALLS.labels(answer.request.method, str(answer.status_code)).inc()
+    remaining = answer.headers.get("x-ratelimit-remaining", "")
+    if remaining.isdecimal():
+        resource = answer.headers.get("x-ratelimit-resource", "core")
+        GITHUB_REMAINING.labels(resource if resource in _RESOURCES else "other").set(int(remaining))
+    return answer
+
+
 def _unanswered(method: str, cause: Exception) -> BotError:
     """No answer: a write may have arrived, unless there was nobody to send it to."""
+    GITHUB_CALLS.labels(method, "0").inc()
     says = f"{method}: no answer from GitHub ({type(cause).__name__})"
     unsent = isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
     return OutcomeUnknownError(says) if method == "POST" and not unsent else RetryableError(says)

@@ -263,5 +263,14 @@ CREATE TABLE limited (
 ) STRICT, WITHOUT ROWID
 """
 
-STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS)
+_METRICS = """
+CREATE TABLE metric_samples (
+    name TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    value REAL NOT NULL,
+    PRIMARY KEY (name, labels)
+) STRICT, WITHOUT ROWID
+"""
+
+STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS)
 """A file's ``user_version`` counts the steps that were taken."""

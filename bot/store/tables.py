@@ -15,6 +15,7 @@ from bot.store.issues import Issues
 from bot.store.jobs import Jobs
 from bot.store.labels import People
 from bot.store.leases import Leases
+from bot.store.metrics import Metrics
 from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes
 from bot.store.past_issues import PastIssues
 from bot.store.questions import Questions
@@ -37,6 +38,7 @@ class Store:
         self.outcomes = Outcomes(self._database)
         self.leases = Leases(self._database)
         self.writes = StoredWrites(self._database)
+        self.metrics = Metrics(self._database)
 
     def work_alone(self) -> None:
         """See to it that nobody else works on these jobs, on any machine, until this is closed.

@@ -58,7 +58,7 @@ class StoredWrites:
         now = self._clock()
         wait = await self._database.do(lambda db: _take(db, installation, share, now))
         if wait > 0:
-            raise RateLimitedError("our own share of writes to GitHub is used up", after=wait)
+            raise RateLimitedError("our own share of writes to GitHub is used up", after=wait, limit="writes")
 
     async def check_quiet(self, installation: str) -> None:
         """Return if GitHub may be asked.

@@ -200,7 +200,7 @@ async def _new_run(turn: Turn, seen: Seen, last: Run | None) -> Run:
     limit = seen.found.config.limits.runs_per_day
     run = await turn.store.runs.begin(limit=limit, leave=last.number if last and waits else None)
     if run is None:
-        raise RetryableError(f"{limit} runs today, as configured", after=_until_tomorrow())
+        raise RetryableError(f"{limit} runs today, as configured", after=_until_tomorrow(), limit="runs_per_day")
     waiting = await _open_question(turn)
     if waiting is not None:
         await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")

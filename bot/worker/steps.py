@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from bot.code import EngineCode
 from bot.errors import RefusedError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
+from bot.logs import also_about
 from bot.mirrors import ForbiddenError
 from bot.past.stored import StoredPast
 from bot.ports import Finished, Issue, Outcome, Waiting, Withheld
@@ -57,6 +58,7 @@ class UnreadableError(Exception):
 
 async def step(turn: Turn, seen: Seen, run: Run) -> None:
     """Take a run as far as it goes, show what it came to, and settle the job."""
+    also_about(run=run.number)
     if holds_token(f"{seen.issue.title}\n{seen.issue.body}"):
         await _withhold(turn, seen, run)
         return

@@ -11,13 +11,18 @@ from typing import Any
 
 from bot.errors import GoneError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
+from bot.logs import about
+from bot.metrics.shared import sharing
 from bot.ports import RepositoryRef
 from bot.server_settings import ServerSettings
 from bot.store.jobs import Jobs
+from bot.tracing.opening import tracing
+from bot.tracing.spans import Spans
 from bot.worker import control, outcomes, past, runs
 from bot.worker.tools import Tools, open_tools
 from bot.worker.turn import Turn
 from bot.worker.upkeep import keep_up
+from bot.worker.watched import watched
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +46,9 @@ _ON_ISSUE: Mapping[str, OnIssue] = {
 class Worker:
     """Does one job at a time as often as it is called."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, spans: Spans) -> None:
         self._tools = tools
+        self._spans = spans
 
     async def keep_up(self) -> None:
         """Do what is done now and then, until cancelled."""
@@ -60,18 +66,10 @@ class Worker:
             BotError: it cannot be done now, or at all; the dispatcher knows what that means.
         """
         began = time.perf_counter()
-        await self._do(job)
-        logger.info(
-            "%s is done",
-            job.work.kind,
-            extra={
-                "action": "job_done",
-                "delivery": job.delivery,
-                "job": job.id,
-                "issue": job.work.key,
-                "seconds": round(time.perf_counter() - began, 3),
-            },
-        )
+        with about(delivery=job.delivery, job=job.id, issue=job.work.key), watched(job, self._spans):
+            await self._do(job)
+            seconds = round(time.perf_counter() - began, 3)
+            logger.info("%s is done", job.work.kind, extra={"action": "job_done", "seconds": seconds})
 
     async def _do(self, job: Job) -> None:
         work = job.work
@@ -117,5 +115,6 @@ class Worker:
 @asynccontextmanager
 async def open_worker(settings: ServerSettings) -> AsyncIterator[Worker]:
     """A worker with everything it needs."""
-    async with open_tools(settings) as tools:
-        yield Worker(tools)
+    async with open_tools(settings) as tools, sharing(tools.store.metrics):
+        with tracing(settings.settings) as spans:
+            yield Worker(tools, spans)

@@ -1,0 +1,72 @@
+"""What is measured, under the names that /metrics shows; no label ever holds the name of a repository or a person."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+ANSWERS = CollectorRegistry()
+"""Of this process alone: what it answered GitHub."""
+WORK = CollectorRegistry()
+"""Of whoever works; ``shared`` carries it to the store, where every server reads the sum."""
+
+DELIVERIES = Counter(
+    "tracehound_deliveries", "Deliveries answered, by event and outcome.", ["event", "outcome"], registry=ANSWERS
+)
+ACKNOWLEDGED = Histogram(
+    "tracehound_delivery_seconds",
+    "From a delivery's first byte to its answer.",
+    registry=ANSWERS,
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+JOBS = Counter(
+    "tracehound_jobs", "Attempts at jobs, by kind and what they came to.", ["kind", "outcome"], registry=WORK
+)
+JOB_SECONDS = Histogram(
+    "tracehound_job_seconds",
+    "An attempt at a job.",
+    ["kind"],
+    registry=WORK,
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300),
+)
+NODE_SECONDS = Histogram(
+    "tracehound_node_seconds",
+    "One visit of a node of the graph.",
+    ["node"],
+    registry=WORK,
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+)
+MODEL_CALLS = Counter(
+    "tracehound_model_calls", "Requests to a model, by what came of them.", ["model", "outcome"], registry=WORK
+)
+MODEL_SECONDS = Histogram(
+    "tracehound_model_seconds",
+    "One request to a model, the client's retries included.",
+    ["model"],
+    registry=WORK,
+    buckets=(0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120),
+)
+MODEL_TOKENS = Counter("tracehound_model_tokens", "Tokens that a model counted.", ["model", "direction"], registry=WORK)
+GITHUB_CALLS = Counter(
+    "tracehound_github_calls", "Calls of GitHub's API; status 0: no answer.", ["method", "status"], registry=WORK
+)
+GITHUB_REMAINING = Gauge(
+    "tracehound_github_limit_remaining",
+    "Calls that GitHub still allows, in the newest answer that named a number.",
+    ["resource"],
+    registry=WORK,
+)
+LIMITS = Counter(
+    "tracehound_limits_reached", "Work put off because a limit was reached, by whose.", ["limit"], registry=WORK
+)
+
+SHARED = (
+    *(JOBS, JOB_SECONDS, NODE_SECONDS, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS),
+    *(GITHUB_CALLS, GITHUB_REMAINING, LIMITS),
+)
+"""Everything in WORK, in the order it is shown."""
+
+QUEUE_JOBS = ("tracehound_queue_jobs", ("lane", "state"), "Jobs that are not done.")
+QUEUE_OLDEST = ("tracehound_queue_oldest_seconds", ("lane",), "How long the oldest job has been due that nobody took.")
+OUTCOMES = ("tracehound_outcomes", ("result",), "Reports, and those whose fix was found, by how they compared.")
+GLANCE = (QUEUE_JOBS, QUEUE_OLDEST, OUTCOMES)
+"""What is counted in the tables when somebody asks: name, labels, explanation."""

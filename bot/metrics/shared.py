@@ -1,0 +1,74 @@
+"""Carry what a worker measured to the store: it may die any moment, and servers on other machines show it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterator
+
+from prometheus_client import CollectorRegistry
+
+from bot.metrics.measures import WORK
+from bot.store.database import StoreError
+from bot.store.metrics import Metrics, Sample
+
+PAUSE = 5.0
+"""Seconds between two writes; a kill loses what was measured since the last one."""
+
+logger = logging.getLogger(__name__)
+
+
+class Shared:
+    """Remembers what it has handed over."""
+
+    def __init__(self, metrics: Metrics, registry: CollectorRegistry = WORK) -> None:
+        self._metrics = metrics
+        self._registry = registry
+        self._handed_over = dict(_samples(registry))
+
+    async def hand_over(self) -> None:
+        """Store what has come since the last time, if anything has."""
+        now = dict(_samples(self._registry))
+        before = self._handed_over
+        changed = {key: value for key, value in now.items() if value != before.get(key, (0.0, False))}
+        if not changed:
+            return
+        levels = {key: value for key, (value, level) in changed.items() if level}
+        added = {key: value - before.get(key, (0.0, False))[0] for key, (value, level) in changed.items() if not level}
+        await self._metrics.keep(added, levels)
+        self._handed_over = now
+
+    async def run(self) -> None:
+        """Hand over now and then, until cancelled; a store that does not answer gets it later."""
+        while True:
+            await asyncio.sleep(PAUSE)
+            await self._try()
+
+    async def _try(self) -> None:
+        try:
+            await self.hand_over()
+        except StoreError as error:
+            logger.warning("measures are kept for later: %s", error, extra={"action": "metrics_not_stored"})
+
+
+@contextlib.asynccontextmanager
+async def sharing(metrics: Metrics) -> AsyncIterator[None]:
+    """Hand over what this process measures for as long as it works, and the rest in the end."""
+    shared = Shared(metrics)
+    task = asyncio.create_task(shared.run(), name="measures")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await shared._try()
+
+
+def _samples(registry: CollectorRegistry) -> Iterator[tuple[Sample, tuple[float, bool]]]:
+    """Every sample with its value, and whether that is a level instead of a count."""
+    for family in registry.collect():
+        for sample in family.samples:
+            if not sample.name.endswith("_created"):
+                key = (sample.name, tuple(sorted(sample.labels.items())))
+                yield key, (sample.value, family.type == "gauge")

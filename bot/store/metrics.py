@@ -1,0 +1,92 @@
+"""What workers measured, summed over all of them and over their restarts; and what the tables say at a glance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from bot.store.database import Connection, Database
+
+Sample = tuple[str, tuple[tuple[str, str], ...]]
+"""A sample's name and its labels, sorted."""
+
+_ADD = """
+INSERT INTO metric_samples (name, labels, value) VALUES (?, ?, ?)
+ON CONFLICT (name, labels) DO UPDATE SET value = metric_samples.value + excluded.value
+"""
+_SET = """
+INSERT INTO metric_samples (name, labels, value) VALUES (?, ?, ?)
+ON CONFLICT (name, labels) DO UPDATE SET value = excluded.value
+"""
+_QUEUE = "SELECT lane, state, count(*) FROM jobs WHERE state <> 'done' GROUP BY lane, state"
+_OLDEST = "SELECT lane, min(due) FROM jobs WHERE state = 'todo' AND due <= ? GROUP BY lane"
+_OUTCOMES = """
+SELECT count(*), count(*) FILTER (WHERE claimed = 1), count(*) FILTER (WHERE state = 'scored'),
+    count(*) FILTER (WHERE state = 'scored' AND rank = 1),
+    count(*) FILTER (WHERE state = 'scored' AND rank BETWEEN 1 AND 3),
+    count(*) FILTER (WHERE state = 'scored' AND claimed = 1),
+    count(*) FILTER (WHERE state = 'scored' AND claimed = 1 AND rank = 1)
+FROM outcomes
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Reports of all repositories, and how those compared whose fix was found."""
+
+    reports: int
+    claims: int
+    scored: int
+    first: int
+    """Scored ones whose first file was fixed."""
+    among_three: int
+    scored_claims: int
+    right_claims: int
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What there is to do."""
+
+    jobs: Mapping[tuple[str, str], int]
+    """By lane and state."""
+    oldest: Mapping[str, float]
+    """By lane, the seconds for which a job has been due that nobody took."""
+
+
+class Metrics:
+    """Numbers for whoever watches; nothing in them is about one repository."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
+        self._database = database
+        self._clock = clock or database.clock
+
+    async def keep(self, added: Mapping[Sample, float], levels: Mapping[Sample, float]) -> None:
+        """Add to what was counted, and note where things stand, in one transaction."""
+        await self._database.do(lambda db: _keep(db, added, levels))
+
+    async def samples(self) -> dict[Sample, float]:
+        """Everything that was kept."""
+        statement = "SELECT name, labels, value FROM metric_samples ORDER BY name, labels"
+        rows = await self._database.read(lambda db: db.execute(statement).fetchall())
+        return {(name, tuple(map(tuple, json.loads(labels)))): float(value) for name, labels, value in rows}
+
+    async def queue(self) -> Queue:
+        """What there is to do now."""
+        now = self._clock()
+        jobs, oldest = await self._database.read(
+            lambda db: (db.execute(_QUEUE).fetchall(), db.execute(_OLDEST, (now,)).fetchall())
+        )
+        waited = {lane: max(0.0, now - float(due)) for lane, due in oldest}
+        return Queue({(lane, state): int(count) for lane, state, count in jobs}, waited)
+
+    async def accuracy(self) -> Accuracy:
+        """How reports compared with fixes, over all repositories."""
+        return Accuracy(*await self._database.read(lambda db: db.execute(_OUTCOMES).fetchone()))
+
+
+def _keep(db: Connection, added: Mapping[Sample, float], levels: Mapping[Sample, float]) -> None:
+    for statement, samples in ((_ADD, added), (_SET, levels)):
+        if samples:
+            db.executemany(statement, [(name, json.dumps(labels), value) for (name, labels), value in samples.items()])

@@ -1,0 +1,127 @@
+"""Watches a run from outside: each node and each model call is counted, timed and, where configured, a span."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.tracers.context import register_configure_hook
+from langgraph.errors import GraphBubbleUp
+
+from bot.metrics.measures import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, NODE_SECONDS
+from bot.tracing.spans import Spans
+
+_watching: ContextVar[Observer | None] = ContextVar("_watching", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    name: str
+    at: float
+    span: Any
+
+
+class Observer(AsyncCallbackHandler):
+    """Told by LangChain of what begins and ends; it never looks at what went in or came out."""
+
+    def __init__(self, spans: Spans) -> None:
+        self._spans = spans
+        self._nodes: dict[UUID, _Begun] = {}
+        self._models: dict[UUID, _Begun] = {}
+
+    async def on_chain_start(
+        self,
+        serialized: dict[str, Any] | None,  # noqa: ARG002  the callback's signature, here and below
+        inputs: Any,  # noqa: ARG002
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **given: Any,
+    ) -> None:
+        """A node begins, or something within one that is none of ours."""
+        name = given.get("name")
+        if name is not None and name == (metadata or {}).get("langgraph_node"):
+            span = self._spans.begin(f"node {name}", {"triage.node": name})
+            self._nodes[run_id] = _Begun(name, time.perf_counter(), span)
+
+    async def on_chain_end(self, outputs: Any, *, run_id: UUID, **_given: Any) -> None:  # noqa: ARG002
+        """A node is done."""
+        self._node_ended(run_id, None)
+
+    async def on_chain_error(self, error: BaseException, *, run_id: UUID, **_given: Any) -> None:
+        """A node broke, or asks a person."""
+        self._node_ended(run_id, None if isinstance(error, GraphBubbleUp) else error)
+
+    def _node_ended(self, run_id: UUID, error: BaseException | None) -> None:
+        begun = self._nodes.pop(run_id, None)
+        if begun is not None:
+            NODE_SECONDS.labels(begun.name).observe(time.perf_counter() - begun.at)
+            self._spans.end(begun.span, error=error)
+
+    async def on_chat_model_start(
+        self,
+        serialized: dict[str, Any] | None,  # noqa: ARG002
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **_given: Any,
+    ) -> None:
+        """A model is asked."""
+        told = metadata or {}
+        name, node = str(told.get("ls_model_name", "unknown")), told.get("langgraph_node")
+        parent = next((begun.span for begun in reversed(self._nodes.values()) if begun.name == node), None)
+        said = "\n\n".join(str(message.content) for batch in messages for message in batch)
+        span = self._spans.begin("model", {"gen_ai.request.model": name, "gen_ai.input": said}, parent)
+        self._models[run_id] = _Begun(name, time.perf_counter(), span)
+
+    async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_given: Any) -> None:
+        """A model answered."""
+        begun = self._models.pop(run_id, None)
+        if begun is None:
+            return
+        asked, answered, said = _counted(response)
+        MODEL_CALLS.labels(begun.name, "answered").inc()
+        MODEL_SECONDS.labels(begun.name).observe(time.perf_counter() - begun.at)
+        MODEL_TOKENS.labels(begun.name, "input").inc(asked)
+        MODEL_TOKENS.labels(begun.name, "output").inc(answered)
+        counts = {"gen_ai.usage.input_tokens": asked, "gen_ai.usage.output_tokens": answered}
+        self._spans.end(begun.span, {**counts, "gen_ai.output": said})
+
+    async def on_llm_error(self, error: BaseException, *, run_id: UUID, **_given: Any) -> None:
+        """A model gave no answer."""
+        begun = self._models.pop(run_id, None)
+        if begun is not None:
+            MODEL_CALLS.labels(begun.name, "failed").inc()
+            MODEL_SECONDS.labels(begun.name).observe(time.perf_counter() - begun.at)
+            self._spans.end(begun.span, error=error)
+
+
+def _counted(response: LLMResult) -> tuple[int, int, str]:
+    """Tokens in, tokens out, and the text."""
+    for generation in (one for batch in response.generations for one in batch):
+        if isinstance(generation, ChatGeneration):
+            usage = getattr(generation.message, "usage_metadata", None) or {}
+            return int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0)), str(generation.text)
+    return 0, 0, ""
+
+
+@contextlib.contextmanager
+def observing(spans: Spans) -> Iterator[None]:
+    """Watch every run of a graph within."""
+    _watching.set(Observer(spans))
+    try:
+        yield
+    finally:
+        _watching.set(None)  # not reset: the end may come in another context than the beginning
+
+
+register_configure_hook(_watching, inheritable=True)

@@ -1,0 +1,102 @@
+"""OpenTelemetry spans of jobs, nodes and model calls; nothing at all where no collector is configured."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bot.errors import UserError
+from nodes.trust.secrets import mask
+
+Attributes = Mapping[str, str | float]
+ALLOWED = frozenset(
+    {
+        *("triage.job.kind", "triage.job.id", "triage.job.attempt", "triage.delivery", "triage.issue", "triage.node"),
+        *("gen_ai.request.model", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "error.type"),
+    }
+)
+"""Attributes that hold no text of an issue, of code or of a model; an issue is named by its number and by ids."""
+TEXT = frozenset({"gen_ai.input", "gen_ai.output"})
+"""Attributes that hold some; they are sent where the operator allows it."""
+_LONGEST = 20_000
+"""Characters of an attribute."""
+NO_SDK = "OTEL_EXPORTER_OTLP_ENDPOINT needs OpenTelemetry: pip install 'tracehound[otel]'"
+
+
+class Spans:
+    """Where spans go."""
+
+    def __init__(self, tracer: Any = None, *, text: bool = False) -> None:
+        self._tracer = tracer
+        self._text = text
+
+    def begin(self, name: str, attributes: Attributes, parent: Any = None) -> Any:
+        """A span, below another one or the current one; None where nobody listens."""
+        if self._tracer is None:
+            return None
+        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415  an extra
+
+        context = None if parent is None else set_span_in_context(parent)
+        return self._tracer.start_span(name, context=context, attributes=self._kept(attributes))
+
+    def end(self, span: Any, attributes: Attributes | None = None, error: BaseException | None = None) -> None:
+        """A span is over; of an error its type is kept and not its message."""
+        if span is None:
+            return
+        if error is not None:
+            from opentelemetry.trace import StatusCode  # noqa: PLC0415  an extra
+
+            span.set_status(StatusCode.ERROR)
+            span.set_attribute("error.type", type(error).__name__)
+        span.set_attributes(self._kept(attributes or {}))
+        span.end()
+
+    @contextlib.contextmanager
+    def within(self, name: str, attributes: Attributes) -> Iterator[None]:
+        """A span around what happens within, and above the spans that begin there."""
+        span = self.begin(name, attributes)
+        if span is None:
+            yield
+            return
+        from opentelemetry.trace import use_span  # noqa: PLC0415  an extra
+
+        try:
+            with use_span(span, record_exception=False, set_status_on_exception=False):
+                yield
+        except BaseException as error:
+            self.end(span, error=error)
+            raise
+        self.end(span)
+
+    def _kept(self, attributes: Attributes) -> Attributes:
+        """What may be sent."""
+        known = {name: value for name, value in attributes.items() if name in ALLOWED}
+        if not self._text:
+            return known
+        return {**known, **{name: mask(str(value))[:_LONGEST] for name, value in attributes.items() if name in TEXT}}
+
+
+@contextlib.contextmanager
+def open_spans(endpoint: str | None, *, text: bool) -> Iterator[Spans]:
+    """Send spans to a collector over OTLP/HTTP; what is left is sent in the end.
+
+    Raises:
+        UserError: the extra is not installed.
+    """
+    if endpoint is None:
+        yield Spans()
+        return
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415  an extra
+        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    except ImportError as error:
+        raise UserError(NO_SDK) from error
+    provider = TracerProvider(resource=Resource.create({"service.name": "tracehound"}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")))
+    try:
+        yield Spans(provider.get_tracer("tracehound"), text=text)
+    finally:
+        provider.shutdown()

@@ -1,0 +1,24 @@
+"""Whether LangSmith is switched on, and that it is sent nothing which an issue, code or a model says.
+
+It imports nothing, for every command asks it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import MutableMapping
+
+_SWITCHES = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
+_HIDE = ("LANGSMITH_HIDE_INPUTS", "LANGSMITH_HIDE_OUTPUTS")
+_YES = ("1", "true")
+
+
+def langsmith_is_on(environ: MutableMapping[str, str] = os.environ) -> bool:
+    """Whether the environment has LangChain report to LangSmith."""
+    return any(environ.get(name, "").strip().lower() in _YES for name in _SWITCHES)
+
+
+def keep_text_private(environ: MutableMapping[str, str] = os.environ) -> None:
+    """Have LangSmith's client send neither inputs nor outputs, before anything imports it."""
+    if langsmith_is_on(environ) and environ.get("TRIAGE_TRACE_TEXT", "").strip().lower() not in _YES:
+        environ.update(dict.fromkeys(_HIDE, "true"))

@@ -1,0 +1,51 @@
+"""What an attempt at a job came to, counted; the job itself takes no notice."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
+
+from bot.errors import NotOursError, RateLimitedError, RetryableError, SuspendedError
+from bot.jobs import Job
+from bot.metrics.measures import JOB_SECONDS, JOBS, LIMITS
+from bot.tracing.spans import Attributes, Spans
+
+_OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
+    (RateLimitedError, "limited"),
+    (RetryableError, "put_off"),
+    (SuspendedError, "parked"),
+    (NotOursError, "taken_over"),
+    (asyncio.CancelledError, "stopped"),
+)
+
+
+@contextlib.contextmanager
+def watched(job: Job, spans: Spans) -> Iterator[None]:
+    """Count and time an attempt, within a span of its own."""
+    kind, began = job.work.kind, time.perf_counter()
+    outcome = "failed"
+    try:
+        with spans.within(f"job {kind}", _named(job)):
+            yield
+        outcome = "done"
+    except BaseException as error:
+        outcome = next((name for kind_of, name in _OUTCOMES if isinstance(error, kind_of)), "failed")
+        if isinstance(error, RetryableError) and error.limit is not None:
+            LIMITS.labels(error.limit).inc()
+        raise
+    finally:
+        JOBS.labels(kind, outcome).inc()
+        JOB_SECONDS.labels(kind).observe(time.perf_counter() - began)
+
+
+def _named(job: Job) -> Attributes:
+    """By ids: none of them is text that somebody wrote."""
+    return {
+        "triage.job.kind": job.work.kind,
+        "triage.job.id": job.id,
+        "triage.job.attempt": job.attempt,
+        "triage.delivery": job.delivery,
+        "triage.issue": job.work.key,
+    }

@@ -1,0 +1,98 @@
+"""What an operator sees of a triage: log lines with ids, measures, spans; and nothing that anybody wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.collector import Collector, collecting
+from tests.github_server import GitHubServer
+from tests.github_world import Repo
+from tests.hostile.corpus import Hostile
+from tests.hostile.obedient import obedient
+from tests.model_server import serve as serve_model
+from tests.serve.app import App, running, wait_for
+from tests.serve.conftest import BODY, TITLE
+
+METRICS_TOKEN = "prometheus-reads-with-this"
+WRITTEN = ("parse_date", "feedbox", "RFC 822", "octo", "rita", "no zone in")
+"""Of the issue, the code, the repository's name and its people."""
+
+
+@dataclass
+class Seen:
+    app: App
+    collector: Collector
+    key: str
+    measures: dict[str, dict[tuple[tuple[str, str], ...], float]]
+
+
+@pytest.fixture(scope="module")
+def seen(github: GitHubServer, repo: Repo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+    """One triage by a model, and all that is known of it when its measures are stored."""
+    with collecting() as collector, serve_model() as model:
+        model.script = obedient(Hostile("observed", TITLE, BODY))
+        settings = {
+            "TRIAGE_METRICS_TOKEN": METRICS_TOKEN,
+            "TRIAGE_BRAIN": "llm",
+            "OPENAI_BASE_URL": model.url,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
+            "OTEL_BSP_SCHEDULE_DELAY": "200",
+        }
+        with running(github, tmp_path_factory.mktemp("observed") / "data", **settings) as app:
+            number = app.open_issue(repo, TITLE, BODY)
+            wait_for(lambda: "tracehound_jobs_total" in measured(app), 60.0, lambda: app.log[-5:])
+            wait_for(lambda: any(span.name == "job triage" for span in collector.spans()), 30.0)
+            yield Seen(app, collector, app.key(repo, number), measured(app))
+
+
+def measured(app: App) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    answer = httpx.get(f"{app.url}/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+    found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
+    for family in text_string_to_metric_families(answer.text):
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
+    return found
+
+
+def test_a_delivery_is_counted_and_timed(seen: Seen) -> None:
+    assert seen.measures["tracehound_deliveries_total"][("event", "issues"), ("outcome", "queued")] == 1
+    assert seen.measures["tracehound_delivery_seconds_count"][()] == 1
+
+
+def test_what_the_worker_did_is_read_from_the_server(seen: Seen) -> None:
+    measures = seen.measures
+    assert measures["tracehound_jobs_total"][("kind", "triage"), ("outcome", "done")] == 1
+    nodes = {dict(labels)["node"] for labels in measures["tracehound_node_seconds_count"]}
+    assert {"supervisor", "investigator"} <= nodes
+    calls = measures["tracehound_model_calls_total"][("model", "gpt-4o"), ("outcome", "answered")]
+    assert calls > 0
+    assert measures["tracehound_model_tokens_total"][("direction", "input"), ("model", "gpt-4o")] == 100 * calls
+    assert measures["tracehound_github_calls_total"][("method", "POST"), ("status", "201")] >= 1
+    assert ("lane", "run") in {label for labels in measures["tracehound_queue_oldest_seconds"] for label in labels}
+
+
+def test_the_log_names_delivery_job_issue_and_run(seen: Seen) -> None:
+    done = next(line for line in seen.app.log if line.get("message") == "triage is done")
+    assert (done["issue"], done["run"]) == (seen.key, 1)
+    assert done["delivery"]
+    assert isinstance(done["job"], int)
+
+
+def test_spans_say_how_it_went_and_nothing_that_anybody_wrote(seen: Seen) -> None:
+    spans = seen.collector.spans()
+    job = next(span for span in spans if span.name == "job triage")
+    node = next(span for span in spans if span.name == "node investigator")
+    model = next(span for span in spans if span.name == "model")
+    assert node.trace_id == model.trace_id == job.trace_id
+    assert node.parent_span_id == job.span_id
+    assert model.parent_span_id in {span.span_id for span in spans if span.name.startswith("node ")}
+    assert [word for word in WRITTEN if word in seen.collector.everything()] == []
+
+
+def test_measures_name_nobody_and_no_repository(seen: Seen) -> None:
+    assert [word for word in WRITTEN if word in str(seen.measures)] == []

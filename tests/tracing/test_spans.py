@@ -1,0 +1,44 @@
+"""What a span may hold."""
+
+from __future__ import annotations
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from bot.tracing.spans import Spans
+
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+def recorded(*, text: bool) -> ReadableSpan:
+    exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    spans = Spans(provider.get_tracer("t"), text=text)
+    said = {"triage.node": "writer", "issue.title": "secret plans", "gen_ai.input": f"title and {TOKEN}"}
+    with pytest.raises(ValueError, match="plans"), spans.within("node writer", said):
+        raise ValueError("secret plans")
+    (span,) = exporter.get_finished_spans()
+    return span
+
+
+def test_only_named_attributes_are_kept_and_of_an_error_its_type() -> None:
+    span = recorded(text=False)
+    assert dict(span.attributes or {}) == {"triage.node": "writer", "error.type": "ValueError"}
+    assert (span.events, span.status.description) == ((), None)
+
+
+def test_text_that_is_allowed_is_sent_without_secrets() -> None:
+    attributes = dict(recorded(text=True).attributes or {})
+    assert str(attributes["gen_ai.input"]).startswith("title and ")
+    assert TOKEN not in str(attributes)
+    assert "issue.title" not in attributes
+
+
+def test_without_a_collector_there_are_no_spans() -> None:
+    spans = Spans()
+    with spans.within("job", {}):
+        span = spans.begin("node", {})
+    spans.end(span)
+    assert span is None
