@@ -11,6 +11,10 @@ class UserError(BotError):
     """The person's to mend; the message is shown to them as it is, on one line."""
 
 
+class UnreachableError(UserError):
+    """What we need does not answer: wrongly named, or away for a while."""
+
+
 class RetryableError(BotError):
     """Later, a counted number of times."""
 

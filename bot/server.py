@@ -13,8 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from bot.app import build_app
-from bot.dispatch.child import WorkerProcess
-from bot.dispatch.lock import DirectoryLock
+from bot.dispatch.alone import locked, worker_process
 from bot.errors import UserError
 from bot.server_settings import ServerSettings
 from bot.store.opening import open_store
@@ -25,23 +24,47 @@ HTTP_DRAIN = 1
 logger = logging.getLogger(__name__)
 
 
-def serve(settings: ServerSettings, *, host: str, port: int) -> None:
+class Elsewhere:
+    """Work that other processes do: they hear of it from the database."""
+
+    ready = True
+    fault = ""
+
+    async def start(self) -> None:
+        """Nothing to begin."""
+
+    def wake(self) -> None:
+        """They know already."""
+
+    async def stop(self) -> None:
+        """They go on."""
+
+
+def serve(settings: ServerSettings, *, host: str, port: int, work: bool = True) -> None:
     """Serve until told to stop; then let what runs end within ten seconds.
+
+    Args:
+        settings: of the server.
+        host: the address to listen on.
+        port: the port.
+        work: on what is stored, too; ``triage worker`` does otherwise.
 
     Raises:
         UserError: nothing can be worked on with these settings, or another server works in the data directory.
     """
     with contextlib.ExitStack() as stack:
-        lock = DirectoryLock(settings.data_dir)
-        stack.callback(lock.release)
+        lock = locked(settings.data_dir, stack) if work else None
         listener = stack.enter_context(_listener(host, port))
         store = open_store(settings.settings, tidy=False)  # the worker does
         stack.callback(lambda: asyncio.run(store.aclose()))
-        store.work_alone()
-        worker = WorkerProcess(store.jobs, lock.descriptor, lambda: signal.raise_signal(signal.SIGTERM))
+        worker = worker_process(settings, store, lock, _stop) if lock else Elsewhere()
         _Server(_config(build_app(settings, store, worker))).run([listener])
     if worker.fault:
         raise UserError(worker.fault)
+
+
+def _stop() -> None:
+    signal.raise_signal(signal.SIGTERM)
 
 
 def _config(app: ASGIApp) -> uvicorn.Config:

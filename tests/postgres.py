@@ -21,7 +21,7 @@ _WORKED_BY = ("postgres", "nobody")
 _SCRIPT = """
 cd / && "$0/initdb" -D "$1/data" -U tracehound -A trust -E UTF8 --locale=C --no-sync --no-instructions >"$1/log" 2>&1 \
     || { cat "$1/log"; exit 1; }
-"$0/postgres" -D "$1/data" -k "$1" -F -c listen_addresses= -c max_connections=60 -c shared_buffers=32MB \
+"$0/postgres" -D "$1/data" -k "$1" -F -c listen_addresses= -c max_connections=200 -c shared_buffers=32MB \
     -c autovacuum=off >>"$1/log" 2>&1 </dev/null &
 until "$0/pg_isready" -q -h "$1"; do kill -0 $! || { cat "$1/log"; exit 1; }; sleep 0.02; done
 echo ready
@@ -59,7 +59,7 @@ class Postgres:
         """Take every row out of the store's tables; quicker than a new database."""
         import psycopg
 
-        named = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename !~ 'version|migrations'"
+        named = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename !~ 'version|migrations|steps'"
         with psycopg.connect(url, autocommit=True) as connection:
             tables = [name for (name,) in connection.execute(named)]
             connection.execute(";".join(f"DELETE FROM {name}" for name in tables).encode())

@@ -27,6 +27,7 @@ _COMMANDS = {
     "classify": "Say what kind of issue each line of a file is.",
     "graph": "Print the graph as Mermaid.",
     "serve": "Run the GitHub App: take deliveries, triage, comment.",
+    "worker": "Work on what servers took in, as one of many.",
     "migrate": "Make the tables in DATABASE_URL's database, or update them.",
     "backfill": "Triage issues that were there before the App.",
     "stats": "Compare the server's reports with the fixes that landed.",

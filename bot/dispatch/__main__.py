@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
 import threading
+from typing import Protocol
 
 from bot.dispatch.child import DRAIN, READY, UNUSABLE
 from bot.dispatch.embedded import Dispatcher
-from bot.errors import UserError
+from bot.errors import UnreachableError, UserError
 from bot.logs import log_to_stderr
 from bot.server_settings import ServerSettings, load_server_settings
-from bot.worker import open_worker
+from bot.store.sqlite import SqliteStore
+from bot.worker import Worker, open_worker
 
 NICE = 10
 """The one that answers GitHub goes first."""
+
+logger = logging.getLogger(__name__)
+
+
+class Dispatching(Protocol):
+    """Has jobs done."""
+
+    def wake(self) -> None:
+        """Something was stored."""
+
+    async def run(self) -> None:
+        """Work until drained."""
+
+    async def drain(self, seconds: float) -> None:
+        """Come to an end."""
 
 
 def main() -> None:
@@ -25,15 +43,18 @@ def main() -> None:
     log_to_stderr()
     os.nice(NICE)
     try:
-        asyncio.run(_work(load_server_settings()))
+        asyncio.run(_work(load_server_settings(), place=sys.argv[2], concurrency=int(sys.argv[3])))
+    except UnreachableError as error:
+        logger.error("%s", error, extra={"action": "worker_cannot_start"})  # noqa: TRY400  no traceback of what is away
+        sys.exit(1)  # the parent tries again
     except UserError as error:
         _say(UNUSABLE + " ".join(str(error).split()).encode(errors="replace") + b"\n")
         sys.exit(2)
 
 
-async def _work(settings: ServerSettings) -> None:
+async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> None:
     async with open_worker(settings) as worker:
-        dispatcher = Dispatcher(worker.jobs, worker.work, concurrency=settings.settings.triage_concurrency)
+        dispatcher = _dispatcher(worker, place, concurrency)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, stop.set)
@@ -49,13 +70,24 @@ async def _work(settings: ServerSettings) -> None:
         await running
 
 
+def _dispatcher(worker: Worker, place: str, concurrency: int) -> Dispatching:
+    if isinstance(worker.store, SqliteStore):
+        return Dispatcher(worker.jobs, worker.work, concurrency=concurrency)
+    from bot.dispatch.procrastinate import SharedDispatcher  # noqa: PLC0415  an extra
+    from bot.store.postgres import PostgresStore  # noqa: PLC0415
+
+    if not isinstance(worker.store, PostgresStore):
+        raise TypeError("a store of another kind")
+    return SharedDispatcher(worker.store, worker.work, concurrency=concurrency, place=place, drain=DRAIN)
+
+
 def _say(word: bytes) -> None:
     """To the parent."""
     sys.stdout.buffer.write(word)
     sys.stdout.buffer.flush()
 
 
-def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatcher) -> None:
+def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatching) -> None:
     """Every word from the parent means: look again. The end of them means that it was killed: nothing is waited for."""
     while os.read(sys.stdin.fileno(), 4096):
         loop.call_soon_threadsafe(dispatcher.wake)

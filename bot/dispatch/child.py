@@ -6,11 +6,14 @@ import asyncio
 import contextlib
 import logging
 import os
+import secrets
+import socket
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bot.dispatch.outage import Outage
 from bot.store.database import StoreError
 from bot.store.jobs import Jobs
 
@@ -24,8 +27,6 @@ _MALLOC = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
 }
-STORE_WAIT = 1.0
-"""Seconds before the store is asked again."""
 READY = b"ready\n"
 UNUSABLE = b"unusable: "
 """How the child begins to say what a person must mend before it can work at all."""
@@ -40,17 +41,25 @@ class WorkerProcess:
     data directory too.
     """
 
-    def __init__(self, jobs: Jobs, lock: int, give_up: Callable[[], None]) -> None:
+    def __init__(
+        self, jobs: Jobs, lock: int, give_up: Callable[[], None], *, concurrency: int, shared: bool = False
+    ) -> None:
         """Start nothing yet.
 
         Args:
             jobs: to free what a child that ended was working on.
             lock: the descriptor that the child inherits.
             give_up: called when the child cannot work at all, as ``fault`` says then.
+            concurrency: issues that it works on at once.
+            shared: others work on these jobs too.
         """
         self._jobs = jobs
         self._lock = lock
         self._give_up = give_up
+        self._place = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._concurrency = concurrency
+        self._shared = shared
+        self._outage = Outage()
         self.fault = ""
         """What a person must mend before it can work."""
         self._process: asyncio.subprocess.Process | None = None
@@ -60,7 +69,8 @@ class WorkerProcess:
 
     async def start(self) -> None:
         """Free what an earlier server left in hand, and start working."""
-        await self._jobs.recover(blame=False)
+        if not self._shared:
+            await self._jobs.recover(blame=False)
         self._keeper = asyncio.create_task(self._keep())
 
     def wake(self) -> None:
@@ -103,17 +113,19 @@ class WorkerProcess:
         """How many jobs were freed; a full disk is waited for, or nobody would work once there is room again."""
         while True:
             try:
-                return await self._jobs.recover(blame=True)
-            except StoreError:
-                logger.exception("the store does not answer", extra={"action": "store_failed"})
-                await asyncio.sleep(STORE_WAIT)
+                freed = await self._jobs.recover(blame=True, place=self._place if self._shared else None)
+            except StoreError as error:
+                await self._outage.wait(error)
+            else:
+                self._outage.over()
+                return freed
 
     async def _run_once(self) -> int:
         root = str(Path(__file__).parents[2])
         paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         self._process = await asyncio.create_subprocess_exec(
             # -P: a folder called bot where the server was started is not ours
-            *(sys.executable, "-P", "-m", "bot.dispatch", str(self._lock)),
+            *(sys.executable, "-P", "-m", "bot.dispatch", str(self._lock), self._place, str(self._concurrency)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             pass_fds=(self._lock,),

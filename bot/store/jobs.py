@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.errors import NotOursError
 from bot.jobs import Job, Lane, Work, dump, load
-from bot.store.database import Connection, Database
+from bot.store.database import Connection, Database, Value
 
 MAX_ATTEMPTS = 25
 """Claims of one job, however they ended. Twenty kills in a row must not lose it; nothing may go on for ever."""
@@ -21,15 +21,21 @@ FEW = 5
 PATIENCE = 600.0
 """Seconds for which a job may be put off by equal ones that arrive."""
 
-_NEXT = """
-SELECT id, attempt, waited, lost FROM jobs AS job
-WHERE state = 'todo' AND lane = :lane AND due <= :now AND NOT EXISTS (
+_FREE = """
+NOT EXISTS (
     SELECT 1 FROM jobs AS other
     WHERE other.issue_key = job.issue_key AND other.lane = job.lane AND other.state IN ('todo', 'doing')
       AND (other.state = 'doing' OR (other.id < job.id AND (other.due <= :now OR other.attempt > 0)))
 )
-ORDER BY due, id LIMIT 1
 """
+_NEXT = f"""
+SELECT id, attempt, waited, lost FROM jobs AS job WHERE state = 'todo' AND lane = :lane AND due <= :now AND {_FREE}
+"""  # noqa: S608  no input in it
+_FIRST = " ORDER BY due, id LIMIT 1"
+WAITING = f"""
+SELECT id, issue_key, lane, due FROM jobs AS job WHERE state = 'todo' AND due <= :late AND {_FREE} ORDER BY due, id
+"""  # noqa: S608  as above
+"""Jobs that could be claimed since ``late``."""
 
 _GIVE_UP = """
 UPDATE jobs SET state = 'dead', said = CASE WHEN said = '' THEN :why ELSE :why || ', last: ' || said END WHERE id = :id
@@ -48,20 +54,28 @@ class Shelved:
 
 
 class Jobs:
-    """What there is to do. One owner at a time works on it: whoever holds the data directory."""
+    """What there is to do, by one owner at a time."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._clock = clock or database.clock
 
-    async def claim(self, lane: Lane, owner: str) -> Job | None:
+    async def claim(self, lane: Lane, owner: str, *, key: str | None = None, early: float = 0.0) -> Job | None:
         """Take the job that is due longest and whose issue is free; None if there is none.
 
         A job put off for later does not hold up the ones behind it, unless it was begun: then it goes first. One that
         was tried too often is given up here, so that no job can loop for ever, not even one that ends the process.
+
+        Args:
+            lane: where to look.
+            owner: who takes it.
+            key: of the one issue to look at.
+            early: seconds by which it may be due later.
         """
-        now = self._clock()
-        return await self._database.do(lambda db: _claim(db, lane, owner, now))
+        given: dict[str, Value] = {"lane": lane, "now": self._clock() + early}
+        if key is not None:
+            given["key"] = key
+        return await self._database.do(lambda db: _claim(db, owner, given))
 
     async def idle(self) -> float | None:
         """Seconds until the next job is due that is not due yet; None if there is none."""
@@ -106,14 +120,16 @@ class Jobs:
         now = self._clock()
         await self._database.do(lambda db: _release(db, job, "dead", now, said))
 
-    async def recover(self, *, blame: bool) -> int:
+    async def recover(self, *, blame: bool, place: str | None = None) -> int:
         """Free what a process that is gone was working on; say how many jobs that were.
 
         Args:
             blame: one of them took the process down, as far as anybody knows; each is counted as lost once more.
+            place: how its owners end; None where nobody else works on these jobs.
         """
         now = self._clock()
-        return await self._database.do(lambda db: _recover(db, now, blame=blame))
+        where, given = ("owner LIKE :owners", {"owners": f"%{place}"}) if place else ("1 = 1", {})
+        return await self._database.do(lambda db: free_jobs(db, now, where, given, blame=blame))
 
     async def shelved(self, state: str = "dead") -> list[Shelved]:
         """Jobs that were given up (``dead``) or laid aside (``parked``), oldest first."""
@@ -185,8 +201,9 @@ def _put_off_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     return bool(equal)
 
 
-def _claim(db: Connection, lane: Lane, owner: str, now: float) -> Job | None:
-    while (found := db.execute(_NEXT, {"lane": lane, "now": now}).fetchone()) is not None:
+def _claim(db: Connection, owner: str, given: Mapping[str, Value]) -> Job | None:
+    narrowed = " AND issue_key = :key" if "key" in given else ""
+    while (found := db.execute(_NEXT + narrowed + _FIRST, given).fetchone()) is not None:
         number, attempts, waited, lost = found
         if attempts - waited < MAX_ATTEMPTS and waited < MAX_WAITED and lost < MAX_LOST:
             take = "UPDATE jobs SET state = 'doing', owner = ?, attempt = attempt + 1 WHERE id = ? RETURNING work, guid"
@@ -213,14 +230,15 @@ def _release(db: Connection, job: Job, state: str, when: float, said: str, *, wa
         raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
-def _recover(db: Connection, now: float, *, blame: bool) -> int:
-    statement = """
+def free_jobs(db: Connection, now: float, where: str, given: Mapping[str, Value], *, blame: bool) -> int:
+    """Free jobs in hand of which a condition holds, within a transaction; say how many."""
+    statement = f"""
         UPDATE jobs SET state = 'todo', owner = NULL, lost = lost + :blame,
             due = :now + CASE WHEN attempt - waited < :few THEN 0 WHEN attempt - waited > :few + 8 THEN 300
                 ELSE 1 << CAST(attempt - waited - :few AS INTEGER) END
-        WHERE state = 'doing'
-    """
-    return db.execute(statement, {"blame": int(blame), "now": now, "few": FEW}).rowcount
+        WHERE state = 'doing' AND {where}
+    """  # noqa: S608  a condition of ours, whose values are parameters
+    return db.execute(statement, {**given, "blame": int(blame), "now": now, "few": FEW}).rowcount
 
 
 def _unpark(db: Connection, prefix: str, now: float) -> int:

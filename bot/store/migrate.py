@@ -11,6 +11,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 
 from bot.errors import UserError
 from bot.store.schema import STEPS
+from bot.store.wakeups import install, is_installed
 
 PATIENCE = 60.0
 """Seconds to wait for another migration."""
@@ -44,6 +45,7 @@ def migrate(connection: Connection) -> int:
             for step in STEPS[taken:]:
                 for statement in in_postgres(step):
                     connection.execute(statement)
+            install(connection)
             connection.execute("DELETE FROM schema_version")
             connection.execute("INSERT INTO schema_version VALUES (%s)", (len(STEPS),))
         # LangGraph's own steps, outside: some of them build an index concurrently.
@@ -60,7 +62,7 @@ def require_current(connection: Connection) -> None:
         UserError: it is not.
     """
     (there,) = _one(connection, "SELECT to_regclass('schema_version') IS NOT NULL")
-    if not there or _version(connection) < len(STEPS):
+    if not there or _version(connection) < len(STEPS) or not is_installed(connection):
         raise UserError("the database is not ready for this release: run `triage migrate`")
 
 

@@ -14,13 +14,14 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.errors import DeadlockDetected, SerializationFailure
+from psycopg.errors import DeadlockDetected, IdleInTransactionSessionTimeout, SerializationFailure
 from psycopg.types.string import StrDumper
 
-from bot.errors import UserError
+from bot.errors import UnreachableError, UserError
 from bot.store.database import Parameters, Rows, StoreError, Value, Work
 from bot.store.migrate import require_current
 from bot.store.tables import Store
+from bot.store.workers import Workers
 
 CONNECTIONS = 4
 """Of one process at the most."""
@@ -38,7 +39,7 @@ _KEPT_ALIVE = {
     "tcp_user_timeout": "10000",
 }
 # Whoever is frozen within a transaction must not keep the others out.
-_SESSION = "SET idle_in_transaction_session_timeout = '10s'; SET lock_timeout = '10s'; SET statement_timeout = '60s'"
+_SESSION = "SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; SET statement_timeout = '60s'"
 _TOKENS = re.compile(r"'[^']*'|\?|(?<!:):([a-z_]+)|%")
 _UNSTORABLE = re.compile("[\\0\ud800-\udfff]")
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM unnest(%s::text[]) AS key"
@@ -100,7 +101,7 @@ class PostgresDatabase:
                 if time.monotonic() - self._asked > CLOCK_KEPT:
                     self._set_clock(connection)
                 return way(connection, work)
-            except psycopg.OperationalError as error:
+            except (psycopg.OperationalError, IdleInTransactionSessionTimeout) as error:
                 passes = connection is None or connection.closed or isinstance(error, _MET_ANOTHER)
                 if not passes or time.monotonic() + nap > until:
                     raise StoreError(said(error)) from error
@@ -127,36 +128,16 @@ class PostgresDatabase:
 
 
 _MET_ANOTHER = (SerializationFailure, DeadlockDetected)
-_ALONE = 7_227_434_100_002
 
 
 class PostgresStore(Store):
     """The tables in one Postgres database, which ``triage migrate`` made."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(PostgresDatabase(url))
-        self._url = url
-        self._alone: _Connection | None = None
-
-    def work_alone(self) -> None:
-        """Hold a lock that ends with this process.
-
-        Lost with a restart of Postgres, it is not asked for again: every write to GitHub checks that its attempt was
-        not taken over.
-
-        Raises:
-            UserError: another server holds it.
-        """
-        self._alone = connect(self._url)
-        row = self._alone.execute("SELECT pg_try_advisory_lock(%s)", (_ALONE,)).fetchone()
-        if row != (True,):
-            raise UserError("another server works on the jobs of this database: stop it first")
-
-    async def aclose(self) -> None:
-        """Close the connections, and let others work."""
-        if self._alone is not None:
-            self._alone.close()
-        await super().aclose()
+        database = PostgresDatabase(url)
+        super().__init__(database)
+        self.url = url
+        self.workers = Workers(database)
 
 
 def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
@@ -168,7 +149,7 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     try:
         return _connect(url)
     except psycopg.OperationalError as error:
-        raise UserError(f"DATABASE_URL: the database cannot be reached: {said(error)}") from error
+        raise UnreachableError(f"DATABASE_URL: the database cannot be reached: {said(error)}") from error
     except psycopg.ProgrammingError as error:  # its words may hold the password
         raise UserError("DATABASE_URL is no address such as postgresql://user:password@host/name") from error
 
@@ -195,7 +176,7 @@ def _commit(connection: _Connection, work: Work[T]) -> T:
         raise
     try:
         connection.execute("COMMIT", prepare=False)
-    except psycopg.OperationalError as error:
+    except (psycopg.OperationalError, IdleInTransactionSessionTimeout) as error:
         if connection.closed:  # nobody knows whether it was done, so that it is not for us to do it again
             raise StoreError(said(error)) from error
         raise

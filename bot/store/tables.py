@@ -40,13 +40,6 @@ class Store:
         self.writes = StoredWrites(self._database)
         self.metrics = Metrics(self._database)
 
-    def work_alone(self) -> None:
-        """See to it that nobody else works on these jobs, on any machine, until this is closed.
-
-        Raises:
-            UserError: somebody does. Of a file that is the data directory's lock to say.
-        """
-
     def clock(self) -> float:
         """Seconds since 1970, the same for everybody who shares the store."""
         return self._database.clock()

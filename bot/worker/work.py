@@ -16,6 +16,7 @@ from bot.metrics.shared import sharing
 from bot.ports import RepositoryRef
 from bot.server_settings import ServerSettings
 from bot.store.jobs import Jobs
+from bot.store.tables import Store
 from bot.tracing.opening import tracing
 from bot.tracing.spans import Spans
 from bot.worker import control, outcomes, past, runs
@@ -53,6 +54,11 @@ class Worker:
     async def keep_up(self) -> None:
         """Do what is done now and then, until cancelled."""
         await keep_up(self._tools.store, self._tools.github)
+
+    @property
+    def store(self) -> Store:
+        """What it works on."""
+        return self._tools.store
 
     @property
     def jobs(self) -> Jobs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from bot.dispatch import child
+from bot.dispatch import outage
 from bot.dispatch.child import WorkerProcess
 from bot.store.database import StoreError
 
@@ -17,7 +17,7 @@ class FullDisk:
         self.freed: list[bool] = []
         self.failures = 2
 
-    async def recover(self, *, blame: bool) -> int:
+    async def recover(self, *, blame: bool, place: str | None = None) -> int:
         """Free nothing, after some failures."""
         if blame and self.failures:
             self.failures -= 1
@@ -27,10 +27,10 @@ class FullDisk:
 
 
 async def test_a_full_disk_is_waited_for_before_it_is_started_again(monkeypatch) -> None:
-    monkeypatch.setattr(child, "STORE_WAIT", 0.01)
+    monkeypatch.setattr(outage, "STORE_WAIT", 0.01)
     monkeypatch.setenv("GITHUB_APP_ID", "")
     jobs, given_up = FullDisk(), asyncio.Event()
-    worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set)  # type: ignore[arg-type]
+    worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set, concurrency=1)  # type: ignore[arg-type]
     assert await worker._recovered() == 0
     assert jobs.freed == [True]
 
@@ -39,7 +39,7 @@ async def test_what_it_cannot_work_with_is_said_and_not_tried_again(monkeypatch)
     for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
         monkeypatch.delenv(name, raising=False)
     jobs, given_up = FullDisk(), asyncio.Event()
-    worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set)  # type: ignore[arg-type]
+    worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set, concurrency=1)  # type: ignore[arg-type]
     await worker.start()
     await asyncio.wait_for(given_up.wait(), 60)
     assert "GITHUB_APP_ID: missing" in worker.fault

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.dispatch import embedded
-from bot.dispatch.embedded import FIRST_WAIT, LIMITED_WAIT, Dispatcher, pause
+from bot.dispatch import attempts
+from bot.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, pause
+from bot.dispatch.embedded import Dispatcher
 from bot.errors import RetryableError, SuspendedError
 from bot.jobs import Continue, Ended, Job, Triage, Work
 from bot.ports import IssueRef
@@ -30,7 +31,7 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(attempts, "FIRST_WAIT", 0.01)
 
 
 def ref(number: int) -> IssueRef:
@@ -111,7 +112,7 @@ async def test_what_may_pass_is_tried_again_and_a_fault_is_given_up(store: Sqlit
     await arrive(store, *(Triage(ref=ref(n), why="opened") for n in (1, 2, 3)))
     async with dispatching(store, worker):
         await settled(store)
-    assert tries == {1: 6, 2: embedded.TRIES_OF_A_FAULT, 3: 1}
+    assert tries == {1: 6, 2: attempts.TRIES_OF_A_FAULT, 3: 1}
     assert [(dead.issue_key, dead.said) for dead in await store.jobs.shelved()] == [(ref(2).key, "KeyError: 'a bug'")]
 
 

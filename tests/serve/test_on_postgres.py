@@ -29,9 +29,6 @@ def test_a_database_holds_all_a_server_must_not_lose(
     with running(github, tmp_path / "another", **settings) as app:  # as on a machine that never saw the first
         wait_for(lambda: len(github.world.reports(repo, number)) == 1, 30.0, lambda: app.log[-5:])
         wait_for(lambda: not app.counts().get("todo") and not app.counts().get("doing"), 30.0, app.counts)
-        refused = pytest.raises(AssertionError, match="another server works on the jobs")
-        with refused, running(github, tmp_path / "second", **settings):
-            pass
     assert len(github.world.ours(repo, number)) == 1
     assert not list(tmp_path.rglob("*.db"))
     assert triage(tmp_path, "jobs", **settings).returncode == 0

@@ -1,0 +1,74 @@
+"""A process that only works: beside those that answer GitHub, on this machine or another."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.dispatch.child import WorkerProcess
+from bot.dispatch.lock import DirectoryLock
+from bot.errors import UserError
+from bot.server_settings import ServerSettings
+from bot.store.opening import open_store
+from bot.store.tables import Store
+
+
+def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:
+    """Work until told to stop; then let what runs end within ten seconds.
+
+    Raises:
+        UserError: nothing can be worked on with these settings, or another worker has the data directory.
+    """
+    with contextlib.ExitStack() as stack:
+        lock = locked(settings.data_dir, stack)
+        store = open_store(settings.settings)
+        fault = asyncio.run(_work(settings, store, lock, concurrency))
+    if fault:
+        raise UserError(fault)
+
+
+def locked(directory: Path, stack: contextlib.ExitStack) -> DirectoryLock:
+    """The directory's lock, until the stack is closed: whoever works owns the mirrors and parsed files there.
+
+    Raises:
+        UserError: another one works in this directory, or nothing can be written there.
+    """
+    lock = DirectoryLock(directory)
+    stack.callback(lock.release)
+    return lock
+
+
+def worker_process(
+    settings: ServerSettings,
+    store: Store,
+    lock: DirectoryLock,
+    give_up: Callable[[], None],
+    concurrency: int | None = None,
+) -> WorkerProcess:
+    """The child that works, not started yet."""
+    return WorkerProcess(
+        store.jobs,
+        lock.descriptor,
+        give_up,
+        concurrency=concurrency or settings.settings.triage_concurrency,
+        shared=settings.settings.database_url is not None,
+    )
+
+
+async def _work(settings: ServerSettings, store: Store, lock: DirectoryLock, concurrency: int | None) -> str:
+    """Until a signal or a fault, which is returned."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    worker = worker_process(settings, store, lock, stop.set, concurrency)
+    await worker.start()
+    try:
+        await stop.wait()
+    finally:
+        await worker.stop()
+        await store.aclose()
+    return worker.fault

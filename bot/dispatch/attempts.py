@@ -1,0 +1,101 @@
+"""One attempt at a job, and what becomes of the job if it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Awaitable, Callable
+
+from bot.dispatch.outage import Outage
+from bot.errors import NotOursError, RateLimitedError, RetryableError, SuspendedError
+from bot.jobs import Job
+from bot.store.database import StoreError
+from bot.store.jobs import MAX_ATTEMPTS, Jobs
+
+Worker = Callable[[Job], Awaitable[None]]
+"""Does a job and settles it. What it raises decides what becomes of the job."""
+
+FIRST_WAIT, LIMITED_WAIT, LONGEST_WAIT = 2.0, 60.0, 3_600.0
+"""Seconds before a job is tried again, doubled each time; the second where GitHub said that we ask too much."""
+TRIES_OF_A_FAULT = 4
+"""Attempts of a job that fails in a way nobody foresaw; it will hardly get better."""
+
+_LONGEST: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
+"""Until which attempt a job waits no longer than so many seconds: after ten minutes without GitHub, one is enough."""
+
+logger = logging.getLogger(__name__)
+
+
+def pause(attempt: int, first: float) -> float:
+    """Seconds before a job is tried again that failed for the so manieth time: doubled, within bounds that grow.
+
+    Attempts that a kill cut short count too, so that their number alone must not put a job off for an hour.
+    """
+    longest = next((most for until, most in _LONGEST if attempt <= until), LONGEST_WAIT)
+    return min(max(longest, 5 * first), first * 2.0 ** (attempt - 1))
+
+
+class Attempts:
+    """Makes attempts, any number at once; after each the job is settled, put off, parked, buried, or another's."""
+
+    def __init__(self, jobs: Jobs, worker: Worker, outage: Outage) -> None:
+        self._jobs = jobs
+        self._worker = worker
+        self._outage = outage
+
+    async def make(self, job: Job) -> bool:
+        """Make one; False if the job was taken over meanwhile.
+
+        Raises:
+            asyncio.CancelledError: it was cut off, and the job is free again.
+        """
+        try:
+            await self._worker(job)
+        except asyncio.CancelledError:
+            await self._freed(lambda: self._jobs.put_off(job, 0.0, "the server stopped"))
+            raise
+        except NotOursError as error:
+            logger.warning("%s", error, extra={"action": "job_taken_over", "job": job.id})
+            return False
+        except SuspendedError as error:
+            why = str(error)
+            return await self._freed(lambda: self._jobs.park(job, why))
+        except RateLimitedError as error:
+            return await self._wait(job, error)
+        except RetryableError as error:
+            return await self._again(job, str(error), after=error.after, tries=MAX_ATTEMPTS)
+        except Exception as error:  # whatever it is, the other jobs go on
+            logger.exception("job %s failed", job.id, extra={"action": "job_failed", "job": job.id})
+            said = traceback.format_exception_only(error)[-1].strip()
+            return await self._again(job, said, after=None, tries=TRIES_OF_A_FAULT)
+        return True
+
+    async def _again(self, job: Job, said: str, *, after: float | None, tries: int) -> bool:
+        if job.tried >= tries:
+            logger.error("job %s is dead: %s", job.id, said, extra={"action": "job_dead", "job": job.id})
+            return await self._freed(lambda: self._jobs.bury(job, said))
+        wait = after if after is not None else pause(job.tried, FIRST_WAIT)
+        logger.info("job %s again in %.0f s: %s", job.id, wait, said, extra={"action": "job_put_off", "job": job.id})
+        return await self._freed(lambda: self._jobs.put_off(job, wait, said))
+
+    async def _wait(self, job: Job, limit: RateLimitedError) -> bool:
+        """A limit costs a job none of its attempts, however long it holds."""
+        wait = limit.after if limit.after is not None else pause(min(job.waited + 1, 10), LIMITED_WAIT)
+        said = str(limit)
+        logger.info("job %s waits %.0f s: %s", job.id, wait, said, extra={"action": "job_limited", "job": job.id})
+        return await self._freed(lambda: self._jobs.put_off(job, wait, said, limited=True))
+
+    async def _freed(self, change: Callable[[], Awaitable[None]]) -> bool:
+        """A job that was taken over meanwhile is the other's to free; a full disk is waited for."""
+        while True:
+            try:
+                await change()
+            except NotOursError as error:
+                logger.warning("%s", error, extra={"action": "job_taken_over"})
+                return False
+            except StoreError as error:
+                await self._outage.wait(error)
+            else:
+                self._outage.over()
+                return True

@@ -1,0 +1,168 @@
+"""Work on jobs beside any number of other processes: procrastinate brings wake-ups, the jobs table says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from datetime import UTC, datetime
+
+from procrastinate import App, JobContext
+from procrastinate.exceptions import ProcrastinateException
+
+from bot.dispatch.attempts import Attempts, Worker
+from bot.dispatch.embedded import CONTROL_SLOTS
+from bot.dispatch.outage import Outage
+from bot.jobs import Job, Lane
+from bot.store.database import StoreError
+from bot.store.engine import PatientConnector, open_engine
+from bot.store.postgres import PostgresStore
+from bot.store.wakeups import EARLY, TASK
+
+HEARTBEAT, STALLED = 1.0, 5.0
+"""Seconds between two signs of life, and without one after which others take over."""
+SWEEP = 1.5
+"""Seconds between two looks for what a dead or frozen process left."""
+POLL = 1.0
+"""Seconds between two looks for wake-ups that nothing announces: those whose time has come, or that are tried again."""
+PRUNED = 3_600.0
+"""Seconds after which procrastinate forgets a worker; one that is only frozen may still be there when it wakes up."""
+
+logger = logging.getLogger(__name__)
+
+
+class SharedDispatcher:
+    """Takes what is due in turns with all the others."""
+
+    def __init__(self, store: PostgresStore, worker: Worker, *, concurrency: int, place: str, drain: float) -> None:
+        """Begin nothing yet.
+
+        Args:
+            store: the one that everybody shares.
+            worker: does the jobs.
+            concurrency: issues at once; commands have slots of their own.
+            place: names this process among all.
+            drain: seconds in which running jobs may come to an end.
+        """
+        self._store = store
+        self._outage = Outage()
+        self._attempts = Attempts(store.jobs, worker, self._outage)
+        self._slots: dict[Lane, int] = {"run": concurrency, "control": CONTROL_SLOTS}
+        self._place = place
+        self._drain = drain
+        self._draining = False
+        self._in_hand: set[int] = set()
+        self._awake: set[int] = set()
+        self._stop = asyncio.Event()
+
+    def wake(self) -> None:
+        """Nothing to do: Postgres tells everybody."""
+
+    async def run(self) -> None:
+        """Work until drained."""
+        async with open_engine(self._store.url, self._outage.wait) as (app, connector):
+            app.task(name=TASK, pass_context=True)(self._work)
+            sweeping = asyncio.create_task(self._sweep(app, connector))
+            lanes = [asyncio.create_task(self._lane(app, lane)) for lane in self._slots]
+            await self._stop.wait()
+            for lane in lanes:
+                lane.cancel()
+            await asyncio.wait(lanes)
+            sweeping.cancel()
+            await asyncio.wait([sweeping])
+
+    async def drain(self, seconds: float) -> None:  # noqa: ARG002  said at construction, as procrastinate wants it
+        """Begin nothing more, let what runs end, and free the rest for the others."""
+        self._draining = True
+        self._stop.set()
+
+    async def _lane(self, app: App, lane: Lane) -> None:
+        while not self._draining:
+            try:
+                await app.run_worker_async(
+                    queues=[lane],
+                    name=lane,
+                    concurrency=self._slots[lane],
+                    update_heartbeat_interval=HEARTBEAT,
+                    fetch_job_polling_interval=POLL,
+                    stalled_worker_timeout=PRUNED,
+                    shutdown_graceful_timeout=self._drain,
+                    delete_jobs="always",
+                    install_signal_handlers=False,
+                )
+            except ProcrastinateException as error:
+                logger.warning("working on %s jobs: %r", lane, error, extra={"action": "lane_ended"})
+            await asyncio.sleep(POLL)
+
+    async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  for people
+        """Do what is to be done on an issue, as long as there is something, in this process."""
+        wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
+        self._awake.add(wakeup)
+        try:
+            while not self._draining and (claimed := await self._claimed(lane, owner, issue_key)) is not None:
+                if not await self._make(claimed):
+                    return
+        finally:
+            self._awake.discard(wakeup)
+
+    async def _make(self, job: Job) -> bool:
+        self._in_hand.add(job.id)
+        try:
+            return await self._attempts.make(job)
+        finally:
+            self._in_hand.discard(job.id)
+
+    async def _claimed(self, lane: Lane, owner: str, key: str) -> Job | None:
+        while True:
+            try:
+                claimed = await self._store.jobs.claim(lane, owner, key=key, early=EARLY)
+            except StoreError as error:
+                await self._outage.wait(error)
+            else:
+                self._outage.over()
+                return claimed
+
+    async def _sweep(self, app: App, connector: PatientConnector) -> None:
+        calm_since = last = time.monotonic()
+        suspects: set[tuple[int, ...]] = set()
+        while True:
+            await asyncio.sleep(SWEEP * random.uniform(0.8, 1.2))  # noqa: S311  so that they do not all look at once
+            try:
+                if time.monotonic() - last > STALLED:
+                    # Nobody could give a sign of life, or we were the frozen one: let the others be heard first.
+                    calm_since = time.monotonic()
+                if time.monotonic() - calm_since > STALLED:
+                    await self._free_stalled(app)
+                suspects = await self._free_unanswered(app, connector, suspects)
+                await self._store.workers.wake_forgotten()
+                last = time.monotonic()
+                self._outage.over()
+            except (StoreError, ProcrastinateException) as error:
+                await self._outage.wait(error)
+
+    async def _free_stalled(self, app: App) -> None:
+        freed = await self._store.workers.free_stalled(STALLED)
+        if freed:
+            logger.warning("took over from a worker that is gone", extra={"action": "jobs_taken_over", "jobs": freed})
+        for wakeup in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED):
+            await self._again(app, wakeup.id or 0)
+
+    async def _free_unanswered(
+        self, app: App, connector: PatientConnector, suspects: set[tuple[int, ...]]
+    ) -> set[tuple[int, ...]]:
+        """Free what the store thinks is ours and nobody here has, the answer being lost; seen twice: it may be new."""
+        doing = await app.job_manager.list_jobs_async(status="doing")
+        ours: set[tuple[int, ...]] = {(one.id or 0,) for one in doing if one.worker_id in connector.workers}
+        ours = {one for one in ours if one[0] not in self._awake}
+        ours |= {one for one in await self._store.workers.in_hand(self._place) if one[0] not in self._in_hand}
+        for one in ours & suspects:
+            if len(one) == 1:
+                await self._again(app, one[0])
+            else:
+                await self._store.workers.free(*one)
+        return ours - suspects
+
+    async def _again(self, app: App, wakeup: int) -> None:
+        at = datetime.fromtimestamp(self._store.clock(), UTC)
+        await app.job_manager.retry_job_by_id_async(wakeup, at)

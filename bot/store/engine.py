@@ -1,0 +1,88 @@
+"""Procrastinate on the store's database, through restarts of the server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString, TypeVar
+
+import psycopg
+from procrastinate import App, PsycopgConnector
+from procrastinate.connector import Notify
+from procrastinate.exceptions import ConnectorException
+from procrastinate.sql import queries
+from psycopg.errors import RaiseException
+from psycopg_pool import PoolClosed
+
+from bot.store.postgres import address
+
+CONNECTIONS = 4
+"""Of one process at the most, and one more for each queue that it listens to."""
+
+T = TypeVar("T")
+Away = Callable[[Exception], Awaitable[None]]
+"""Called before a statement is tried again; it waits."""
+
+
+class PatientConnector(PsycopgConnector):
+    """Tries again while the server is away, so that no heartbeat ends and nothing has to be begun anew."""
+
+    def __init__(self, *, away: Away, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._away = away
+        self.workers: set[int] = set()
+        """The numbers that procrastinate gave the workers of this process."""
+
+    async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:
+        """Run a statement."""
+        try:
+            await self._patiently(lambda: super(PatientConnector, self).execute_query_async(query, **arguments))
+        except ConnectorException as error:
+            # Somebody else was given the wake-up while we were frozen; what it is about, the jobs table knows.
+            if query not in _ENDINGS or not isinstance(error.__cause__, RaiseException):
+                raise
+
+    async def execute_query_one_async(self, query: LiteralString, **arguments: Any) -> dict[str, Any]:
+        """Run a statement that has one row to say."""
+        row: dict[str, Any] = await self._patiently(
+            lambda: super(PatientConnector, self).execute_query_one_async(query, **arguments)
+        )
+        if query == queries["register_worker"]:
+            self.workers.add(row["worker_id"])
+        return row
+
+    async def execute_query_all_async(self, query: LiteralString, **arguments: Any) -> list[dict[str, Any]]:
+        """Run a statement that has rows to say."""
+        return await self._patiently(lambda: super(PatientConnector, self).execute_query_all_async(query, **arguments))
+
+    async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
+        """Listen, again after each loss."""
+        named = list(channels)
+        await self._patiently(lambda: super(PatientConnector, self).listen_notify(on_notification, named))
+
+    async def _patiently(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                return await attempt()
+            except ConnectorException as error:
+                cause = error.__cause__
+                if not isinstance(cause, psycopg.OperationalError) or isinstance(cause, PoolClosed):
+                    raise
+                await self._away(cause)
+
+
+_ENDINGS = (queries["finish_job"], queries["retry_job"])
+
+
+async def _each_by_itself(connection: psycopg.AsyncConnection[Any]) -> None:
+    await connection.set_autocommit(True)
+
+
+@asynccontextmanager
+async def open_engine(url: str, away: Away) -> AsyncIterator[tuple[App, PatientConnector]]:
+    """Procrastinate, connected."""
+    connector = PatientConnector(
+        away=away, conninfo=address(url), min_size=1, max_size=CONNECTIONS, timeout=5.0, configure=_each_by_itself
+    )
+    async with App(connector=connector).open_async() as app:
+        yield app, connector

@@ -1,0 +1,110 @@
+"""Wake-ups: word of every job that is due, carried by procrastinate's tables to whoever works.
+
+A trigger stores one whenever a job is to be done, in the transaction that says so: no statement of ours, and nobody's
+by hand, can forget it. What a wake-up finds to do, if anything, the jobs table says.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import psycopg
+from psycopg.errors import DuplicateObject, DuplicateTable
+
+from bot.errors import UserError
+
+TASK = "work"
+AHEAD = 3_600
+"""Seconds ahead of its time that a job's wake-up is stored at the most. A question may wait for two weeks, and every
+look for work passes over what is not due yet; such a job gets its wake-up when its time has come."""
+EARLY = 0.25
+"""Seconds by which a job may be begun early, so that two readings of one clock need not agree."""
+
+# Only what is due has a lock: procrastinate lets nothing pass an earlier one of its lock, however late that is due.
+_OURS = f"""
+CREATE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    at timestamptz := CASE WHEN to_timestamp(due) > clock_timestamp() + interval '{EARLY} s' THEN to_timestamp(due) END;
+BEGIN
+    IF at > clock_timestamp() + interval '{AHEAD} s' THEN
+        RETURN;
+    END IF;
+    PERFORM procrastinate_defer_jobs_v1(ARRAY[ROW(
+        lane, '{TASK}', 0, CASE WHEN at IS NULL THEN lane || ' ' || issue_key END, NULL,
+        jsonb_build_object('job', job, 'issue_key', issue_key, 'lane', lane), at
+    )]::procrastinate_job_to_defer_v1[]);
+END;
+$$;
+CREATE FUNCTION tracehound_job_waits() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM tracehound_wake(NEW.id, NEW.issue_key, NEW.lane, NEW.due);
+    RETURN NULL;
+END;
+$$;
+CREATE TRIGGER tracehound_job_stored AFTER INSERT ON jobs
+    FOR EACH ROW WHEN (NEW.state = 'todo') EXECUTE FUNCTION tracehound_job_waits();
+CREATE TRIGGER tracehound_job_waits AFTER UPDATE OF state, due ON jobs
+    FOR EACH ROW WHEN (NEW.state = 'todo' AND (OLD.state <> 'todo' OR OLD.due <> NEW.due))
+    EXECUTE FUNCTION tracehound_job_waits();
+SELECT tracehound_wake(id, issue_key, lane, due) FROM jobs WHERE state = 'todo'
+"""  # noqa: S608  numbers and a name of ours
+_STEPS = {"tracehound-1": _OURS}
+"""By name, in order; one that was released is never changed."""
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+def install(connection: Connection) -> None:
+    """Make procrastinate's tables and our trigger, or bring them up to date, within a transaction.
+
+    Raises:
+        UserError: a newer release made them, or another application has tables of these names.
+    """
+    connection.execute("CREATE TABLE IF NOT EXISTS wakeup_steps (name TEXT PRIMARY KEY)")
+    taken = _taken(connection)
+    if not taken:
+        _take_anew(connection)
+        taken = _taken(connection)
+    for name, statements in (_upgrades() | _STEPS).items():
+        if name not in taken:
+            _take(connection, name, statements)
+
+
+def is_installed(connection: Connection) -> bool:
+    """Whether they are this release's.
+
+    Raises:
+        UserError: a newer release made them.
+    """
+    return _taken(connection) == set(_upgrades() | _STEPS)
+
+
+def _taken(connection: Connection) -> set[str]:
+    there = connection.execute("SELECT to_regclass('wakeup_steps') IS NOT NULL").fetchone()
+    rows = connection.execute("SELECT name FROM wakeup_steps").fetchall() if there == (True,) else []
+    taken = {name for (name,) in rows}
+    if taken - set(_upgrades() | _STEPS):
+        raise UserError("the database was written by a newer release: upgrade")
+    return taken
+
+
+def _take_anew(connection: Connection) -> None:
+    try:
+        connection.execute((resources.files("procrastinate.sql") / "schema.sql").read_bytes())
+    except (DuplicateObject, DuplicateTable) as error:
+        raise UserError("another application's procrastinate is in this database: give it one of its own") from error
+    for name in _upgrades():
+        connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
+
+
+def _take(connection: Connection, name: str, statements: str) -> None:
+    connection.execute(statements.encode())
+    connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
+
+
+def _upgrades() -> dict[str, str]:
+    """Procrastinate's own steps from one of its releases to the next, in order; a new schema has them already."""
+    files = (resources.files("procrastinate.sql") / "migrations").iterdir()
+    return {file.name: file.read_text() for file in sorted(files, key=lambda file: file.name) if "sql" in file.name}
