@@ -19,15 +19,25 @@ _WORKED_BY = ("postgres", "nobody")
 """Root may not run a Postgres."""
 # When whoever holds the other end of standard input is gone, even by kill -9, the server ends and its folder goes.
 _SCRIPT = """
+begin() {
+    "$0/postgres" -D "$1/data" -k "$1" -F -c listen_addresses= -c max_connections=200 -c shared_buffers=32MB \
+        -c autovacuum=off >>"$1/log" 2>&1 </dev/null &
+    server=$!
+    until "$0/pg_isready" -q -h "$1"; do kill -0 $server || { cat "$1/log"; exit 1; }; sleep 0.02; done
+    echo ready
+}
+end() { kill "$1" $server; wait $server; }
 cd / && "$0/initdb" -D "$1/data" -U tracehound -A trust -E UTF8 --locale=C --no-sync --no-instructions >"$1/log" 2>&1 \
     || { cat "$1/log"; exit 1; }
-"$0/postgres" -D "$1/data" -k "$1" -F -c listen_addresses= -c max_connections=200 -c shared_buffers=32MB \
-    -c autovacuum=off >>"$1/log" 2>&1 </dev/null &
-until "$0/pg_isready" -q -h "$1"; do kill -0 $! || { cat "$1/log"; exit 1; }; sleep 0.02; done
-echo ready
-read -r _
-kill -INT $!
-wait $!
+begin "$1"
+while read -r word; do
+    case $word in
+        stop) end -INT; echo stopped ;;
+        crash) end -QUIT; echo stopped ;;
+        start) begin "$1" ;;
+    esac
+done
+end -INT
 rm -rf "$1"
 """
 
@@ -36,30 +46,62 @@ class NoPostgresError(RuntimeError):
     """Neither installed here nor among the development dependencies."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Postgres:
     """A running server."""
 
     folder: Path
+    process: subprocess.Popen[bytes]
+    template: str = ""
 
     def url(self, name: str = "postgres") -> str:
         """The address of one of its databases."""
         return f"postgresql://tracehound@/{name}?host={self.folder}"
 
-    def create(self) -> str:
+    def create(self, like: str = "template1") -> str:
         """The address of a new database."""
         import psycopg
 
         name = f"t{secrets.token_hex(6)}"
         with psycopg.connect(self.url(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {like}".encode())
         return self.url(name)
+
+    def migrated(self) -> str:
+        """The address of a new database with every table; the first one is copied."""
+        from bot.store.migrate import migrate
+        from bot.store.postgres import connect
+
+        if not self.template:
+            url = self.create()
+            with connect(url) as connection:
+                migrate(connection)
+            self.template = url.partition("@/")[2].partition("?")[0]
+        return self.create(self.template)
+
+    def stop(self, *, crash: bool = False) -> None:
+        """As ``pg_ctl stop`` does, or as after a crash: connections are cut, new ones refused."""
+        self._tell("crash" if crash else "stop", "stopped")
+
+    def start(self) -> None:
+        """Again, on the same data."""
+        self._tell("start", "ready")
+
+    def _tell(self, word: str, answer: str) -> None:
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(f"{word}\n".encode())
+        self.process.stdin.flush()
+        said = self.process.stdout.readline().decode().strip()
+        assert said == answer, said
 
     def empty(self, url: str) -> None:
         """Take every row out of the store's tables; quicker than a new database."""
         import psycopg
 
-        named = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename !~ 'version|migrations|steps'"
+        named = (
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename !~ 'version|migrations|steps'"
+        )
         with psycopg.connect(url, autocommit=True) as connection:
             tables = [name for (name,) in connection.execute(named)]
             connection.execute(";".join(f"DELETE FROM {name}" for name in tables).encode())
@@ -91,7 +133,7 @@ def serve_postgres() -> Iterator[Postgres]:
         if said != b"ready\n":
             raise RuntimeError((said + server.stdout.read()).decode(errors="replace"))
         try:
-            yield Postgres(folder)
+            yield Postgres(folder, server)
         finally:
             server.stdin.close()
 

@@ -33,7 +33,8 @@ SELECT id, attempt, waited, lost FROM jobs AS job WHERE state = 'todo' AND lane 
 """  # noqa: S608  no input in it
 _FIRST = " ORDER BY due, id LIMIT 1"
 WAITING = f"""
-SELECT id, issue_key, lane, due FROM jobs AS job WHERE state = 'todo' AND due <= :late AND {_FREE} ORDER BY due, id
+SELECT id, issue_key, lane, due, attempt FROM jobs AS job
+WHERE state = 'todo' AND due <= :late AND {_FREE} ORDER BY due, id
 """  # noqa: S608  as above
 """Jobs that could be claimed since ``late``."""
 

@@ -22,9 +22,10 @@ EARLY = 0.25
 """Seconds by which a job may be begun early, so that two readings of one clock need not agree."""
 
 # Only what is due has a lock: procrastinate lets nothing pass an earlier one of its lock, however late that is due.
+# What was begun goes first, or whatever a dead worker left would wait behind all that came since.
 _OURS = f"""
-CREATE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision) RETURNS void
-LANGUAGE plpgsql AS $$
+CREATE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision, attempt bigint)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     at timestamptz := CASE WHEN to_timestamp(due) > clock_timestamp() + interval '{EARLY} s' THEN to_timestamp(due) END;
 BEGIN
@@ -32,14 +33,15 @@ BEGIN
         RETURN;
     END IF;
     PERFORM procrastinate_defer_jobs_v1(ARRAY[ROW(
-        lane, '{TASK}', 0, CASE WHEN at IS NULL THEN lane || ' ' || issue_key END, NULL,
+        lane, '{TASK}', CASE WHEN attempt > 0 THEN 1 ELSE 0 END,
+        CASE WHEN at IS NULL THEN lane || ' ' || issue_key END, NULL,
         jsonb_build_object('job', job, 'issue_key', issue_key, 'lane', lane), at
     )]::procrastinate_job_to_defer_v1[]);
 END;
 $$;
 CREATE FUNCTION tracehound_job_waits() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM tracehound_wake(NEW.id, NEW.issue_key, NEW.lane, NEW.due);
+    PERFORM tracehound_wake(NEW.id, NEW.issue_key, NEW.lane, NEW.due, NEW.attempt);
     RETURN NULL;
 END;
 $$;
@@ -48,7 +50,7 @@ CREATE TRIGGER tracehound_job_stored AFTER INSERT ON jobs
 CREATE TRIGGER tracehound_job_waits AFTER UPDATE OF state, due ON jobs
     FOR EACH ROW WHEN (NEW.state = 'todo' AND (OLD.state <> 'todo' OR OLD.due <> NEW.due))
     EXECUTE FUNCTION tracehound_job_waits();
-SELECT tracehound_wake(id, issue_key, lane, due) FROM jobs WHERE state = 'todo'
+SELECT tracehound_wake(id, issue_key, lane, due, attempt) FROM jobs WHERE state = 'todo'
 """  # noqa: S608  numbers and a name of ours
 _STEPS = {"tracehound-1": _OURS}
 """By name, in order; one that was released is never changed."""

@@ -20,7 +20,7 @@ NOT EXISTS (
 """
 _ANY_STALLED = f"SELECT 1 FROM jobs WHERE state = 'doing' AND {_STALLED} LIMIT 1"  # noqa: S608  no input in it
 _FORGOTTEN = f"""
-SELECT id, issue_key, lane, due FROM ({WAITING}) AS waiting WHERE NOT EXISTS (
+SELECT id, issue_key, lane, due, attempt FROM ({WAITING}) AS waiting WHERE NOT EXISTS (
     SELECT 1 FROM procrastinate_jobs AS wakeup
     WHERE wakeup.status = 'todo' AND wakeup.queue_name = waiting.lane
       AND wakeup.args ->> 'issue_key' = waiting.issue_key AND coalesce(wakeup.scheduled_at, now()) <= now()
@@ -70,5 +70,5 @@ class Workers:
 
 def _wake(db: Connection, jobs: list[tuple[Value, ...]]) -> int:
     for job in jobs:
-        db.execute("SELECT tracehound_wake(?, ?, ?, ?)", job)
+        db.execute("SELECT tracehound_wake(?, ?, ?, ?, ?)", job)
     return len(jobs)

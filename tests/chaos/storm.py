@@ -113,7 +113,15 @@ def storm(
         reports = Counter(len(world.ours(repo, n)) for n in range(1, issues + 1))
         posts = [call for call in github.calls if call.method == "POST" and call.path.endswith("/comments")]
         return Outcome(
-            issues, time.monotonic() - began, weather.met, left, len(posts), _blind(github), reports, memory, states
+            issues,
+            time.monotonic() - began,
+            weather.met,
+            left,
+            len(posts),
+            blind_posts(github),
+            reports,
+            memory,
+            states,
         )
 
 
@@ -146,7 +154,7 @@ def _kill(app: App, kills: int, seed: int) -> None:
         app.start(ready=False)
 
 
-def _blind(github: GitHubServer) -> int:
+def blind_posts(github: GitHubServer) -> int:
     """POSTs of a comment on an issue whose earlier POST was not followed by a look at its comments."""
     posted: dict[str, bool] = defaultdict(bool)
     blind = 0

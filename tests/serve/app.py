@@ -12,19 +12,21 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 
 from tests.cli.process import environment
 from tests.deliveries import SECRET, comment_event, headers, issue_event
 from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
 
+SERVE = ("serve", "--host", "127.0.0.1", "--port", "0")
 START = 60.0
 """Seconds for a start on a machine that does other things too."""
 
@@ -36,6 +38,8 @@ class App:
     github: GitHubServer
     data: Path
     settings: dict[str, str] = field(default_factory=dict)
+    words: Sequence[str] = SERVE
+    """What it is started with; a worker listens nowhere."""
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
     log: list[dict[str, Any]] = field(default_factory=list)
@@ -55,21 +59,23 @@ class App:
         }
         self.url = ""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bot", "serve", "--host", "127.0.0.1", "--port", "0"],
+            [sys.executable, "-m", "bot", *self.words],
             env=environment(**given),
             cwd=self.data.parent,
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
         )
-        listening = threading.Event()
-        self._listener = threading.Thread(target=self._listen, args=(self.process, listening), daemon=True)
+        up = threading.Event()
+        self._listener = threading.Thread(target=self._listen, args=(self.process, up), daemon=True)
         self._listener.start()
-        assert listening.wait(START), self.log
-        assert self.url, self.log
-        if ready:
+        if not ready and self.words[0] == "worker":
+            return
+        assert up.wait(START), self.log
+        assert self.url or self.words[0] == "worker", self.log
+        if ready and self.url:
             wait_for(lambda: httpx.get(f"{self.url}/readyz").status_code == 200, START)
 
-    def _listen(self, process: subprocess.Popen[bytes], listening: threading.Event) -> None:
+    def _listen(self, process: subprocess.Popen[bytes], up: threading.Event) -> None:
         assert process.stderr is not None
         with process.stderr as lines:
             for line in lines:
@@ -77,8 +83,9 @@ class App:
                 self.log.append(said)
                 if said.get("action") == "listening":
                     self.url = f"http://127.0.0.1:{said['message'].rpartition(' ')[2]}"
-                    listening.set()
-        listening.set()
+                if said.get("action") == ("worker_ready" if self.words[0] == "worker" else "listening"):
+                    up.set()
+        up.set()
 
     def kill(self) -> None:
         """As a power cut does."""
@@ -121,11 +128,14 @@ class App:
         found: dict[str, int] = httpx.get(f"{self.url}/readyz", timeout=10).json()["jobs"]
         return found
 
+    def ask(self, statement: str) -> list[tuple[Any, ...]]:
+        """What its store says to a statement, whichever database that is."""
+        return ask(self.settings.get("DATABASE_URL") or self.data / "store.db", statement)
+
     def unfinished(self) -> Counter[str]:
         """The jobs that are not done, by kind, but for reactions that wait for their share of an hour's writes."""
-        with closing(sqlite3.connect(self.data / "store.db", timeout=20)) as db:
-            statement = "SELECT json_extract(work, '$.kind') FROM jobs WHERE state <> 'done'"
-            return Counter(kind for (kind,) in db.execute(statement) if kind != "left_over")
+        waiting = self.ask("SELECT work FROM jobs WHERE state <> 'done'")
+        return Counter(kind for (work,) in waiting if (kind := json.loads(work)["kind"]) != "left_over")
 
     def key(self, repo: Repo, number: int) -> str:
         """An issue's key in the store and in the log."""
@@ -141,18 +151,26 @@ class App:
 
     def pass_time(self, seconds: float) -> None:
         """Let what is due by then be due now."""
-        with closing(sqlite3.connect(self.data / "store.db", timeout=20)) as db, db:
-            statement = "UPDATE jobs SET due = due - ?1 WHERE state = 'todo' AND due <= ?2 + ?1"
-            db.execute(statement, (seconds, time.time() + 5))
+        until = time.time() + 5 + seconds
+        self.ask(f"UPDATE jobs SET due = due - {seconds} WHERE state = 'todo' AND due <= {until}")
 
     def settled(self, seconds: float = 20.0) -> None:
         """Wait until nothing is left to do now."""
         wait_for(lambda: not self._in_hand(), seconds, lambda: f"{self.counts()} {self.log[-5:]}")
 
     def _in_hand(self) -> bool:
-        with closing(sqlite3.connect(self.data / "store.db", timeout=20)) as db:
-            statement = "SELECT 1 FROM jobs WHERE state = 'doing' OR (state = 'todo' AND due <= ?)"
-            return db.execute(statement, (time.time() + 0.5,)).fetchone() is not None
+        soon = time.time() + 0.5
+        return bool(self.ask(f"SELECT 1 FROM jobs WHERE state = 'doing' OR (state = 'todo' AND due <= {soon})"))
+
+
+def ask(store: str | Path, statement: str) -> list[tuple[Any, ...]]:
+    """Run a statement on a store's file, or on the database at an address; it is committed."""
+    if isinstance(store, Path):
+        with closing(sqlite3.connect(store, timeout=20)) as db, db:
+            return db.execute(statement).fetchall()
+    with psycopg.connect(store, autocommit=True) as postgres:
+        cursor = postgres.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
 
 
 def _read(line: bytes) -> dict[str, Any]:
