@@ -8,6 +8,7 @@ import logging
 import signal
 import socket
 from collections.abc import Iterator
+from typing import Literal
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -40,13 +41,12 @@ class Elsewhere:
         """They go on."""
 
 
-def serve(settings: ServerSettings, *, host: str, port: int, work: bool = True) -> None:
+def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = True) -> None:
     """Serve until told to stop; then let what runs end within ten seconds.
 
     Args:
         settings: of the server.
-        host: the address to listen on.
-        port: the port.
+        listener: where it listens.
         work: on what is stored, too; ``triage worker`` does otherwise.
 
     Raises:
@@ -54,7 +54,6 @@ def serve(settings: ServerSettings, *, host: str, port: int, work: bool = True) 
     """
     with contextlib.ExitStack() as stack:
         lock = locked(settings.data_dir, stack) if work else None
-        listener = stack.enter_context(_listener(host, port))
         store = open_store(settings.settings, tidy=False)  # the worker does
         stack.callback(lambda: asyncio.run(store.aclose()))
         worker = worker_process(settings, store, lock, _stop) if lock else Elsewhere()
@@ -67,10 +66,15 @@ def _stop() -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
+def serve_until(app: ASGIApp, listener: socket.socket, done: asyncio.Event) -> None:
+    """Serve until something is done or the process is told to stop; what is being answered is answered."""
+    _Server(_config(app, lifespan="off"), done).run([listener])
+
+
+def _config(app: ASGIApp, *, lifespan: Literal["on", "off"] = "on") -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        lifespan="on",
+        lifespan=lifespan,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -80,7 +84,7 @@ def _config(app: ASGIApp) -> uvicorn.Config:
     )
 
 
-def _listener(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
     """A socket at the address, IPv6 too.
 
     Raises:
@@ -95,6 +99,14 @@ def _listener(host: str, port: int) -> socket.socket:
 
 class _Server(uvicorn.Server):
     """Says where it listens, and ends with 0 when it was told to end."""
+
+    def __init__(self, config: uvicorn.Config, done: asyncio.Event | None = None) -> None:
+        super().__init__(config)
+        self._done = done
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to end."""
+        return await super().on_tick(counter) or (self._done is not None and self._done.is_set())
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Say where."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.registration.kept import read_kept
 from bot.settings import Settings, SettingsError, load_settings
 
 
@@ -24,15 +26,20 @@ class ServerSettings:
         return self.settings.triage_data_dir
 
 
+class NoAppError(SettingsError):
+    """No App is named at all, and nothing else is wrong: as on the first start."""
+
+
 def load_server_settings() -> ServerSettings:
     """Read the environment for ``triage serve`` and everything it starts.
 
     Raises:
         SettingsError: settings are missing or malformed; it names all of them.
+        NoAppError: those of the App are, all of them, and no others.
     """
     faults: dict[str, str] = {}
     try:
-        settings = load_settings()
+        settings = load_with_app()
     except SettingsError as error:
         faults.update(error.faults)
         settings = error.sound
@@ -41,8 +48,32 @@ def load_server_settings() -> ServerSettings:
     if settings.github_app_id is None:
         faults.setdefault("github_app_id", "missing; it is on the App's settings page")
     if faults or settings.github_app_id is None:
-        raise SettingsError(faults, settings)
+        raise (NoAppError if _without_app(settings, faults) else SettingsError)(faults, settings)
     return ServerSettings(settings, settings.github_app_id, key, secrets)
+
+
+def load_with_app() -> Settings:
+    """The settings, with the App that ``/setup`` or ``triage app create`` kept where the environment names none.
+
+    The environment wins, setting by setting; where it names another App, nothing of the kept one is taken.
+
+    Raises:
+        SettingsError: settings are malformed.
+        UserError: what was kept cannot be read.
+    """
+    said = load_settings()
+    kept = read_kept(said.triage_data_dir)
+    if said.github_app_id is not None and str(said.github_app_id) != kept.get("github_app_id"):
+        return said
+    if said.github_private_key_path is not None:
+        kept.pop("github_private_key", None)
+    return load_settings(**{name: value for name, value in kept.items() if name not in said.model_fields_set})
+
+
+def _without_app(settings: Settings, faults: Mapping[str, str]) -> bool:
+    named = (settings.github_app_id, settings.github_private_key, settings.github_private_key_path)
+    others = faults.keys() - {"github_app_id", "github_private_key", "github_webhook_secret"}
+    return named == (None, None, None) and settings.github_webhook_secret is None and not others
 
 
 def _private_key(settings: Settings, faults: dict[str, str]) -> str:

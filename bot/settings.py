@@ -54,6 +54,9 @@ class Settings(BaseSettings):
     triage_model_medium: str | None = Field(None, description="Model for medium issues; unset means TRIAGE_MODEL.")
     triage_model_complex: str | None = Field(None, description="Model for complex issues; unset means TRIAGE_MODEL.")
     github_app_id: int | None = Field(None, gt=0, description="The App's id, for `triage serve`.")
+    github_app_slug: str | None = Field(
+        None, pattern=r"^[a-z0-9-]+$", description="The App's name in addresses; pages link to where it is installed."
+    )
     github_private_key: SecretStr | None = Field(None, description="The App's private key, as PEM.")
     github_private_key_path: Path | None = Field(None, description="A file with the App's private key.")
     github_webhook_secret: SecretStr | None = Field(
@@ -151,18 +154,22 @@ class SettingsError(UserError):
         """The settings with their defaults where they are malformed."""
 
 
-def load_settings(repository: str | None = None) -> Settings:
+def load_settings(repository: str | None = None, **otherwise: Any) -> Settings:
     """Read the environment and the current folder's ``.env``, never one of the repository that is looked at.
+
+    Args:
+        repository: what is looked at.
+        otherwise: settings that neither of them says.
 
     Raises:
         SettingsError: settings are malformed; it names all of them.
     """
     file = find_env_file(repository)
     try:
-        return Settings(_env_file=file)
+        return Settings(_env_file=file, **otherwise)
     except ValidationError as error:
         faults = {str(fault["loc"][0]): _fault(str(fault["loc"][0]), fault["msg"]) for fault in error.errors()}
-        sound = Settings(_env_file=file, **{name: _default(name) for name in faults})
+        sound = Settings(_env_file=file, **(otherwise | {name: _default(name) for name in faults}))
         raise SettingsError(faults, sound) from error
 
 

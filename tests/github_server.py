@@ -23,7 +23,9 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from tests.deliveries import SECRET
 from tests.git_http import serve_git
+from tests.github_pages import serve_page
 from tests.github_world import APP_ID, BOT, FLAGS, GRANTED, INSTALLATION, SLUG, Json, Repo, World, person
 from tests.openapi import violation
 
@@ -207,6 +209,22 @@ def get_app(asked: Asked) -> Answer:
     return 200, {"id": APP_ID, "slug": SLUG}
 
 
+def convert_manifest(asked: Asked) -> Answer:
+    manifest = asked.world.manifests.pop(asked.blanks["code"], None)
+    if manifest is None:
+        raise RefusalError(404)
+    return 201, {
+        "id": APP_ID,
+        "slug": SLUG,
+        "name": manifest["name"],
+        "pem": private_key(),
+        "webhook_secret": SECRET,
+        "client_id": "Iv1.client",
+        "client_secret": "the client's secret",
+        "html_url": f"{asked.world.url}/apps/{SLUG}",
+    }
+
+
 def list_deliveries(asked: Asked) -> Answer:
     _check_app(asked)
     return 200, asked.page(asked.world.deliveries)
@@ -346,6 +364,7 @@ _REPO = "/repos/{owner}/{repo}"
 _ROUTES: list[tuple[str, str, Route]] = [
     ("POST", "/app/installations/{installation}/access_tokens", create_token),
     ("GET", "/app", get_app),
+    ("POST", "/app-manifests/{code}/conversions", convert_manifest),
     ("GET", "/app/hook/deliveries", list_deliveries),
     ("POST", "/app/hook/deliveries/{delivery}/attempts", redeliver),
     ("GET", _REPO, get_repo),
@@ -389,6 +408,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         github: GitHubServer = self.server.github  # type: ignore[attr-defined]
         split = urlsplit(self.path)
+        if serve_page(self, github.world, split):
+            return
         cloned = _GIT.fullmatch(split.path)
         if cloned:
             self._serve_git(github, cloned[1], cloned[2], split)

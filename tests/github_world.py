@@ -64,6 +64,9 @@ class World:
     suspended: bool = False
     most_a_page: int = 100
     tokens: dict[str, Json] = field(default_factory=dict)
+    manifests: dict[str, Json] = field(default_factory=dict)
+    """Code → an App that was made from this manifest, and whose secrets were not told yet."""
+    registered: list[Json] = field(default_factory=list)
     deliveries: list[Json] = field(default_factory=list)
     redelivered: list[int] = field(default_factory=list)
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1_000))

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
 
 
 @click.command("serve")
@@ -14,17 +20,29 @@ import click
 def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
     """Run the GitHub App: deliveries come in at /webhooks/github, everything else follows by itself.
 
-    Needs GITHUB_APP_ID, GITHUB_PRIVATE_KEY (or _PATH) and GITHUB_WEBHOOK_SECRET. Stop it with SIGTERM or Ctrl-C:
-    what was under way goes on at the next start.
+    Without an App it serves a page that has GitHub make one; the log says where. Otherwise it needs GITHUB_APP_ID,
+    GITHUB_PRIVATE_KEY (or _PATH) and GITHUB_WEBHOOK_SECRET. Stop it with SIGTERM or Ctrl-C: what was under way goes on
+    at the next start.
     """
     from bot.errors import UserError  # noqa: PLC0415  --help needs no server
     from bot.logs import log_to_stderr  # noqa: PLC0415
-    from bot.server import serve  # noqa: PLC0415
-    from bot.server_settings import load_server_settings  # noqa: PLC0415
+    from bot.server import listening, serve  # noqa: PLC0415
+    from bot.server_settings import NoAppError, load_server_settings  # noqa: PLC0415
 
-    settings = load_server_settings()
-    if no_worker and settings.settings.database_url is None:
+    try:
+        settings, has_app = load_server_settings().settings, True
+    except NoAppError as error:
+        settings, has_app = error.sound, False
+    if no_worker and settings.database_url is None:
         raise UserError("--no-worker needs DATABASE_URL: nobody else can work on what is in a data directory")
     log_to_stderr()
-    port = settings.settings.port if port is None else port
-    serve(settings, host=host or settings.settings.host, port=port, work=not no_worker)
+    with listening(host or settings.host, settings.port if port is None else port) as listener:
+        if has_app or _gets_app(settings, listener):
+            serve(load_server_settings(), listener, work=not no_worker)
+
+
+def _gets_app(settings: Settings, listener: socket.socket) -> bool:
+    """Whether the pages of the first start led to an App."""
+    from bot.first_start import wait_for_app  # noqa: PLC0415  once in a server's life
+
+    return wait_for_app(settings, listener)

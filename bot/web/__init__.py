@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from bot.web import assets, login
+from bot.web import assets, login, welcome
 from bot.web.door import Gate
 from bot.web.render import render
 from bot.web.site import Site
@@ -20,13 +20,14 @@ def routes(site: Site) -> list[BaseRoute]:
     return [
         *assets.routes(),
         *login.routes(),
+        *welcome.closed(),
         Mount("/", routes=_closed(), middleware=[Middleware(Gate, site.door)]),
     ]
 
 
 def _closed() -> list[BaseRoute]:
     """Pages for those who are logged in; a new module adds its ``routes()`` here."""
-    return [Route("/", home)]
+    return [Route("/", home), *welcome.routes()]
 
 
 async def home(request: Request) -> Response:

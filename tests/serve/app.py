@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -86,6 +87,13 @@ class App:
                 if said.get("action") == ("worker_ready" if self.words[0] == "worker" else "listening"):
                     up.set()
         up.set()
+
+    def setup_address(self) -> str:
+        """Where the log says that an App is made."""
+        said = [line["message"] for line in self.log if line.get("action") == "setup"]
+        found = re.search(r"http://\S+/setup\?token=\S+", said[0])
+        assert found is not None, said
+        return found[0]
 
     def kill(self) -> None:
         """As a power cut does."""

@@ -1,0 +1,114 @@
+"""A server that has no App yet: it shows how to get one, and ends as soon as there is one."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import socket
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from bot.dispatch.lock import DirectoryLock
+from bot.github.registration import NewApp
+from bot.registration.kept import keep
+from bot.registration.manifest import Wish, api_of, is_local, suggested_name
+from bot.server import serve_until
+from bot.settings import Settings
+from bot.web.door import Door
+from bot.web.render import render
+from bot.web.sessions import Sessions, session_secret
+from bot.web.setup import SetUp, setup_app
+from bot.web.setup.app import next_steps
+from bot.web.setup.state import Defaults
+
+logger = logging.getLogger(__name__)
+
+
+def wait_for_app(settings: Settings, listener: socket.socket) -> bool:
+    """Serve the pages of the first start; False if the server was told to stop before there was an App.
+
+    Raises:
+        UserError: another server works in the data directory, or nothing can be written there.
+    """
+    lock = DirectoryLock(settings.triage_data_dir)
+    try:
+        setup = SetUp(defaults_of(settings), Finish(settings))
+        _announce(settings, setup, listener)
+        serve_until(setup_app(setup), listener.dup(), setup.done)
+        return setup.done.is_set()
+    finally:
+        lock.release()
+
+
+def defaults_of(
+    settings: Settings, *, server_url: str | None = None, owner: str = "", name: str | None = None
+) -> Defaults:
+    """What the form says at first."""
+    server = (server_url or settings.github_server_url).rstrip("/")
+    known = "github_api_url" in settings.model_fields_set and server == settings.github_server_url.rstrip("/")
+    return Defaults(
+        server_url=server,
+        api_url=settings.github_api_url if known else api_of(server),
+        public_url=(settings.triage_public_url or "").rstrip("/"),
+        name=name or suggested_name(),
+        owner=owner,
+    )
+
+
+def values_of(app: NewApp, wish: Wish, api_url: str, settings: Settings) -> dict[str, str]:
+    """The settings that an App comes to, with an operator's token where there is none."""
+    values = {
+        "github_app_id": str(app.id),
+        "github_app_slug": app.slug,
+        "github_private_key": app.private_key,
+        "github_webhook_secret": app.webhook_secret,
+        "github_client_id": app.client_id,
+        "github_client_secret": app.client_secret,
+        "github_server_url": wish.server_url,
+        "github_api_url": api_url,
+    }
+    if settings.triage_public_url is None and not is_local(wish.public_url):
+        values["triage_public_url"] = wish.public_url
+    if settings.triage_admin_token is None:
+        values["triage_admin_token"] = secrets.token_urlsafe(24)
+    return values
+
+
+class Finish:
+    """Keeps the App and logs its maker in, or shows its secrets once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    async def __call__(self, request: Request, app: NewApp, wish: Wish, api_url: str) -> Response:
+        """Answer GitHub's return."""
+        values = values_of(app, wish, api_url, self._settings)
+        if not wish.keep:
+            return render(request, "setup/once.html", values=values, **next_steps(app, wish))
+        keep(self._settings.triage_data_dir, values)
+        response = RedirectResponse("/welcome", 303)
+        self._door(wish, values).let_in(request, response)
+        return response
+
+    def _door(self, wish: Wish, values: dict[str, str]) -> Door:
+        settings = self._settings
+        given = settings.triage_session_secret
+        secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
+        token = settings.triage_admin_token
+        sessions = Sessions(secret, https=(settings.triage_public_url or wish.public_url).startswith("https:"))
+        return Door(sessions, token.get_secret_value() if token else values["triage_admin_token"])
+
+
+def _announce(settings: Settings, setup: SetUp, listener: socket.socket) -> None:
+    host, port = listener.getsockname()[:2]
+    host = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104
+    address = (settings.triage_public_url or f"http://{host}:{port}").rstrip("/")
+    logger.info(
+        "no App is configured; open %s/setup?token=%s to have GitHub make one",
+        *(address, setup.pending.token),
+        extra={"action": "setup"},
+    )
+    if settings.triage_public_url is None:
+        says = "TRIAGE_PUBLIC_URL is not set: GitHub must be told an address at which it reaches this server"
+        logger.warning(says, extra={"action": "setup"})

@@ -1,0 +1,66 @@
+"""Take over an App that GitHub has just made from a manifest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from bot.errors import UserError
+
+_CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
+_PATIENCE = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class NewApp:
+    """An App with its secrets, which GitHub tells but once."""
+
+    id: int
+    slug: str
+    private_key: str
+    webhook_secret: str
+    client_id: str
+    client_secret: str
+
+
+async def take_over(api_url: str, code: str) -> NewApp:
+    """Exchange the code for the App, once: a code that was sent is used up, whatever came back.
+
+    Raises:
+        UserError: there is no App of it; the message says what to do.
+    """
+    if not _CODE.fullmatch(code):
+        raise UserError("GitHub sent no code: start again")
+    try:
+        async with httpx.AsyncClient(timeout=_PATIENCE, headers={"Accept": "application/vnd.github+json"}) as http:
+            answer = await http.post(f"{api_url.rstrip('/')}/app-manifests/{code}/conversions")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise UserError(
+            f"GitHub's API at {api_url} gave no answer ({type(error).__name__}): the App may exist there without"
+            " anybody knowing its key. Delete it on GitHub, and start again"
+        ) from error
+    if answer.status_code != 201:
+        raise UserError(
+            f"GitHub answered {answer.status_code}: the code is unknown, or older than an hour. Start again"
+        )
+    return _read(answer)
+
+
+def _read(answer: httpx.Response) -> NewApp:
+    try:
+        said = _Answer.model_validate_json(answer.content)
+    except ValidationError as error:
+        raise UserError("GitHub's answer names no App: delete it on GitHub, and start again") from error
+    return NewApp(said.id, said.slug, said.pem, said.webhook_secret, said.client_id, said.client_secret)
+
+
+class _Answer(BaseModel):
+    id: int
+    slug: str
+    pem: str
+    webhook_secret: str
+    client_id: str
+    client_secret: str

@@ -1,0 +1,66 @@
+"""The App's secrets in the data directory: one file that only its owner reads."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from bot.errors import UserError
+
+FILE = "app.json"
+NAMES = (
+    "github_app_id",
+    "github_app_slug",
+    "github_private_key",
+    "github_webhook_secret",
+    "github_client_id",
+    "github_client_secret",
+    "github_server_url",
+    "github_api_url",
+    "triage_public_url",
+    "triage_admin_token",
+)
+"""Settings that are read from it, where the environment does not say them; no others are."""
+
+
+def keep(directory: Path, app: Mapping[str, str]) -> Path:
+    """Write an App down, durably and all at once; returns where.
+
+    Raises:
+        UserError: there is one already, or nothing can be written.
+    """
+    path, draft = directory / FILE, directory / f".{FILE}.new"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            json.dump(dict(app), file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, path)  # never over one that is there
+        draft.unlink()
+    except FileExistsError as error:
+        raise UserError(f"there is an App already, in {path}: remove that file to use another") from error
+    except OSError as error:
+        raise UserError(f"cannot write to {directory}: {error.strerror}; set TRIAGE_DATA_DIR") from error
+    return path
+
+
+def read_kept(directory: Path) -> dict[str, str]:
+    """The App that was written down; empty where there is none.
+
+    Raises:
+        UserError: the file cannot be read.
+    """
+    path = directory / FILE
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({type(error).__name__}): mend it, or remove it") from error
+    if not isinstance(read, dict):
+        raise UserError(f"{path} is no JSON object: mend it, or remove it")
+    return {name: str(value) for name, value in read.items() if name in NAMES and value}

@@ -1,0 +1,179 @@
+"""The pages of the first start."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bot.errors import UserError
+from bot.github.registration import NewApp, take_over
+from bot.registration.manifest import CALLBACK, WEBHOOK, Wish, api_of, installation_address, is_local, registration
+from bot.web import assets, faults
+from bot.web.faults import fault
+from bot.web.forms import read_form
+from bot.web.render import render
+from bot.web.security import Shield, content_policy
+from bot.web.setup.state import COOKIE, Defaults, Pending
+
+NO_APP = "no App is configured: open /setup with the token in the log"
+
+_HANDOVER = 0.5
+"""Seconds in which a server that is done stops listening."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What the pages need."""
+
+    defaults: Defaults
+    finish: Callable[[Request, NewApp, Wish, str], Awaitable[Response]]
+    """Keeps a new App that an API told of, or shows it, and says what comes next."""
+    pending: Pending = field(default_factory=Pending)
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    """The App was kept."""
+
+
+def setup_app(setup: SetUp) -> ASGIApp:
+    """Build the application: it knows of no repository, and can do one thing once."""
+    routes = [
+        Route("/", landing),
+        Route("/healthz", _healthz),
+        Route("/readyz", _not_ready),
+        Route("/setup", form),
+        Route("/setup", come_in, methods=["POST"]),
+        Route(CALLBACK, come_back),
+        Route("/welcome", _soon),
+        *assets.routes(),
+    ]
+    starlette = Starlette(routes=routes, exception_handlers=faults.handlers())
+    starlette.state.setup = setup
+    pages, no_app = Shield(starlette, setup.defaults.public_url), JSONResponse({"error": NO_APP}, 503)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        takes = no_app if scope.get("path") == WEBHOOK else pages
+        await takes(scope, receive, send)
+
+    return app
+
+
+async def landing(request: Request) -> Response:
+    """What this is, and how to begin."""
+    return render(request, "setup/landing.html", over=_setup(request).pending.over)
+
+
+async def form(request: Request) -> Response:
+    """What will be made, with the button that has GitHub make it."""
+    setup = _setup(request)
+    if setup.pending.over:
+        return fault(request, 410)
+    if "token" in request.query_params:
+        return _take(request, request.query_params["token"])
+    if not setup.pending.came_in(request):
+        return render(request, "setup/token.html", status=401, wrong=False)
+    wish = setup.defaults.wish(_here(request), request.query_params)
+    try:
+        wish.check()
+    except UserError as error:
+        return render(request, "setup/form.html", status=422, wish=wish, says=str(error), **_shown(wish))
+    return _ready(request, wish)
+
+
+async def come_in(request: Request) -> Response:
+    """Take the token from the form that asks for it."""
+    if _setup(request).pending.over:
+        return fault(request, 410)
+    return _take(request, (await read_form(request)).get("token", "").strip())
+
+
+async def come_back(request: Request) -> Response:
+    """GitHub made the App: exchange its code, once."""
+    setup = _setup(request)
+    if setup.pending.over:
+        return fault(request, 410)
+    wish = setup.pending.take(request.query_params.get("state", "")) if setup.pending.came_in(request) else None
+    if wish is None:
+        return render(
+            request, "setup/failed.html", status=400, says="This answer belongs to nothing that was begun here."
+        )
+    api = setup.defaults.api_url if wish.server_url == setup.defaults.server_url else api_of(wish.server_url)
+    try:
+        app = await take_over(api, request.query_params.get("code", ""))
+        response = await setup.finish(request, app, wish, api)
+    except UserError as error:
+        logger.warning("no App was made: %s", error, extra={"action": "setup_failed"})
+        return render(request, "setup/failed.html", status=502, says=f"{error}.")
+    setup.pending.over = True
+    if wish.keep:
+        setup.done.set()
+    logger.info("the App %s is registered", app.slug, extra={"action": "app_registered"})
+    return response
+
+
+def _take(request: Request, token: str) -> Response:
+    pending, address = _setup(request).pending, request.client.host if request.client else ""
+    if not pending.attempts.may_try(address):
+        return fault(request, 429)
+    if not pending.opens(token):
+        pending.attempts.was_wrong(address)
+        return render(request, "setup/token.html", status=403, wrong=True)
+    response = RedirectResponse("/setup", 303)
+    secure = _here(request).startswith("https:")
+    response.set_cookie(COOKIE, token, path="/setup", secure=secure, httponly=True, samesite="lax")
+    return response
+
+
+def _ready(request: Request, wish: Wish) -> Response:
+    state = _setup(request).pending.remember(wish)
+    server = urlsplit(wish.server_url)
+    policy = content_policy(form_action=f"'self' {server.scheme}://{server.netloc}")
+    shown: dict[str, Any] = {"says": "", "action": wish.address(state), "manifest": wish.manifest(), **_shown(wish)}
+    return render(request, "setup/form.html", headers={"content-security-policy": policy}, wish=wish, **shown)
+
+
+def _shown(wish: Wish) -> dict[str, Any]:
+    return {"asked": registration(), "local": is_local(wish.webhook_url)}
+
+
+def _setup(request: Request) -> SetUp:
+    setup: SetUp = request.app.state.setup
+    return setup
+
+
+def _here(request: Request) -> str:
+    """Where this browser reaches us; it holds the token, so its word is taken for it."""
+    scheme = "https" if request.headers.get("x-forwarded-proto") == "https" else request.url.scheme
+    return f"{scheme}://{request.url.netloc}"
+
+
+async def _soon(request: Request) -> Response:
+    """Asked by a browser that was faster than we end: the server that answers is about to listen here."""
+    if not _setup(request).done.is_set():
+        return RedirectResponse("/", 303)
+    await asyncio.sleep(_HANDOVER)
+    return RedirectResponse("/welcome", 303, {"connection": "close"})
+
+
+async def _healthz(_request: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+async def _not_ready(_request: Request) -> Response:
+    return JSONResponse({"ready": False, "faults": [NO_APP], "jobs": {}}, 503)
+
+
+def next_steps(app: NewApp, wish: Wish) -> dict[str, Any]:
+    """What a page needs to say what to do now."""
+    install = installation_address(wish.server_url, app.slug)
+    return {"slug": app.slug, "install": install, "webhook": wish.webhook_url, "local": is_local(wish.webhook_url)}

@@ -1,0 +1,41 @@
+"""What to do once there is an App."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.registration.kept import FILE
+from bot.registration.manifest import WEBHOOK, installation_address, is_local
+from bot.web.faults import fault
+from bot.web.render import render
+from bot.web.site import site_of
+from bot.web.viewer import must_operate
+
+
+def routes() -> list[Route]:
+    """Behind the login."""
+    return [Route("/welcome", welcome)]
+
+
+def closed() -> list[Route]:
+    """What was open while there was no App."""
+    return [Route("/setup", _over, methods=["GET", "POST"]), Route("/setup/{rest:path}", _over)]
+
+
+async def welcome(request: Request) -> Response:
+    """Where the App is installed, and where its secrets are."""
+    must_operate(request)
+    settings = site_of(request).settings
+    slug, file = settings.github_app_slug or "", settings.triage_data_dir / FILE
+    here = (settings.triage_public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
+    install = installation_address(settings.github_server_url, slug) if slug else settings.github_server_url
+    shown: dict[str, Any] = {"slug": slug, "install": install, "webhook": here + WEBHOOK, "local": is_local(here)}
+    return render(request, "welcome.html", kept=file if file.exists() else None, **shown)
+
+
+async def _over(request: Request) -> Response:
+    return fault(request, 410)

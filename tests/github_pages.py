@@ -1,0 +1,88 @@
+"""The pages of GitHub that a person's browser meets: making an App from a manifest, and logging in to one."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable
+from html import escape
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, urlencode
+
+from tests.github_world import GRANTED, Json, World
+
+_NEW = re.compile(r"/(?:organizations/(?P<owner>[^/]+)/)?settings/apps/new")
+_MAKE = "/settings/apps/manifest"
+_KNOWN = {
+    "name", "url", "description", "public", "hook_attributes", "redirect_url", "callback_urls", "setup_url",
+    "setup_on_update", "request_oauth_on_install", "default_permissions", "default_events",
+}  # fmt: skip
+
+Page = Callable[[World, SplitResult, dict[str, str]], tuple[int, str, dict[str, str]]]
+
+
+def serve_page(handler: BaseHTTPRequestHandler, world: World, split: SplitResult) -> bool:
+    """Answer if it is one of these pages."""
+    page = _page_of(handler.command, split.path)
+    if page is None:
+        return False
+    form = handler.rfile.read(int(handler.headers.get("Content-Length") or 0)).decode()
+    status, html, headers = page(
+        world, split, {name: values[0] for name, values in parse_qs(form, keep_blank_values=True).items()}
+    )
+    body = f"<!doctype html><html lang=en><title>GitHub</title><link rel=icon href=data:,>{html}".encode()
+    handler.send_response(status)
+    for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
+        handler.send_header(name, value)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+    return True
+
+
+def _page_of(method: str, path: str) -> Page | None:
+    if method == "POST" and _NEW.fullmatch(path):
+        return _confirm
+    return {("POST", _MAKE): _make}.get((method, path))
+
+
+def _confirm(world: World, split: SplitResult, form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
+    """Where one confirms the App's name."""
+    manifest = json.loads(form["manifest"])
+    fault = manifest_fault(manifest)
+    if fault:
+        return 422, f"<h1>Invalid GitHub App configuration</h1><p>{escape(fault)}</p>", {}
+    found = _NEW.fullmatch(split.path)
+    fields = {
+        "manifest": form["manifest"],
+        "state": parse_qs(split.query).get("state", [""])[0],
+        "owner": (found and found["owner"]) or "",
+    }
+    hidden = "".join(f'<input type=hidden name={name} value="{escape(value)}">' for name, value in fields.items())
+    name = f'<label>GitHub App name <input name=name value="{escape(manifest.get("name", ""))}"></label>'
+    return 200, f"<form method=post action={_MAKE}>{hidden}{name}<button>Create GitHub App</button></form>", {}
+
+
+def _make(world: World, _split: SplitResult, form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
+    """The App exists from here on; its secrets are told for the code."""
+    manifest = json.loads(form["manifest"]) | {"name": form["name"], "owner": form["owner"]}
+    code = secrets.token_hex(20)
+    world.manifests[code] = manifest
+    world.registered.append(manifest)
+    back = urlencode({"code": code, "state": form["state"]})
+    return 302, "", {"Location": f"{manifest['redirect_url']}?{back}"}
+
+
+def manifest_fault(manifest: Json) -> str:
+    """What GitHub would refuse of it; empty if nothing."""
+    if set(manifest) - _KNOWN:
+        return f"unknown: {sorted(set(manifest) - _KNOWN)}"
+    addresses: list[Any] = [manifest.get("url"), manifest.get("redirect_url"), *manifest.get("callback_urls", ())]
+    addresses.append(manifest.get("hook_attributes", {}).get("url"))
+    if not all(isinstance(address, str) and address.startswith(("http://", "https://")) for address in addresses):
+        return f"an address is none: {addresses}"
+    if manifest["default_permissions"] != GRANTED:
+        return f"permissions: {manifest['default_permissions']}"
+    return ""

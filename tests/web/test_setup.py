@@ -1,0 +1,176 @@
+"""The page that has GitHub make the App: for the token of the log alone, once, and then closed."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from bot.first_start import Finish, defaults_of
+from bot.registration.kept import read_kept
+from bot.settings import Settings
+from bot.web.setup import SetUp, setup_app
+from tests.github_server import Fault, GitHubServer, serve_github
+from tests.serving import serving
+from tests.web.conftest import FROM_HERE, PAGE
+
+
+@dataclass
+class FirstStart:
+    http: httpx.AsyncClient
+    setup: SetUp
+    github: GitHubServer
+    data: Path
+
+    async def come_in(self) -> None:
+        answer = await self.http.get("/setup", params={"token": self.setup.pending.token})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/setup")
+
+    async def on_github(self, **asked: str) -> str:
+        """Go as far as GitHub's answer; returns the address it sends the browser to."""
+        page = await self.http.get("/setup", params=asked)
+        assert page.status_code == 200, page.text
+        action, manifest = (html.unescape(text) for text in _form(page.text))
+        origin = "{0.scheme}://{0.netloc}".format(urlsplit(action))
+        assert f"form-action 'self' {origin};" in page.headers["content-security-policy"]
+        async with httpx.AsyncClient() as browser:
+            shown = await browser.post(action, data={"manifest": manifest})
+            assert shown.status_code == 200, shown.text
+            fields = {
+                "manifest": manifest,
+                "state": parse_qs(urlsplit(action).query)["state"][0],
+                "owner": "",
+                "name": "x",
+            }
+            made = await browser.post(f"{self.github.url}/settings/apps/manifest", data=fields)
+        return str(made.headers["location"])
+
+
+def _form(page: str) -> tuple[str, str]:
+    found = re.search(
+        r'<form method="post" action="([^"]+)">\s*<input type="hidden" name="manifest" value="([^"]+)"', page
+    )
+    assert found, page
+    return found[1], found[2]
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubServer]:
+    with serve_github() as server:
+        yield server
+
+
+@pytest.fixture
+async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStart]:
+    settings = Settings(github_server_url=github.url, github_api_url=github.url, triage_data_dir=tmp_path)
+    setup = SetUp(defaults_of(settings), Finish(settings))
+    async with (
+        serving(setup_app(setup)) as url,
+        httpx.AsyncClient(base_url=url, timeout=30, headers=PAGE) as http,
+    ):
+        yield FirstStart(http, setup, github, tmp_path)
+
+
+async def test_github_is_told_no(first: FirstStart) -> None:
+    assert (await first.http.get("/healthz")).status_code == 200
+    assert (await first.http.get("/readyz")).status_code == 503
+    answer = await first.http.post("/webhooks/github", headers={"Authorization": "x"})
+    assert (answer.status_code, "no App is configured" in answer.text) == (503, True)
+    assert (await first.http.post("/webhooks/github")).status_code == 503
+    assert (await first.http.get("/")).status_code == 200
+    assert (await first.http.get("/runs")).status_code == 404
+
+
+async def test_without_the_token_nothing_is_shown_or_made(first: FirstStart) -> None:
+    for answer in (
+        await first.http.get("/setup"),
+        await first.http.get("/setup", params={"token": "wrong"}),
+        await first.http.post("/setup", data={"token": "wrong"}, headers=FROM_HERE),
+        await first.http.get("/setup", headers={"Cookie": "triage-setup=wrong"}),
+    ):
+        assert answer.status_code in (401, 403)
+        assert "manifest" not in answer.text
+    state = first.setup.pending.remember(first.setup.defaults.wish("http://x", {}))
+    answer = await first.http.get("/setup/callback", params={"code": "c", "state": state})
+    assert answer.status_code == 400
+    assert first.github.asked("POST", "conversions") == []
+
+
+async def test_the_token_cannot_be_guessed(first: FirstStart) -> None:
+    for _ in range(10):
+        await first.http.get("/setup", params={"token": "wrong"})
+    assert (await first.http.get("/setup", params={"token": first.setup.pending.token})).status_code == 429
+
+
+async def test_the_app_is_kept_and_the_page_closed(first: FirstStart) -> None:
+    await first.come_in()
+    answer = await first.http.get(await first.on_github())
+    assert (answer.status_code, answer.headers["location"]) == (303, "/welcome")
+    kept = read_kept(first.data)
+    assert (kept["github_app_id"], kept["github_api_url"]) == ("4711", first.github.url)
+    assert kept["github_private_key"] not in answer.text
+    assert first.setup.done.is_set()
+    for path in ("/setup", f"/setup?token={first.setup.pending.token}", "/setup/callback?code=c&state=s"):
+        assert (await first.http.get(path)).status_code == 410, path
+    assert len(first.github.asked("POST", "conversions")) == 1
+
+
+async def test_a_state_is_good_once_and_a_code_is_sent_once(first: FirstStart) -> None:
+    await first.come_in()
+    back = await first.on_github()
+    first.github.fail("POST", "conversions", Fault(status=502, after=True))
+    answer = await first.http.get(back)
+    assert (answer.status_code, "GitHub answered 502" in answer.text) == (502, True)
+    assert (await first.http.get(back)).status_code == 400
+    assert len(first.github.asked("POST", "conversions")) == 1
+    assert read_kept(first.data) == {}
+    assert (await first.http.get(await first.on_github())).status_code == 303
+
+
+@pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "../../user"}, {"code": ""}])
+async def test_an_answer_that_nobody_asked_for_is_refused(first: FirstStart, other: dict[str, str]) -> None:
+    await first.come_in()
+    said = {name: values[0] for name, values in parse_qs(urlsplit(await first.on_github()).query).items()}
+    answer = await first.http.get("/setup/callback", params=said | other)
+    assert answer.status_code in (400, 502)
+    assert first.github.asked("POST", "conversions") == []
+    assert read_kept(first.data) == {}
+
+
+async def test_secrets_are_shown_once_for_a_secret_store(first: FirstStart) -> None:
+    await first.come_in()
+    back = await first.on_github(keep="no", owner="octo-org", name="hound")
+    answer = await first.http.get(back)
+    assert "GITHUB_WEBHOOK_SECRET=" in answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    assert (await first.http.get(back)).status_code == 410
+    assert read_kept(first.data) == {}
+    assert not first.setup.done.is_set()
+    assert "start it again" in (await first.http.get("/")).text
+
+
+async def test_what_was_changed_is_what_is_asked_for(first: FirstStart) -> None:
+    await first.come_in()
+    asked = {"owner": "octo-org", "server_url": "https://ghe.example.org", "webhook_url": "https://hook.example.org/w"}
+    action, manifest = _form((await first.http.get("/setup", params=asked)).text)
+    assert action.startswith("https://ghe.example.org/organizations/octo-org/settings/apps/new?state=")
+    assert json.loads(html.unescape(manifest))["hook_attributes"]["url"] == "https://hook.example.org/w"
+
+
+async def test_github_is_not_asked_for_what_it_would_refuse(first: FirstStart) -> None:
+    await first.come_in()
+    for asked, status in (
+        ({"server_url": "https://github.com"}, 200),
+        ({"owner": "a b"}, 422),
+        ({"name": "x" * 40}, 422),
+    ):
+        answer = await first.http.get("/setup", params=asked)
+        assert (answer.status_code, "Create the App on GitHub" in answer.text) == (status, False), asked
+        assert 'role="alert"' in answer.text
