@@ -6,6 +6,7 @@ import logging
 import secrets
 import socket
 
+from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -15,12 +16,11 @@ from bot.registration.kept import keep
 from bot.registration.manifest import Wish, api_of, is_local, suggested_name
 from bot.server import serve_until
 from bot.settings import Settings
-from bot.web.door import Door
 from bot.web.render import render
-from bot.web.sessions import Sessions, session_secret
 from bot.web.setup import SetUp, setup_app
 from bot.web.setup.app import next_steps
 from bot.web.setup.state import Defaults
+from bot.web.site import door_of
 
 logger = logging.getLogger(__name__)
 
@@ -88,16 +88,17 @@ class Finish:
             return render(request, "setup/once.html", values=values, **next_steps(app, wish))
         keep(self._settings.triage_data_dir, values)
         response = RedirectResponse("/welcome", 303)
-        self._door(wish, values).let_in(request, response)
+        door_of(self._settings_with(values)).let_in(request, response)
         return response
 
-    def _door(self, wish: Wish, values: dict[str, str]) -> Door:
-        settings = self._settings
-        given = settings.triage_session_secret
-        secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
-        token = settings.triage_admin_token
-        sessions = Sessions(secret, https=(settings.triage_public_url or wish.public_url).startswith("https:"))
-        return Door(sessions, token.get_secret_value() if token else values["triage_admin_token"])
+    def _settings_with(self, values: dict[str, str]) -> Settings:
+        """As the server will read them in a moment."""
+        said: dict[str, object] = {}
+        if "triage_admin_token" in values:
+            said["triage_admin_token"] = SecretStr(values["triage_admin_token"])
+        if "triage_public_url" in values:
+            said["triage_public_url"] = values["triage_public_url"]
+        return self._settings.model_copy(update=said)
 
 
 def _announce(settings: Settings, setup: SetUp, listener: socket.socket) -> None:

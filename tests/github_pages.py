@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import secrets
@@ -13,6 +15,7 @@ from urllib.parse import SplitResult, parse_qs, urlencode
 
 from tests.github_world import GRANTED, Json, World
 
+CLIENT_ID, CLIENT_SECRET = "Iv1.client", "the client's secret"
 _NEW = re.compile(r"/(?:organizations/(?P<owner>[^/]+)/)?settings/apps/new")
 _MAKE = "/settings/apps/manifest"
 _KNOWN = {
@@ -25,14 +28,15 @@ Page = Callable[[World, SplitResult, dict[str, str]], tuple[int, str, dict[str, 
 
 def serve_page(handler: BaseHTTPRequestHandler, world: World, split: SplitResult) -> bool:
     """Answer if it is one of these pages."""
-    page = _page_of(handler.command, split.path)
-    if page is None:
+    answer = _page_of(handler.command, split.path)
+    if answer is None:
         return False
     form = handler.rfile.read(int(handler.headers.get("Content-Length") or 0)).decode()
-    status, html, headers = page(
+    status, said, headers = answer(
         world, split, {name: values[0] for name, values in parse_qs(form, keep_blank_values=True).items()}
     )
-    body = f"<!doctype html><html lang=en><title>GitHub</title><link rel=icon href=data:,>{html}".encode()
+    page = f"<!doctype html><html lang=en><title>GitHub</title><link rel=icon href=data:,>{said}"
+    body = (said if "Content-Type" in headers else page).encode()
     handler.send_response(status)
     for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
         handler.send_header(name, value)
@@ -45,7 +49,7 @@ def serve_page(handler: BaseHTTPRequestHandler, world: World, split: SplitResult
 def _page_of(method: str, path: str) -> Page | None:
     if method == "POST" and _NEW.fullmatch(path):
         return _confirm
-    return {("POST", _MAKE): _make}.get((method, path))
+    return _PAGES.get((method, path))
 
 
 def _confirm(world: World, split: SplitResult, form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
@@ -73,6 +77,41 @@ def _make(world: World, _split: SplitResult, form: dict[str, str]) -> tuple[int,
     world.registered.append(manifest)
     back = urlencode({"code": code, "state": form["state"]})
     return 302, "", {"Location": f"{manifest['redirect_url']}?{back}"}
+
+
+def _authorize(world: World, split: SplitResult, _form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
+    """Somebody who knows the App already is sent back at once."""
+    asked = {name: values[0] for name, values in parse_qs(split.query).items()}
+    if asked["client_id"] != CLIENT_ID or asked["code_challenge_method"] != "S256":
+        return 404, "<h1>404</h1>", {}
+    code = secrets.token_hex(10)
+    answer = {"code": code, "state": asked["state"]}
+    if world.signed_in:
+        world.authorized[code] = {"login": world.signed_in, **asked}
+    else:
+        answer = {"error": "access_denied", "state": asked["state"]}
+    return 302, "", {"Location": f"{asked['redirect_uri']}?{urlencode(answer)}"}
+
+
+def _exchange(world: World, _split: SplitResult, form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
+    """A code is good once, for the browser that began and the App that asked."""
+    kind = {"Content-Type": "application/json"}
+    found = world.authorized.pop(form["code"], None)
+    digest = base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest()).decode().rstrip("=")
+    if found is None or (form["client_id"], form["client_secret"]) != (CLIENT_ID, CLIENT_SECRET):
+        return 200, json.dumps({"error": "bad_verification_code"}), kind
+    if found["code_challenge"] != digest or found["redirect_uri"] != form["redirect_uri"]:
+        return 200, json.dumps({"error": "bad_verification_code"}), kind
+    token = f"ghu_{secrets.token_hex(18)}"
+    world.people[token] = found["login"]
+    return 200, json.dumps({"access_token": token, "token_type": "bearer", "scope": ""}), kind
+
+
+_PAGES: dict[tuple[str, str], Page] = {
+    ("POST", _MAKE): _make,
+    ("GET", "/login/oauth/authorize"): _authorize,
+    ("POST", "/login/oauth/access_token"): _exchange,
+}
 
 
 def manifest_fault(manifest: Json) -> str:

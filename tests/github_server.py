@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.deliveries import SECRET
 from tests.git_http import serve_git
-from tests.github_pages import serve_page
+from tests.github_pages import CLIENT_ID, CLIENT_SECRET, serve_page
 from tests.github_world import APP_ID, BOT, FLAGS, GRANTED, INSTALLATION, SLUG, Json, Repo, World, person
 from tests.openapi import violation
 
@@ -219,10 +219,33 @@ def convert_manifest(asked: Asked) -> Answer:
         "name": manifest["name"],
         "pem": private_key(),
         "webhook_secret": SECRET,
-        "client_id": "Iv1.client",
-        "client_secret": "the client's secret",
+        "client_id": CLIENT_ID,
+        "client_secret": CLIENT_SECRET,
         "html_url": f"{asked.world.url}/apps/{SLUG}",
     }
+
+
+def get_user(asked: Asked) -> Answer:
+    return 200, person(_person(asked))
+
+
+def list_installations(asked: Asked) -> Answer:
+    seen = asked.world.may_read.get(_person(asked), set())
+    return 200, {"total_count": bool(seen), "installations": asked.page([{"id": INSTALLATION}] if seen else [])}
+
+
+def list_visible(asked: Asked) -> Answer:
+    seen = sorted(asked.world.may_read.get(_person(asked), set()))
+    if int(asked.blanks["installation"]) != INSTALLATION or not seen:
+        raise RefusalError(404)
+    return 200, {"total_count": len(seen), "repositories": asked.page([{"id": number} for number in seen])}
+
+
+def _person(asked: Asked) -> str:
+    login = asked.world.people.get(asked.call.authorization.partition(" ")[2])
+    if login is None:
+        raise RefusalError(401, "Bad credentials")
+    return login
 
 
 def list_deliveries(asked: Asked) -> Answer:
@@ -365,6 +388,9 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("POST", "/app/installations/{installation}/access_tokens", create_token),
     ("GET", "/app", get_app),
     ("POST", "/app-manifests/{code}/conversions", convert_manifest),
+    ("GET", "/user", get_user),
+    ("GET", "/user/installations", list_installations),
+    ("GET", "/user/installations/{installation}/repositories", list_visible),
     ("GET", "/app/hook/deliveries", list_deliveries),
     ("POST", "/app/hook/deliveries/{delivery}/attempts", redeliver),
     ("GET", _REPO, get_repo),

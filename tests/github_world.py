@@ -67,6 +67,14 @@ class World:
     manifests: dict[str, Json] = field(default_factory=dict)
     """Code → an App that was made from this manifest, and whose secrets were not told yet."""
     registered: list[Json] = field(default_factory=list)
+    signed_in: str = ""
+    """Who uses the browser that meets GitHub's pages."""
+    may_read: dict[str, set[int]] = field(default_factory=dict)
+    """Login → ids of the repositories that they may see."""
+    authorized: dict[str, Json] = field(default_factory=dict)
+    """Code → who logged in, with their PKCE challenge."""
+    people: dict[str, str] = field(default_factory=dict)
+    """A person's token → their login."""
     deliveries: list[Json] = field(default_factory=list)
     redelivered: list[int] = field(default_factory=list)
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1_000))

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from bot.web import assets, login, welcome
+from bot.web import assets, github_login, login, welcome
 from bot.web.door import Gate
 from bot.web.render import render
 from bot.web.site import Site
@@ -20,6 +20,7 @@ def routes(site: Site) -> list[BaseRoute]:
     return [
         *assets.routes(),
         *login.routes(),
+        *github_login.routes(site),
         *welcome.closed(),
         Mount("/", routes=_closed(), middleware=[Middleware(Gate, site.door)]),
     ]

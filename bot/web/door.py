@@ -11,6 +11,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.errors import RetryableError
+from bot.web.accounts import Accounts
 from bot.web.attempts import Attempts
 from bot.web.faults import fault, wants_page
 from bot.web.sessions import Sessions
@@ -28,14 +30,20 @@ class TooManyError(Exception):
 class Door:
     """Knows who may come in."""
 
-    def __init__(self, sessions: Sessions, admin_token: str | None) -> None:
-        """Open for the operator's token.
+    def __init__(
+        self, sessions: Sessions, admin_token: str | None, *, errands: Sessions, accounts: Accounts | None = None
+    ) -> None:
+        """Open for the operator's token, and for GitHub's accounts where they are known.
 
         Args:
             sessions: the cookie.
             admin_token: the operator's; without one nobody can log in with a token.
+            errands: the cookie of who was sent to GitHub to log in.
+            accounts: who came back.
         """
         self.sessions = sessions
+        self.errands = errands
+        self.accounts = accounts
         self._token = admin_token
         self._attempts = Attempts()
 
@@ -49,13 +57,16 @@ class Door:
 
         Raises:
             TooManyError: too many wrong tokens came from there.
+            RetryableError: GitHub does not say what they may see.
         """
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             return OPERATOR if self.is_operator(request, token.strip()) else None
-        said = self.sessions.read(request)
-        if said is not None and self._token is not None and said.get("operator") == self._fingerprint():
+        said = self.sessions.read(request) or {}
+        if self._token is not None and said.get("operator") == self._fingerprint():
             return OPERATOR
+        if self.accounts is not None and "account" in said:
+            return await self.accounts.viewer(said["account"])
         return None
 
     def is_operator(self, request: Request, token: str) -> bool:
@@ -77,6 +88,13 @@ class Door:
         """Remember that this browser is the operator's, until the token is another."""
         self.sessions.write(request, response, {"operator": self._fingerprint()})
 
+    def let_out(self, request: Request, response: Response) -> None:
+        """Forget who this browser's was."""
+        said = self.sessions.read(request) or {}
+        if self.accounts is not None and "account" in said:
+            self.accounts.leave(said["account"])
+        self.sessions.forget(request, response)
+
     def _fingerprint(self) -> str:
         return sha256(b"tracehound.operator:" + (self._token or "").encode()).hexdigest()[:32]
 
@@ -95,6 +113,9 @@ class Gate:
             viewer = await self._door.viewer(request)
         except TooManyError:
             await fault(request, 429)(scope, receive, send)
+            return
+        except RetryableError:
+            await fault(request, 503)(scope, receive, send)
             return
         if viewer is None:
             await ask_to_log_in(request)(scope, receive, send)

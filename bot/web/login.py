@@ -24,7 +24,7 @@ def routes() -> list[Route]:
 
 async def show(request: Request) -> Response:
     """The form."""
-    return _form(request, request.query_params.get("next", "/"))
+    return login_form(request, request.query_params.get("next", "/"))
 
 
 async def log_in(request: Request) -> Response:
@@ -36,7 +36,7 @@ async def log_in(request: Request) -> Response:
     except TooManyError:
         return fault(request, 429)
     if not right:
-        return _form(request, wanted, status=403, wrong=True)
+        return login_form(request, wanted, status=403, says="That is not the operator's token.")
     response = RedirectResponse(own_path(wanted), 303)
     door.let_in(request, response)
     return response
@@ -45,7 +45,7 @@ async def log_in(request: Request) -> Response:
 async def log_out(request: Request) -> Response:
     """Forget who it was."""
     response = RedirectResponse("/login", 303)
-    site_of(request).door.sessions.forget(request, response)
+    site_of(request).door.let_out(request, response)
     return response
 
 
@@ -55,6 +55,8 @@ def own_path(wanted: str) -> str:
     return wanted if ours else "/"
 
 
-def _form(request: Request, wanted: str, *, status: int = 200, wrong: bool = False) -> Response:
-    takes_tokens = site_of(request).door.takes_tokens
-    return render(request, "login.html", status=status, wanted=own_path(wanted), wrong=wrong, takes_tokens=takes_tokens)
+def login_form(request: Request, wanted: str, *, status: int = 200, says: str = "") -> Response:
+    """The ways in that there are."""
+    door = site_of(request).door
+    ways = {"token": door.takes_tokens, "github": door.accounts is not None}
+    return render(request, "login.html", status=status, wanted=own_path(wanted), says=says, ways=ways)

@@ -17,27 +17,31 @@ LASTS = 12 * 3600
 
 
 class Sessions:
-    """Writes and reads the cookie."""
+    """Writes and reads a cookie."""
 
-    def __init__(self, secret: bytes, *, https: bool) -> None:
+    def __init__(self, secret: bytes, *, https: bool, name: str = "triage", lasts: int = LASTS) -> None:
         """Sign with a secret.
 
         Args:
             secret: whoever knows it can log in as anybody.
             https: browsers see these pages by https, and may send the cookie by nothing else.
+            name: the cookie's; what was signed for one is nothing to another.
+            lasts: seconds for which it is believed.
         """
         self._signer = URLSafeTimedSerializer(
-            secret, salt="tracehound.session", signer_kwargs={"digest_method": hashlib.sha256}
+            secret, salt=f"tracehound.{name}", signer_kwargs={"digest_method": hashlib.sha256}
         )
         self._https = https
+        self._name = name
+        self._lasts = lasts
 
     def write(self, request: Request, response: Response, said: dict[str, Any]) -> None:
         """Let the browser say this from now on."""
         secure = self._secure(request)
         response.set_cookie(
-            _name(secure=secure),
+            self._named(secure=secure),
             self._signer.dumps(said),
-            max_age=LASTS,
+            max_age=self._lasts,
             secure=secure,
             httponly=True,
             samesite="lax",  # strict would log out whoever follows a link from an issue
@@ -45,9 +49,9 @@ class Sessions:
 
     def read(self, request: Request) -> dict[str, Any] | None:
         """What a browser says, unless it is too old or was not written by us."""
-        cookie = request.cookies.get(_name(secure=self._secure(request)), "")
+        cookie = request.cookies.get(self._named(secure=self._secure(request)), "")
         try:
-            said = self._signer.loads(cookie, max_age=LASTS)
+            said = self._signer.loads(cookie, max_age=self._lasts)
         except BadData:
             return None
         return said if isinstance(said, dict) else None
@@ -55,7 +59,11 @@ class Sessions:
     def forget(self, request: Request, response: Response) -> None:
         """Let the browser say nothing."""
         secure = self._secure(request)
-        response.delete_cookie(_name(secure=secure), secure=secure, httponly=True, samesite="lax")
+        response.delete_cookie(self._named(secure=secure), secure=secure, httponly=True, samesite="lax")
+
+    def _named(self, *, secure: bool) -> str:
+        """With the prefix a browser takes it from this very host alone."""
+        return f"__Host-{self._name}" if secure else self._name
 
     def _secure(self, request: Request) -> bool:
         return self._https or request.headers.get("x-forwarded-proto", request.url.scheme) == "https"
@@ -74,8 +82,3 @@ def session_secret(given: str | None, directory: Path) -> bytes:
     with open(file, "wb") as opened:
         opened.write(secrets.token_hex(32).encode())
     return path.read_bytes()
-
-
-def _name(*, secure: bool) -> str:
-    """With the prefix a browser takes it from this very host alone."""
-    return "__Host-triage" if secure else "triage"

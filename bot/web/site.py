@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from bot.github.people import People
 from bot.settings import Settings
 from bot.store.tables import Store
+from bot.web.accounts import Accounts
 from bot.web.door import Door
 from bot.web.sessions import Sessions, session_secret
 
@@ -23,11 +25,36 @@ class Site:
     @classmethod
     def of(cls, settings: Settings, store: Store) -> Site:
         """Put them together from the settings."""
-        given = settings.triage_session_secret
-        secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
-        sessions = Sessions(secret, https=(settings.triage_public_url or "").startswith("https:"))
-        token = settings.triage_admin_token
-        return cls(settings, store, Door(sessions, token.get_secret_value() if token else None))
+        return cls(settings, store, door_of(settings))
+
+    def address(self, request: Request) -> str:
+        """Where browsers find this server."""
+        return (self.settings.triage_public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
+
+
+def door_of(settings: Settings) -> Door:
+    """The login that the settings allow."""
+    given, token = settings.triage_session_secret, settings.triage_admin_token
+    secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
+    https = (settings.triage_public_url or "").startswith("https:")
+    return Door(
+        Sessions(secret, https=https),
+        token.get_secret_value() if token else None,
+        errands=Sessions(secret, https=https, name="triage-errand", lasts=600),
+        accounts=_accounts(settings),
+    )
+
+
+def _accounts(settings: Settings) -> Accounts | None:
+    if settings.github_client_id is None or settings.github_client_secret is None:
+        return None
+    people = People(
+        client_id=settings.github_client_id,
+        client_secret=settings.github_client_secret.get_secret_value(),
+        server_url=settings.github_server_url,
+        api_url=settings.github_api_url,
+    )
+    return Accounts(people, settings.server)
 
 
 def site_of(request: Request) -> Site:

@@ -31,7 +31,7 @@ async def welcome(request: Request) -> Response:
     must_operate(request)
     settings = site_of(request).settings
     slug, file = settings.github_app_slug or "", settings.triage_data_dir / FILE
-    here = (settings.triage_public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
+    here = site_of(request).address(request)
     install = installation_address(settings.github_server_url, slug) if slug else settings.github_server_url
     shown: dict[str, Any] = {"slug": slug, "install": install, "webhook": here + WEBHOOK, "local": is_local(here)}
     return render(request, "welcome.html", kept=file if file.exists() else None, **shown)

@@ -65,7 +65,8 @@ async def test_a_cookie_of_ones_own_making_opens_nothing(pages: Pages, cookie: s
 
 
 async def test_a_cookie_ends_with_the_token_it_was_given_for() -> None:
-    before, after = (Door(Sessions(b"secret", https=False), token) for token in (TOKEN, "another-token-of-theirs"))
+    cookie_of = Sessions(b"secret", https=False)
+    before, after = (Door(cookie_of, token, errands=cookie_of) for token in (TOKEN, "another-token-of-theirs"))
     response = Response()
     before.let_in(request(), response)
     cookie = response.headers["set-cookie"].partition(";")[0]

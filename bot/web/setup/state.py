@@ -21,7 +21,7 @@ _MOST = 50
 class Pending:
     """The token that opens the page, and the states that GitHub was sent; all of it ends with the process."""
 
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    token: str = field(default_factory=lambda: secrets.token_hex(20))
     wishes: OrderedDict[str, Wish] = field(default_factory=OrderedDict)
     attempts: Attempts = field(default_factory=Attempts)
     over: bool = False

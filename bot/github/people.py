@@ -1,0 +1,108 @@
+"""People who log in with their GitHub account, and the repositories that GitHub lets them see."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+
+from bot.errors import RefusedError, RetryableError
+
+_CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
+_PATIENCE = 10.0
+_ALL = 30.0
+"""Seconds for everything somebody may see."""
+_PAGE = 100
+_PAGES = 100
+"""Of one list; who may see more than 10,000 repositories is shown the first of them."""
+
+
+class LoggedOutError(RefusedError):
+    """GitHub knows neither the code nor the token, or not any more."""
+
+
+class People:
+    """Asks GitHub as the person who looks, with a token of theirs that never leaves this process."""
+
+    def __init__(self, *, client_id: str, client_secret: str, server_url: str, api_url: str) -> None:
+        self._client = {"client_id": client_id, "client_secret": client_secret}
+        self._server = server_url.rstrip("/")
+        self._api = api_url.rstrip("/")
+
+    def address(self, *, state: str, challenge: str, redirect_uri: str) -> str:
+        """Where a browser is sent to log in; ``challenge`` is RFC 7636's, by SHA-256."""
+        asked = {"client_id": self._client["client_id"], "state": state, "redirect_uri": redirect_uri}
+        pkce = {"code_challenge": challenge, "code_challenge_method": "S256"}
+        return f"{self._server}/login/oauth/authorize?{urlencode(asked | pkce)}"
+
+    async def token(self, code: str, *, verifier: str, redirect_uri: str) -> str:
+        """The person's token for the code their browser came back with.
+
+        Raises:
+            LoggedOutError: there is none for it.
+            RetryableError: GitHub does not answer.
+        """
+        if not _CODE.fullmatch(code):
+            raise LoggedOutError("no code")
+        sent = {**self._client, "code": code, "code_verifier": verifier, "redirect_uri": redirect_uri}
+        said = await self._ask("POST", f"{self._server}/login/oauth/access_token", data=sent)
+        token = said.get("access_token")
+        if not isinstance(token, str) or not token:
+            raise LoggedOutError("no token")
+        return token
+
+    async def login(self, token: str) -> str:
+        """What they are called.
+
+        Raises:
+            LoggedOutError: the token holds no longer.
+            RetryableError: GitHub does not answer.
+        """
+        return str((await self._ask("GET", f"{self._api}/user", token=token)).get("login") or "")
+
+    async def repositories(self, token: str) -> frozenset[int]:
+        """Ids of the App's repositories that they may see.
+
+        Raises:
+            LoggedOutError: the token holds no longer.
+            RetryableError: GitHub does not answer.
+        """
+        found: set[int] = set()
+        try:
+            async with asyncio.timeout(_ALL):
+                async for installation in self._listed("/user/installations", "installations", token):
+                    path = f"/user/installations/{int(installation['id'])}/repositories"
+                    async for repository in self._listed(path, "repositories", token):
+                        found.add(int(repository["id"]))
+        except (TimeoutError, KeyError, TypeError, ValueError) as error:
+            raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error
+        return frozenset(found)
+
+    async def _listed(self, path: str, name: str, token: str) -> AsyncIterator[dict[str, Any]]:
+        for page in range(1, _PAGES + 1):
+            asked = {"per_page": _PAGE, "page": page}
+            items = (await self._ask("GET", self._api + path, token=token, params=asked)).get(name) or []
+            for item in items:
+                yield item
+            if len(items) < _PAGE:
+                return
+
+    async def _ask(self, method: str, address: str, *, token: str = "", **given: Any) -> dict[str, Any]:
+        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        try:
+            async with httpx.AsyncClient(timeout=_PATIENCE, headers=headers) as http:
+                answer = await http.request(method, address, **given)
+                said = answer.json() if answer.status_code == 200 else {}
+        except (httpx.HTTPError, ValueError) as error:
+            raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error
+        if answer.status_code == 401:
+            raise LoggedOutError("GitHub knows the token no longer")
+        if answer.status_code in (403, 404):
+            return {}  # suspended, or no longer theirs: nothing of it is shown
+        if answer.status_code != 200 or not isinstance(said, dict):
+            raise RetryableError(f"GitHub answered {answer.status_code}")
+        return said

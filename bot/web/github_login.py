@@ -1,0 +1,80 @@
+"""Logging in with a GitHub account: OAuth of the App, with a state and PKCE."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from bot.errors import RetryableError
+from bot.github.people import LoggedOutError
+from bot.registration.manifest import LOGIN_CALLBACK
+from bot.web.accounts import Accounts
+from bot.web.faults import fault
+from bot.web.login import login_form, own_path
+from bot.web.site import Site, site_of
+
+
+def routes(site: Site) -> list[Route]:
+    """Open to everybody, where the App's client id and secret are set."""
+    if site.door.accounts is None:
+        return []
+    return [Route("/login/github", begin), Route(LOGIN_CALLBACK, come_back)]
+
+
+async def begin(request: Request) -> Response:
+    """Send the browser to GitHub."""
+    state, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
+    response = RedirectResponse(
+        _accounts(request).people.address(
+            state=state, challenge=_challenge(verifier), redirect_uri=_redirect_uri(request)
+        ),
+        303,
+    )
+    said = {"state": state, "verifier": verifier, "next": own_path(request.query_params.get("next", "/"))}
+    site_of(request).door.errands.write(request, response, said)
+    return response
+
+
+async def come_back(request: Request) -> Response:
+    """Take the browser back in, if it was sent from here."""
+    door, accounts = site_of(request).door, _accounts(request)
+    said = door.errands.read(request) or {}
+    state = request.query_params.get("state", "")
+    if not said or not hmac.compare_digest(state.encode(), str(said["state"]).encode()):
+        return login_form(request, "/", status=400, says="That login was not begun here. Try again.")
+    try:
+        token = await accounts.people.token(
+            request.query_params.get("code", ""), verifier=said["verifier"], redirect_uri=_redirect_uri(request)
+        )
+        key = await accounts.enter(token)
+    except LoggedOutError:
+        return login_form(request, said["next"], status=403, says="GitHub did not log you in.")
+    except RetryableError:
+        return fault(request, 503)
+    response = RedirectResponse(said["next"], 303)
+    door.errands.forget(request, response)
+    door.sessions.write(request, response, {"account": key})
+    return response
+
+
+def _accounts(request: Request) -> Accounts:
+    accounts = site_of(request).door.accounts
+    if accounts is None:
+        raise RuntimeError("there are no accounts")  # routes() has made none of these
+    return accounts
+
+
+def _redirect_uri(request: Request) -> str:
+    site = site_of(request)
+    return site.address(request) + LOGIN_CALLBACK
+
+
+def _challenge(verifier: str) -> str:
+    digest = hashlib.sha256(verifier.encode()).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

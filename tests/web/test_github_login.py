@@ -1,0 +1,155 @@
+"""People log in with their GitHub account, and are somebody who may see what GitHub says and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from bot.errors import RetryableError
+from bot.github.people import LoggedOutError, People
+from bot.web.accounts import FRESH, STALE, Accounts
+from tests.github_pages import CLIENT_ID, CLIENT_SECRET
+from tests.github_server import RESET, Fault, GitHubServer, serve_github
+from tests.web.conftest import FROM_HERE, Pages
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubServer]:
+    with serve_github() as server:
+        server.world.signed_in = "rita"
+        server.world.may_read["rita"] = {11, 12}
+        yield server
+
+
+@pytest.fixture
+def given(github: GitHubServer) -> dict[str, str]:
+    return {
+        "github_client_id": CLIENT_ID,
+        "github_client_secret": CLIENT_SECRET,
+        "github_server_url": github.url,
+        "github_api_url": github.url,
+    }
+
+
+async def go(pages: Pages, wanted: str = "/") -> str:
+    """Begin a login and meet GitHub; returns where it sends the browser."""
+    begun = await pages.http.get("/login/github", params={"next": wanted})
+    async with httpx.AsyncClient() as browser:
+        return str((await browser.get(begun.headers["location"])).headers["location"])
+
+
+async def test_a_github_account_opens_the_pages(pages: Pages, github: GitHubServer) -> None:
+    assert "Log in with GitHub" in (await pages.http.get("/login")).text
+    answer = await pages.http.get(await go(pages, "/?page=2"))
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?page=2")
+    page = await pages.http.get("/")
+    assert (page.status_code, "rita" in page.text) == (200, True)
+    assert (await pages.http.get("/welcome")).status_code == 404  # the operator's
+    assert not any(token in str(pages.http.cookies) for token in github.world.people)
+    await pages.http.post("/logout", headers=FROM_HERE)
+    assert (await pages.http.get("/")).status_code == 303
+
+
+async def test_who_github_does_not_log_in_stays_outside(pages: Pages, github: GitHubServer) -> None:
+    github.world.signed_in = ""
+    answer = await pages.http.get(await go(pages))
+    assert (answer.status_code, "GitHub did not log you in" in answer.text) == (403, True)
+    assert (await pages.http.get("/")).status_code == 303
+
+
+@pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "another"}, {"code": ""}], ids=str)
+async def test_an_answer_that_is_not_githubs_opens_nothing(pages: Pages, other: dict[str, str]) -> None:
+    said = {name: values[0] for name, values in parse_qs(urlsplit(await go(pages)).query).items()}
+    answer = await pages.http.get("/login/github/callback", params=said | other)
+    assert answer.status_code in (400, 403)
+    assert (await pages.http.get("/")).status_code == 303
+
+
+async def test_an_answer_in_another_browser_opens_nothing(pages: Pages) -> None:
+    back = await go(pages)
+    async with httpx.AsyncClient() as other:
+        assert (await other.get(back)).status_code == 400
+
+
+async def test_an_answer_opens_the_pages_once(pages: Pages) -> None:
+    back = await go(pages)
+    assert (await pages.http.get(back)).status_code == 303
+    await pages.http.post("/logout", headers=FROM_HERE)
+    assert (await pages.http.get(back)).status_code == 400
+
+
+async def test_a_github_that_is_away_is_not_ours(pages: Pages, github: GitHubServer) -> None:
+    back = await go(pages)
+    github.fail("GET", "/user", RESET)
+    assert (await pages.http.get(back)).status_code == 503
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def accounts(github: GitHubServer, clock: Clock) -> Accounts:
+    github.world.people["ghu_rita"] = "rita"
+    people = People(client_id=CLIENT_ID, client_secret=CLIENT_SECRET, server_url=github.url, api_url=github.url)
+    return Accounts(people, "github.example", clock)
+
+
+async def test_what_somebody_may_see_follows_github_within_a_minute(
+    accounts: Accounts, github: GitHubServer, clock: Clock
+) -> None:
+    key = await accounts.enter("ghu_rita")
+    viewer = await accounts.viewer(key)
+    assert viewer is not None
+    assert (viewer.may_see("github.example/11"), viewer.may_see("github.example/13")) == (True, False)
+    assert not viewer.may_see("other.example/11")
+    assert not viewer.is_operator
+    github.world.may_read["rita"] = set()
+    clock.now = FRESH + 1
+    viewer = await accounts.viewer(key)
+    assert viewer is not None
+    assert not viewer.may_see("github.example/11")
+
+
+async def test_every_page_of_the_list_is_read(accounts: Accounts, github: GitHubServer) -> None:
+    github.world.may_read["rita"] = set(range(250))
+    viewer = await accounts.viewer(await accounts.enter("ghu_rita"))
+    assert viewer is not None
+    assert all(viewer.may_see(f"github.example/{number}") for number in range(250))
+
+
+async def test_a_token_that_was_revoked_logs_out(accounts: Accounts, github: GitHubServer, clock: Clock) -> None:
+    key = await accounts.enter("ghu_rita")
+    del github.world.people["ghu_rita"]
+    clock.now = FRESH + 1
+    assert await accounts.viewer(key) is None
+    assert await accounts.viewer(key) is None
+
+
+async def test_a_silent_github_is_believed_for_ten_minutes(
+    accounts: Accounts, github: GitHubServer, clock: Clock
+) -> None:
+    key = await accounts.enter("ghu_rita")
+    github.fault = lambda call: Fault(status=502) if call.path.startswith("/user") else None
+    clock.now = FRESH + 1
+    assert await accounts.viewer(key) is not None
+    clock.now = STALE + 1
+    with pytest.raises(RetryableError):
+        await accounts.viewer(key)
+
+
+async def test_nobodys_token_lets_nobody_in(accounts: Accounts) -> None:
+    with pytest.raises(LoggedOutError):
+        await accounts.enter("ghu_nobody")
+    assert await accounts.viewer("no such key") is None
