@@ -174,12 +174,8 @@ class GitHubPort(Protocol):
     async def organisation_file(self, path: str) -> str | None:
         """A text file in the owner's ``.github`` repository; None where it is absent or not ours to read."""
 
-    async def default_branch_head(self) -> tuple[str, str]:
-        """The default branch and its SHA.
-
-        Raises:
-            GoneError: the repository has no commit.
-        """
+    async def tip(self) -> str | None:
+        """The newest commit of the default branch; None where GitHub does not say."""
 
     async def clone_url_and_header(self) -> tuple[str, str]:
         """Where git fetches from, and the HTTP header that lets it, for the next minutes."""

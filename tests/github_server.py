@@ -270,11 +270,12 @@ def get_repo(asked: Asked) -> Answer:
     }
 
 
-def get_branch(asked: Asked) -> Answer:
+def list_commits(asked: Asked) -> Answer:
     repo = asked.repo("contents")
-    if not repo.head or asked.blanks["branch"] != repo.default_branch:
-        raise RefusalError(404, "Branch not found")
-    return 200, {"name": repo.default_branch, "commit": {"sha": repo.head}}
+    sha = repo.tip()
+    if not sha:
+        raise RefusalError(409, "Git Repository is empty.")
+    return 200, [{"sha": sha, "commit": {"message": "The newest"}}]
 
 
 def get_file(asked: Asked) -> Answer:
@@ -394,7 +395,7 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", "/app/hook/deliveries", list_deliveries),
     ("POST", "/app/hook/deliveries/{delivery}/attempts", redeliver),
     ("GET", _REPO, get_repo),
-    ("GET", _REPO + "/branches/{branch}", get_branch),
+    ("GET", _REPO + "/commits", list_commits),
     ("GET", _REPO + "/contents/{path}", get_file),
     ("GET", _REPO + "/labels", list_labels),
     ("GET", _REPO + "/collaborators/{user}/permission", get_permission),

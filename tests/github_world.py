@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,15 @@ class Repo:
     @property
     def full_name(self) -> str:
         return f"{self.owner}/{self.name}"
+
+    def tip(self) -> str:
+        """The branch's SHA as git knows it, or as it was given."""
+        if self.git is None:
+            return self.head
+        asked = ["git", "--git-dir", str(self.git), "rev-parse", "--verify", "--quiet", "HEAD"]
+        if (self.git / ".git").exists():
+            asked[2] = str(self.git / ".git")
+        return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
 
 
 @dataclass

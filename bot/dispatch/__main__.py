@@ -10,6 +10,8 @@ import sys
 import threading
 from typing import Protocol
 
+from uvicorn.loops.auto import auto_loop_factory
+
 from bot.dispatch.child import DRAIN, READY, UNUSABLE
 from bot.dispatch.embedded import Dispatcher
 from bot.errors import UnreachableError, UserError
@@ -43,7 +45,8 @@ def main() -> None:
     log_to_stderr()
     os.nice(NICE)
     try:
-        asyncio.run(_work(load_server_settings(), place=sys.argv[2], concurrency=int(sys.argv[3])))
+        with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+            runner.run(_work(load_server_settings(), place=sys.argv[2], concurrency=int(sys.argv[3])))
     except UnreachableError as error:
         logger.error("%s", error, extra={"action": "worker_cannot_start"})  # noqa: TRY400  no traceback of what is away
         sys.exit(1)  # the parent tries again

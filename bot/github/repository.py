@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 from urllib.parse import quote
 
-from bot.errors import GoneError, MovedError, OutcomeUnknownError, RefusedError
+from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.github.channel import Channel
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
@@ -155,14 +155,16 @@ class RepositoryClient:
         except RefusedError:
             return None
 
-    async def default_branch_head(self) -> tuple[str, str]:
-        """The default branch and its SHA."""
-        branch = text((await self._channel.send("GET", self._base)).json().get("default_branch"))
+    async def tip(self) -> str | None:
+        """The newest commit of the default branch; None where GitHub does not say."""
         try:
-            answer = await self._channel.send("GET", f"{self._base}/branches/{quote(branch, safe='')}")
-        except RefusedError as error:
-            raise GoneError("the repository has no commit") from error
-        return branch, text(answer.json()["commit"]["sha"])
+            newest = (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).json()
+        except RateLimitedError:
+            raise
+        except BotError:
+            return None
+        first = newest[0] if isinstance(newest, list) and newest else {}
+        return text(first.get("sha")) if isinstance(first, dict) else None
 
     async def clone_url_and_header(self) -> tuple[str, str]:
         """Where git fetches from, and the HTTP header that lets it; the token can read code and nothing else."""

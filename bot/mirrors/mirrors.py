@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import shutil
+import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,11 +20,17 @@ from bot.mirrors.disk import clear_leavings, evict
 from bot.mirrors.git import HEAD, BrokenMirrorError, MirrorLimits, TooLargeError, fetch, run
 from bot.ports import RepositoryRef
 
+TAGS_KEPT = 900.0
+"""Seconds after which a mirror is fetched though its tip is the newest: a tag may be new."""
+
 logger = logging.getLogger(__name__)
 
 
 class CloneSource(Protocol):
     """Says where a repository is fetched from."""
+
+    async def tip(self) -> str | None:
+        """The newest commit of its default branch; None where nobody says."""
 
     async def clone_url_and_header(self) -> tuple[str, str]:
         """The address and the HTTP header that opens it."""
@@ -61,6 +68,8 @@ class Mirrors:
         self._begun: Counter[str] = Counter()
         self._good: Counter[str] = Counter()
         """The last fetch that succeeded, by its number: whoever asked before it began need not fetch again."""
+        self._tips: dict[str, tuple[str, float]] = {}
+        """What the last fetch brought, and when (monotonic seconds)."""
 
     @asynccontextmanager
     async def ready(self, repository: RepositoryRef, source: CloneSource) -> AsyncIterator[Mirror]:
@@ -84,13 +93,22 @@ class Mirrors:
         async with self._locks[name]:
             if self._good[name] <= seen or not directory.exists():
                 self._begun[name] += 1
-                await self._fetch(directory, source)
+                if not ((directory / "HEAD").exists() and await self._is_current(name, source)):
+                    self._tips.pop(name, None)
+                    await self._fetch(directory, source)
+                    # Our own name of the tip: a revision that a repository chooses is never an argument.
+                    sha = await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
+                    self._tips[name] = sha, time.monotonic()
                 self._good[name] = self._begun[name]
-            # Our own name of the tip: a revision that a repository chooses is never an argument.
-            sha = await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
+            sha, _ = self._tips[name]
         os.utime(directory.parent)
         await self._make_room()
         return Mirror(directory, sha)
+
+    async def _is_current(self, name: str, source: CloneSource) -> bool:
+        """Asking for the tip costs a tenth of a fetch that brings nothing."""
+        sha, fetched = self._tips.get(name, ("", 0.0))
+        return bool(sha) and time.monotonic() - fetched < TAGS_KEPT and await source.tip() == sha
 
     async def _fetch(self, directory: Path, source: CloneSource) -> None:
         url, header = await source.clone_url_and_header()

@@ -1,4 +1,4 @@
-"""Search engines over mirrors: the last few stay in memory, so that issues of one repository share an index."""
+"""Search engines over mirrors: as many as there is room for stay in memory, so that issues share an index."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from pathlib import Path
 
 from nodes.search.engine import Engine
 
-KEPT = 2
-"""Repositories whose indexes stay in memory; what was parsed stays on disk beside each mirror."""
+LARGEST = 96_000_000
+"""Bytes of indexes that stay in memory, about; what was parsed stays on disk beside each mirror."""
+MOST = 64
+"""Engines that are kept, however small: each holds a file open."""
 
 
 class Engines:
     """Engines by mirror."""
 
-    def __init__(self, cache_bytes: int, kept: int = KEPT) -> None:
+    def __init__(self, cache_bytes: int, largest: int = LARGEST) -> None:
         """Make none yet.
 
         Args:
             cache_bytes: how much of what was parsed is kept of each repository, on disk.
-            kept: repositories whose indexes stay in memory.
+            largest: bytes that all indexes may take in memory, but for the one used last.
         """
         self._cache_bytes = cache_bytes
-        self._kept = kept
+        self._largest = largest
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
 
     def of(self, mirror: Path) -> Engine:
@@ -30,7 +32,9 @@ class Engines:
         engine = self._engines.pop(mirror, None)
         if engine is None or not mirror.exists():
             engine = Engine(mirror, mirror.parent, cache_bytes=self._cache_bytes)
+        taken = sum(other.memory for other in self._engines.values())
+        while self._engines and (taken + engine.memory > self._largest or len(self._engines) >= MOST):
+            _, oldest = self._engines.popitem(last=False)
+            taken -= oldest.memory
         self._engines[mirror] = engine
-        while len(self._engines) > self._kept:
-            self._engines.popitem(last=False)
         return engine

@@ -105,12 +105,13 @@ class Worker:
             SuspendedError: that is suspended, or nobody knows of one.
             GoneError: the repository was deleted, archived or taken away from us.
         """
-        known = await self._tools.store.installations.repository(ref.key)
+        installations = self._tools.store.installations
+        known = await installations.repository(ref.key)
+        if known is None and ref.installation_id:
+            await installations.add([ref])
+            known = await installations.repository(ref.key)
         if known is None:
-            if ref.installation_id == 0:
-                raise GoneError("no installation is known for the repository")
-            await self._tools.store.installations.add([ref])
-            return ref
+            raise GoneError("no installation is known for the repository")
         if known.installation == "suspended":
             raise SuspendedError("the installation is suspended")
         if known.gone or known.archived or known.installation == "deleted":

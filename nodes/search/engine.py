@@ -74,6 +74,11 @@ class Engine:
         self._indexes: OrderedDict[str, Loaded] = OrderedDict()
         self._lock = Lock()
 
+    @property
+    def memory(self) -> int:
+        """Bytes that the indexes in memory take, about."""
+        return sum(loaded.index.memory for loaded in list(self._indexes.values()))
+
     def commit(self, rev: str = "HEAD") -> str:
         """Return the full SHA that a branch, tag or commit names.
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
 from typing import IO, TYPE_CHECKING
 
 from nodes.search.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
+from nodes.search.remembered import Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 TEXT_LIMIT = 1_000_000
 """Bytes. A larger blob is found by its path alone, and never loaded."""
 NUL_WINDOW = 8_000  # as far as git itself looks for a NUL before it calls a blob binary
 OUTPUT_LIMIT = 32_000_000
 """Bytes that a question to the history may print."""
+_FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_ENTRY = 200
+"""Bytes that an entry takes in memory, about."""
 PATIENCE = 60.0
 """Seconds after which a question to the history is given up: far beyond what its budgets of commits and lines allow."""
 
@@ -53,9 +58,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """One clone on this machine."""
+    """One clone on this machine. What it said of a full id is remembered: a process of git costs milliseconds."""
 
     directory: Path
+    known: Remembered = field(default_factory=Remembered, repr=False, compare=False)
+    """What was asked before."""
 
     @classmethod
     def open(cls, path: Path | str) -> Repository:
@@ -82,9 +89,13 @@ class Repository:
         """
         if not revision or revision.startswith("-") or "\0" in revision or "\n" in revision:
             raise UnknownRevision(f"{printable(revision)!r} is not a revision: name a branch, a tag or a commit")
+        if self.known.get(("commit", revision)):
+            return revision
         done = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
         if done.returncode == 0 and not done.stdout.startswith(b"^"):
-            return done.stdout.decode().split()[-1]
+            sha = done.stdout.decode().split()[-1]
+            self.known.keep(("commit", sha), answer=True, size=_ENTRY)
+            return sha
         if not self._run("rev-list", "--all", "--max-count=1").stdout:
             raise EmptyRepository(f"{printable(str(self.directory))}: the repository has no commits yet")
         raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")
@@ -97,11 +108,21 @@ class Repository:
         """Return one file of a commit, or None where no regular file has that path."""
         if not path or path.startswith("/") or "\0" in path:
             return None
-        return next((entry for entry in self._listed(commit, os.fsencode(path)) if entry.path == path), None)
+        return next((entry for entry in self._some(commit, path) if entry.path == path), None)
 
     def under(self, commit: str, *paths: str) -> list[Entry]:
         """List the regular files at some paths or below them, by path."""
-        return sorted(self._listed(commit, *map(os.fsencode, paths)), key=lambda entry: entry.path)
+        return sorted(self._some(commit, *paths), key=lambda entry: entry.path)
+
+    def _some(self, commit: str, *paths: str) -> Sequence[Entry]:
+        asked = ("tree", commit, *paths)
+        found: Sequence[Entry] | None = self.known.get(asked)
+        if found is None:
+            found = tuple(self._listed(commit, *map(os.fsencode, paths)))
+            # What is missing in a partial clone may be fetched; a name that is no full id may come to mean another.
+            if _FULL.fullmatch(commit) and all(entry.size >= 0 for entry in found):
+                self.known.keep(asked, found, _ENTRY * (1 + len(found)))
+        return found
 
     def _listed(self, commit: str, *paths: bytes) -> Iterator[Entry]:
         done = self._list("-l", commit, *paths)
@@ -125,6 +146,20 @@ class Repository:
     def read(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Read blobs one after the other, in the order asked; a missing one is skipped."""
         asked = list(blobs)
+        known = {blob: content for blob in asked if (content := self.known.get(blob)) is not None}
+        fresh = self._fresh([blob for blob in asked if blob not in known])
+        following = next(fresh, None)
+        for blob in asked:
+            if blob in known:
+                yield blob, known[blob]
+            elif following and following[0] == blob:
+                self.known.keep(blob, following[1], len(following[1]))
+                yield following
+                following = next(fresh, None)
+
+    def _fresh(self, asked: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        if not asked:
+            return
         answered = 0
         for blob, content in self._answers(asked):
             answered += 1
@@ -201,6 +236,32 @@ class Repository:
                 if len(printed) > limit:
                     process.kill()
         return printed if process.returncode == 0 else None
+
+    def settled(self, *arguments: str | bytes, stdin: bytes = b"", asked: Hashable = None) -> bytes | None:
+        """Return ``output`` of a command that names what it reads by full ids alone, from memory where it is there.
+
+        Args:
+            arguments: as git takes them.
+            stdin: what git reads.
+            asked: what to remember it by, where the arguments hold something that is different each time.
+        """
+        key = ("output", self._border(), asked or arguments, stdin)
+        printed: bytes | None = self.known.get(key)
+        if printed is None:
+            printed = self.output(*arguments, stdin=stdin)
+            if printed is not None:  # else what is missing may be fetched
+                self.known.keep(key, printed, len(printed) + _ENTRY)
+        return printed
+
+    def _border(self) -> Hashable:
+        """Changes when a shallow clone is fetched deeper."""
+        for place in (self.directory / "shallow", self.directory / ".git" / "shallow"):
+            try:
+                found = place.stat()
+            except OSError:
+                continue
+            return found.st_mtime_ns, found.st_size
+        return None
 
     def started(self, *arguments: str | bytes, stdin: IO[bytes] | int) -> subprocess.Popen[bytes]:
         """Start a command whose output is read as it comes."""

@@ -35,6 +35,10 @@ class Matches(NamedTuple):
     counts: Ints
 
 
+_PATH = 300
+"""Bytes that a path, its blob's id and their places in tables take, about."""
+
+
 class Index:
     """All files of a commit, and the commits behind it.
 
@@ -66,6 +70,12 @@ class Index:
         self._post_hash, self._post_count = values["post_hash"], values["post_count"]
         self._much_post = values["much_post"] + columns.firsts("post")[columns.owners("much")]
         self._much_count = values["much_count"]
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes, about: what was looked up so far counts too."""
+        arrays = sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+        return arrays + _PATH * len(self.paths)
 
     @cached_property
     def names(self) -> PathIndex:

@@ -290,11 +290,12 @@ async def test_an_organisations_file_is_read_with_a_token_for_nothing_else(serve
     assert last == {"repositories": [".github"], "permissions": {"contents": "read", "metadata": "read"}}
 
 
-async def test_the_head_of_the_default_branch(repo, client) -> None:
-    assert await client.default_branch_head() == ("main", "a" * 40)
+async def test_the_newest_commit_is_told_where_there_is_one(server, repo, client) -> None:
+    assert await client.tip() == "a" * 40
     repo.head = ""
-    with pytest.raises(GoneError):
-        await client.default_branch_head()
+    assert await client.tip() is None
+    server.fault = lambda _call: Fault(status=500)
+    assert await client.tip() is None
 
 
 async def test_the_header_for_git_holds_a_token_that_only_reads_code(server, repo, client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -124,18 +125,32 @@ async def test_a_broken_mirror_is_made_anew(tmp_path, repo, source) -> None:
 async def test_many_waiting_share_a_fetch_that_began_after_they_asked(tmp_path, repo, source) -> None:
     mirrors, fetches = Mirrors(tmp_path / "repos"), 0
 
-    class Counting:
+    class Counting(At):
         async def clone_url_and_header(self) -> tuple[str, str]:
             nonlocal fetches
             fetches += 1
             return await source.clone_url_and_header()
 
     async def use() -> str:
-        async with mirrors.ready(ref_to(repo), Counting()) as mirror:
+        async with mirrors.ready(ref_to(repo), Counting("")) as mirror:
             return mirror.sha
 
     assert len(set(await asyncio.gather(*(use() for _ in range(8))))) == 1
     assert fetches == 2
+
+
+async def test_what_github_says_is_the_newest_is_not_fetched_again(tmp_path, server, repo, source) -> None:
+    mirrors, shas = Mirrors(tmp_path / "repos"), []
+    fetches: list[str] = []
+    server.fault = lambda call: fetches.append(call.path) if call.path.endswith("info/refs") else None
+    for _ in range(3):
+        async with mirrors.ready(ref_to(repo), source) as mirror:
+            shas.append(mirror.sha)
+    assert len(fetches) == 1
+    shutil.rmtree(mirror.directory)
+    async with mirrors.ready(ref_to(repo), source) as mirror:
+        assert {mirror.sha} == set(shas)
+    assert await mirror.has(mirror.sha)
 
 
 async def test_a_failed_fetch_serves_nobody(tmp_path, repo, source) -> None:
@@ -217,6 +232,9 @@ class At:
 
     def __init__(self, url: str) -> None:
         self.url = url
+
+    async def tip(self) -> None:
+        return None
 
     async def clone_url_and_header(self) -> tuple[str, str]:
         return self.url, "Authorization: Basic eA=="

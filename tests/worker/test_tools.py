@@ -41,15 +41,18 @@ async def test_a_repository_may_keep_its_issues_from_models() -> None:
     assert Brains(RulesBrain()).for_run(RepositoryConfig()).name == "rules"
 
 
-def test_engines_keep_to_the_configured_cache_and_the_last_few_stay(tmp_path: Path) -> None:
+def test_engines_keep_to_the_configured_cache_and_stay_while_there_is_room(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("a", "b", "c")]
     for folder in folders:
         make_repository(folder, {"a.py": "x = 1\n"})
-    engines = Engines(7_000_000, kept=2)
+    first = Engines(1).of(folders[0])
+    first.warm("HEAD")
+    engines = Engines(7_000_000, largest=2 * first.memory)
     first = engines.of(folders[0])
     assert first.cache is not None
     assert first.cache.largest == 7_000_000
     assert engines.of(folders[0]) is first
-    for folder in folders[1:]:
-        engines.of(folder)
+    for folder in folders:
+        engines.of(folder).warm("HEAD")
+    assert engines.of(folders[2]) is engines.of(folders[2])
     assert engines.of(folders[0]) is not first

@@ -13,7 +13,7 @@ from nodes.search.history.printed import LOG_FORMAT, checked, parse_blame, parse
 from nodes.search.history.types import Commit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from nodes.search.git import Repository
     from nodes.search.history.printed import Blamed, Entry
@@ -125,8 +125,9 @@ class Log:
         with tempfile.NamedTemporaryFile("w", suffix=".revs") as ignored:
             ignored.writelines(f"{sha}\n" for sha in sorted(self.ignored))
             ignored.flush()
+            where: tuple[str | bytes, ...] = (*lines, *span(start, self.commit), "--", os.fsencode(path))
             command = ("blame", "--incremental", "--no-textconv", "--ignore-revs-file", ignored.name)
-            found = self._git(*command, *lines, *span(start, self.commit), "--", os.fsencode(path))
+            found = self._git(*command, *where, asked=("blame", *where))
         return None if found is None else parse_blame(found, self.shallow)
 
     def of_lines(self, path: str, ranges: Sequence[tuple[int, int]], start: str | None, limit: int) -> list[str] | None:
@@ -157,8 +158,8 @@ class Log:
         found = (self._git(*command) or b"").decode().split()
         return found[0] if found else None
 
-    def _git(self, *command: str | bytes, stdin: bytes = b"") -> bytes | None:
-        return self.repository.output(*_PLAIN, *command, stdin=stdin)
+    def _git(self, *command: str | bytes, stdin: bytes = b"", asked: Hashable = None) -> bytes | None:
+        return self.repository.settled(*_PLAIN, *command, stdin=stdin, asked=asked)
 
 
 def span(start: str | None, end: str) -> tuple[str, ...]:

@@ -1,0 +1,86 @@
+"""What git said is remembered where it cannot change, and only there."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.search.git import Repository
+from nodes.search.history.log import Log
+from nodes.search.remembered import Remembered
+from tests.repositories import git, make_repository
+
+FILES = {"a.py": "one = 1\ntwo = 2\n", "b/c.py": "three = 3\n"}
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40)), max_size=60))
+def test_it_holds_no_more_than_it_may_and_nothing_untrue(told: list[tuple[int, int]]) -> None:
+    remembered, last = Remembered(largest=320), dict[int, tuple[int, int]]()
+    for number, (asked, size) in enumerate(told):
+        if size <= 20:
+            last[asked] = (number, size)
+        remembered.keep(asked, number, size)
+    held = {asked: found for asked in range(10) if (found := remembered.get(asked)) is not None}
+    assert all(found == last[asked][0] for asked, found in held.items())
+    assert sum(last[asked][1] for asked in held) <= 320
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    started: list[object] = []
+    init = subprocess.Popen.__init__
+
+    def counted(self: object, *given: object, **more: object) -> None:
+        started.append(given)
+        init(self, *given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", counted)
+    return started
+
+
+def test_the_same_question_starts_git_once(tmp_path: Path, processes: list[object]) -> None:
+    repository = Repository.open(tmp_path) if make_repository(tmp_path, FILES) else None
+    assert repository is not None
+    sha = repository.resolve()
+
+    def ask() -> object:
+        blobs = [entry.blob for entry in repository.under(sha, "a.py", "b")]
+        blame = Log(repository, sha).blame("a.py", [(1, 2)], None)
+        return repository.resolve(sha), repository.lines(sha, "a.py", 2, 2), list(repository.read(blobs)), blame
+
+    first, before = ask(), len(processes)
+    assert ask() == first
+    assert len(processes) == before
+
+
+def test_a_branch_is_asked_for_again(tmp_path: Path) -> None:
+    old = make_repository(tmp_path, FILES)
+    repository = Repository.open(tmp_path)
+    assert repository.resolve() == old
+    assert repository.lines("HEAD", "a.py", 1, 1) == "one = 1"
+    new = make_repository(tmp_path, {"a.py": "one = 11\n"})
+    assert repository.resolve() == new != old
+    assert repository.lines("HEAD", "a.py", 1, 1) == "one = 11"
+
+
+def test_blobs_come_in_the_order_asked_whichever_are_known(tmp_path: Path) -> None:
+    sha = make_repository(tmp_path, {f"{n}.txt": f"{n}\n" for n in range(6)})
+    repository = Repository.open(tmp_path)
+    blobs = [entry.blob for entry in repository.tree(sha)]
+    list(repository.read(blobs[1::2]))
+    asked = [blobs[5], "0" * 40, blobs[0], blobs[1], blobs[4]]
+    assert list(repository.read(asked)) == [(blobs[n], b"%d\n" % n) for n in (5, 0, 1, 4)]
+
+
+def test_a_clone_that_is_fetched_deeper_is_asked_again(tmp_path: Path) -> None:
+    make_repository(tmp_path / "theirs", FILES)
+    sha = make_repository(tmp_path / "theirs", {"a.py": "one = 1\ntwo = 22\n"})
+    git(tmp_path, "clone", "--quiet", "--depth=1", (tmp_path / "theirs").as_uri(), "ours")
+    repository = Repository.open(tmp_path / "ours")
+    shallow = Log(repository, sha).between(None, sha)
+    git(tmp_path / "ours", "fetch", "--quiet", "--unshallow")
+    assert (len(shallow), len(Log(repository, sha).between(None, sha))) == (1, 2)
