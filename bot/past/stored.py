@@ -24,6 +24,8 @@ class StoredPast:
         self._github = github
         self._ref = ref
         self._read: dict[int, PastIssue | None] = {}
+        self._seen: dict[int, tuple[bool, str]] = {}
+        """Whether an issue was open, and when it was changed last, as the store has it."""
 
     async def similar(self, title: str, body: str, limit: int) -> Nearby:
         """The issues nearest to a text, less those that a person said are another matter."""
@@ -32,6 +34,7 @@ class StoredPast:
             denied = await self._past.other_matters(self._ref.number)
         except BotError as error:
             raise PastUnreadableError(str(error)) from error
+        self._seen = {one.number: (one.is_open, one.updated_at) for one in kept}
         return await asyncio.to_thread(_nearby, kept, denied, title, body, limit)
 
     async def read(self, number: int) -> PastIssue | None:
@@ -44,7 +47,8 @@ class StoredPast:
         try:
             issue = await self._github.issue(number)
             here = issue if issue is None or issue.ref.repository.key == self._ref.repository.key else None
-            await see(self._past, number, here)
+            if here is None or (here.state == "open", here.updated_at) != self._seen.get(number):
+                await see(self._past, number, here)
         except BotError as error:
             raise PastUnreadableError(str(error)) from error
         return _past_issue(here) if here is not None and not here.is_pull_request else None

@@ -14,6 +14,7 @@ class RunEvidence:
     def __init__(self, database: Database, run: str) -> None:
         self._database = database
         self._run = run
+        self._known: dict[str, Evidence] = {}
 
     async def put(self, evidence: Sequence[Evidence]) -> None:
         """Keep evidence by its key; keeping it twice is the same as once."""
@@ -23,10 +24,12 @@ class RunEvidence:
             ON CONFLICT (run, hash) DO UPDATE SET body = excluded.body
         """
         await self._database.do(lambda db: db.executemany(statement, rows).rowcount)
+        self._known.update((item.key, item) for item in evidence)
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
         """What is known of these keys; a lost one is absent."""
-        statement = "SELECT hash, body FROM evidence WHERE run = ?"
-        rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
-        wanted = set(keys)
-        return {key: Evidence.model_validate_json(body) for key, body in rows if key in wanted}
+        if not self._known.keys() >= set(keys):  # put before a crash
+            statement = "SELECT hash, body FROM evidence WHERE run = ?"
+            rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
+            self._known |= {key: Evidence.model_validate_json(body) for key, body in rows if key not in self._known}
+        return {key: self._known[key] for key in keys if key in self._known}
