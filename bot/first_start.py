@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 import socket
@@ -33,10 +34,11 @@ def wait_for_app(settings: Settings, listener: socket.socket) -> bool:
     """
     lock = DirectoryLock(settings.triage_data_dir)
     try:
-        setup = SetUp(defaults_of(settings), Finish(settings))
+        done = asyncio.Event()
+        setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
         _announce(settings, setup, listener)
-        serve_until(setup_app(setup), listener.dup(), setup.done)
-        return setup.done.is_set()
+        serve_until(setup_app(setup), listener.dup(), done)
+        return done.is_set()
     finally:
         lock.release()
 
@@ -78,8 +80,9 @@ def values_of(app: NewApp, wish: Wish, api_url: str, settings: Settings) -> dict
 class Finish:
     """Keeps the App and logs its maker in, or shows its secrets once."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, done: asyncio.Event) -> None:
         self._settings = settings
+        self._done = done
 
     async def __call__(self, request: Request, app: NewApp, wish: Wish, api_url: str) -> Response:
         """Answer GitHub's return."""
@@ -89,6 +92,7 @@ class Finish:
         keep(self._settings.triage_data_dir, values)
         response = RedirectResponse("/welcome", 303)
         door_of(self._settings_with(values)).let_in(request, response)
+        self._done.set()
         return response
 
     def _settings_with(self, values: dict[str, str]) -> Settings:

@@ -28,6 +28,7 @@ _COMMANDS = {
     "graph": "Print the graph as Mermaid.",
     "serve": "Run the GitHub App: take deliveries, triage, comment.",
     "worker": "Work on what servers took in, as one of many.",
+    "app": "Have GitHub make the App.",
     "migrate": "Make the tables in DATABASE_URL's database, or update them.",
     "backfill": "Triage issues that were there before the App.",
     "stats": "Compare the server's reports with the fixes that landed.",

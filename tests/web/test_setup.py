@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
-import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from bot.first_start import Finish, defaults_of
 from bot.registration.kept import read_kept
 from bot.settings import Settings
 from bot.web.setup import SetUp, setup_app
+from tests.browserless import form_of, on_github
 from tests.github_server import Fault, GitHubServer, serve_github
 from tests.serving import serving
 from tests.web.conftest import FROM_HERE, PAGE
@@ -35,30 +36,7 @@ class FirstStart:
 
     async def on_github(self, **asked: str) -> str:
         """Go as far as GitHub's answer; returns the address it sends the browser to."""
-        page = await self.http.get("/setup", params=asked)
-        assert page.status_code == 200, page.text
-        action, manifest = (html.unescape(text) for text in _form(page.text))
-        origin = "{0.scheme}://{0.netloc}".format(urlsplit(action))
-        assert f"form-action 'self' {origin};" in page.headers["content-security-policy"]
-        async with httpx.AsyncClient() as browser:
-            shown = await browser.post(action, data={"manifest": manifest})
-            assert shown.status_code == 200, shown.text
-            fields = {
-                "manifest": manifest,
-                "state": parse_qs(urlsplit(action).query)["state"][0],
-                "owner": "",
-                "name": "x",
-            }
-            made = await browser.post(f"{self.github.url}/settings/apps/manifest", data=fields)
-        return str(made.headers["location"])
-
-
-def _form(page: str) -> tuple[str, str]:
-    found = re.search(
-        r'<form method="post" action="([^"]+)">\s*<input type="hidden" name="manifest" value="([^"]+)"', page
-    )
-    assert found, page
-    return found[1], found[2]
+        return await on_github(self.http, **asked)
 
 
 @pytest.fixture
@@ -70,7 +48,8 @@ def github() -> Iterator[GitHubServer]:
 @pytest.fixture
 async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStart]:
     settings = Settings(github_server_url=github.url, github_api_url=github.url, triage_data_dir=tmp_path)
-    setup = SetUp(defaults_of(settings), Finish(settings))
+    done = asyncio.Event()
+    setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
     async with (
         serving(setup_app(setup)) as url,
         httpx.AsyncClient(base_url=url, timeout=30, headers=PAGE) as http,
@@ -159,7 +138,7 @@ async def test_secrets_are_shown_once_for_a_secret_store(first: FirstStart) -> N
 async def test_what_was_changed_is_what_is_asked_for(first: FirstStart) -> None:
     await first.come_in()
     asked = {"owner": "octo-org", "server_url": "https://ghe.example.org", "webhook_url": "https://hook.example.org/w"}
-    action, manifest = _form((await first.http.get("/setup", params=asked)).text)
+    action, manifest = form_of((await first.http.get("/setup", params=asked)).text)
     assert action.startswith("https://ghe.example.org/organizations/octo-org/settings/apps/new?state=")
     assert json.loads(html.unescape(manifest))["hook_attributes"]["url"] == "https://hook.example.org/w"
 

@@ -39,10 +39,10 @@ class SetUp:
 
     defaults: Defaults
     finish: Callable[[Request, NewApp, Wish, str], Awaitable[Response]]
-    """Keeps a new App that an API told of, or shows it, and says what comes next."""
+    """Keeps a new App that an API told of, or shows it, and says what comes next; sets ``done`` to end all this."""
     pending: Pending = field(default_factory=Pending)
     done: asyncio.Event = field(default_factory=asyncio.Event)
-    """The App was kept."""
+    """What was to be done here is done."""
 
 
 def setup_app(setup: SetUp) -> ASGIApp:
@@ -115,8 +115,6 @@ async def come_back(request: Request) -> Response:
         logger.warning("no App was made: %s", error, extra={"action": "setup_failed"})
         return render(request, "setup/failed.html", status=502, says=f"{error}.")
     setup.pending.over = True
-    if wish.keep:
-        setup.done.set()
     logger.info("the App %s is registered", app.slug, extra={"action": "app_registered"})
     return response
 

@@ -59,6 +59,8 @@ class Defaults:
     """Empty where the browser's own address is taken."""
     name: str
     owner: str = ""
+    webhook_url: str = ""
+    """Empty where deliveries go to the public address."""
     keep: bool = True
 
     def wish(self, here: str, asked: Mapping[str, str]) -> Wish:
@@ -67,7 +69,7 @@ class Defaults:
         return Wish(
             here=here,
             public_url=public,
-            webhook_url=asked.get("webhook_url", "").strip() or f"{public}/webhooks/github",
+            webhook_url=asked.get("webhook_url", self.webhook_url).strip() or f"{public}/webhooks/github",
             server_url=(asked.get("server_url", "").strip() or self.server_url).rstrip("/"),
             owner=asked.get("owner", self.owner).strip(),
             name=asked.get("name", "").strip() or self.name,

@@ -1,0 +1,94 @@
+"""``triage app create``: the pages of the first start on this machine alone, for as long as it takes."""
+
+from __future__ import annotations
+
+import asyncio
+import webbrowser
+from dataclasses import dataclass, replace
+
+import click
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bot.errors import UserError
+from bot.first_start import defaults_of, values_of
+from bot.github.registration import NewApp
+from bot.registration.kept import FILE, keep, read_kept
+from bot.registration.manifest import Wish, installation_address
+from bot.server import listening, serve_until
+from bot.settings import Settings, load_settings
+from bot.web.render import render
+from bot.web.setup import SetUp, setup_app
+from bot.web.setup.app import next_steps
+from bot.web.setup.state import Defaults
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the command line said."""
+
+    owner: str
+    public_url: str | None
+    webhook_url: str | None
+    server_url: str | None
+    name: str | None
+    keep: bool
+
+
+def create_app(answers: Answers, *, browse: bool) -> None:
+    """Show the pages until GitHub has made the App; then keep it, or print it.
+
+    Raises:
+        UserError: it cannot be kept, or nobody said where GitHub reaches the server.
+    """
+    settings = load_settings()
+    if answers.keep and read_kept(settings.triage_data_dir):
+        raise UserError(f"there is an App already, in {settings.triage_data_dir / FILE}: remove it to use another")
+    done = asyncio.Event()
+    finish = _Finish(settings, done)
+    with listening("127.0.0.1", 0) as listener:
+        setup = SetUp(_defaults(settings, answers), finish, done=done)
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/setup?token={setup.pending.token}"
+        click.echo(f"Open {address}", err=True)
+        if browse:
+            webbrowser.open(address)
+        serve_until(setup_app(setup), listener.dup(), done)
+    if not done.is_set():
+        raise UserError("stopped before there was an App")
+    for line in finish.says:
+        click.echo(line)
+
+
+def _defaults(settings: Settings, answers: Answers) -> Defaults:
+    public = answers.public_url or settings.triage_public_url
+    if public is None and answers.webhook_url is None:
+        raise UserError("say where GitHub reaches the server: --public-url https://…, or TRIAGE_PUBLIC_URL")
+    defaults = defaults_of(settings, server_url=answers.server_url, owner=answers.owner, name=answers.name)
+    return replace(
+        defaults,
+        public_url=(public or f"http://127.0.0.1:{settings.port}").rstrip("/"),
+        webhook_url=answers.webhook_url or "",
+        keep=answers.keep,
+    )
+
+
+class _Finish:
+    """Keeps the App or has it printed, and lets the browser say that the terminal goes on."""
+
+    def __init__(self, settings: Settings, done: asyncio.Event) -> None:
+        self._settings = settings
+        self._done = done
+        self.says: list[str] = []
+        """Lines for the terminal."""
+
+    async def __call__(self, request: Request, app: NewApp, wish: Wish, api_url: str) -> Response:
+        """Answer GitHub's return."""
+        values = values_of(app, wish, api_url, self._settings)
+        if wish.keep:
+            path = keep(self._settings.triage_data_dir, values)
+            self.says = [f"{app.slug} is registered; its secrets are in {path}", "Next: triage serve"]
+        else:
+            self.says = ["{}={}".format(name.upper(), value.replace("\n", "\\n")) for name, value in values.items()]
+        self.says.append(f"Install it: {installation_address(wish.server_url, app.slug)}")
+        self._done.set()
+        return render(request, "setup/made.html", **next_steps(app, wish))
