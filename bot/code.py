@@ -57,6 +57,10 @@ class EngineCode:
             self._forms = await asyncio.to_thread(self._engine.forms, self._sha)
         return self._forms
 
+    async def text(self, path: str) -> str | None:
+        """A whole text file, or None where there is none, or none of a size to read."""
+        return await asyncio.to_thread(self._engine.text, self._sha, path)
+
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         """As many of these lines as are short enough to quote, or None where there is no such text file."""
         return await asyncio.to_thread(lambda: self._lookups().lines(path, start_line, end_line))

@@ -26,6 +26,11 @@ def ignored_settings(repository: str) -> bool:
     return any(line.removeprefix(b"EXPORT ").lstrip().startswith((b"TRIAGE_", b"OPENAI_")) for line in lines)
 
 
+def lies_in(repository: str, file: Path) -> bool:
+    """Whether a file belongs to a repository, one of its submodules or another work tree of it."""
+    return _same_repository(Path(repository), file.expanduser().resolve().parent)
+
+
 def repository_around(folder: Path) -> str | None:
     """The repository a folder lies in, which may have brought the folder's ``.env`` along; None where it is in none."""
     inside = (_work_tree(folder.resolve()) / ".git").exists() or _git_directory(folder) is not None

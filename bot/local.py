@@ -10,10 +10,12 @@ from pathlib import Path
 
 from bot.code import EngineCode
 from bot.model import model_settings
+from bot.operator_config import OperatorConfig
 from bot.report.document import build_result
 from bot.report.explain import Account
 from bot.report.markdown import MarkdownRenderer
 from bot.settings import Settings
+from bot.sources import Sources
 from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
 from bot.tracing.opening import traced
@@ -21,7 +23,7 @@ from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import SqliteCheckpoints, serializer
-from nodes.context import Brain, Context, Listener, PastPort, Signal
+from nodes.context import Brain, Context, Listener, Outside, PastPort, Signal
 from nodes.facts import read_facts
 from nodes.graph import Graph, build_graph
 from nodes.run import Waiting, advance, initial_state
@@ -51,6 +53,7 @@ async def triage(
     ask: Ask,
     listener: Listener,
     past: PastPort | None = None,
+    outside: Outside | None = None,
 ) -> Account:
     """Run the graph to its end, asking when it asks.
 
@@ -77,8 +80,9 @@ async def triage(
                 listener=listener,
                 facts=read_facts(title, body),
                 past=past,
+                outside=outside or Outside(),
             )
-            start = initial_state(title, body, repository="", sha=sha)
+            start = initial_state(title, body, repository="", sha=sha, outside=outside)
             state = await _to_the_end(build_graph(saver), context, thread_id, start, ask)
             await store.finish_run(key, run_no)
             result = build_result(state)
@@ -130,6 +134,23 @@ async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
         yield LLMBrain(models)
     finally:
         await models.aclose()
+
+
+@asynccontextmanager
+async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIterator[Outside]:
+    """What a run on this machine may ask; GitHub's search is asked with GITHUB_TOKEN, and not without one."""
+    sources = Sources(operator)
+    issues = operator.web.github_issues
+    if settings.github_token is None or issues is None or not issues.enabled:
+        yield sources.outside()
+        return
+    from bot.github.reader import IssueFinder  # noqa: PLC0415  half a second that few runs need
+
+    finder = IssueFinder(api_url=settings.github_api_url, token=settings.github_token.get_secret_value())
+    try:
+        yield sources.outside(finder.search_issues)
+    finally:
+        await finder.aclose()
 
 
 @asynccontextmanager

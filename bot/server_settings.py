@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from bot.errors import UserError
+from bot.operator_config import OperatorConfig, load_operator_config
 from bot.registration.kept import read_kept
 from bot.settings import Settings, SettingsError, load_settings
 
@@ -19,6 +21,8 @@ class ServerSettings:
     private_key: str
     secrets: tuple[bytes, ...]
     """Each of which a delivery may be signed with."""
+    operator: OperatorConfig = field(default_factory=OperatorConfig)
+    """What the operator's own file says."""
 
     @property
     def data_dir(self) -> Path:
@@ -45,11 +49,20 @@ def load_server_settings() -> ServerSettings:
         settings = error.sound
     key = _private_key(settings, faults)
     secrets = _secrets(settings, faults)
+    operator = _operator(settings, faults)
     if settings.github_app_id is None:
         faults.setdefault("github_app_id", "missing; it is on the App's settings page")
     if faults or settings.github_app_id is None:
         raise (NoAppError if _without_app(settings, faults) else SettingsError)(faults, settings)
-    return ServerSettings(settings, settings.github_app_id, key, secrets)
+    return ServerSettings(settings, settings.github_app_id, key, secrets, operator)
+
+
+def _operator(settings: Settings, faults: dict[str, str]) -> OperatorConfig:
+    try:
+        return load_operator_config(settings.triage_config)
+    except UserError as error:
+        faults["triage_config"] = str(error).removeprefix("TRIAGE_CONFIG: ")
+        return OperatorConfig()
 
 
 def load_with_app() -> Settings:

@@ -37,6 +37,9 @@ class Settings(BaseSettings):
         description="A Postgres database instead of files in TRIAGE_DATA_DIR; `triage migrate` makes its tables.",
         examples=["postgresql://user:password@host/name"],
     )
+    triage_config: Path | None = Field(
+        None, description="The operator's YAML file: tools, web search providers and their limits (docs/tools.md)."
+    )
     triage_cache_mb: int = Field(
         512, ge=1, description="Megabytes of parsed files kept for each repository; the least recently used go first."
     )
@@ -75,7 +78,9 @@ class Settings(BaseSettings):
         examples=["https://github.example.org"],
     )
     github_token: SecretStr | None = Field(
-        None, description="A person's token, for `triage backtest --github`; without one, public issues are read."
+        None,
+        description="A person's token, for `triage backtest --github`; without one, public issues are read. "
+        "`triage run` searches GitHub's issues with it, where TRIAGE_CONFIG says so.",
     )
     github_client_id: str | None = Field(
         None, min_length=1, description="The App's client id: people log in to the pages with their GitHub account."
@@ -119,7 +124,7 @@ class Settings(BaseSettings):
     host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container is reached from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
 
-    @field_validator("triage_data_dir", "github_private_key_path")
+    @field_validator("triage_data_dir", "github_private_key_path", "triage_config")
     @classmethod
     def _home(cls, value: Path | None) -> Path | None:
         """No shell has seen what stands in a ``.env``."""

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from bot.cli import cli
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
+from bot.operator_config.model import GitHubIssues, SearxNG, Specialists, Tavily, ToolConfig, Web, operator_schema
 from bot.repo_config.model import RepositoryConfig, config_schema
 from bot.report.document import result_schema
 from bot.settings import Settings
@@ -31,10 +32,12 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "cli.md": "\n".join(_cli()),
         DOCS / "configuration.md": "\n".join(_configuration()),
+        DOCS / "operator.md": "\n".join(_operator()),
         DOCS / "settings.md": "\n".join(_settings()),
         DOCS / "measures.md": "\n".join(_measures()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
+        DOCS / "schema" / "operator.yml.json": _json(operator_schema()),
         DOCS / "report.svg": draw(),
     }
 
@@ -66,6 +69,30 @@ ignore_paths: ["vendor/**"]
 def _configuration() -> Iterator[str]:
     yield _CONFIGURATION
     yield from _keys(RepositoryConfig, "")
+    yield ""
+
+
+_OPERATOR = """\
+# The operator's file
+
+This page is generated from the [schema](schema/operator.yml.json); [tools.md](tools.md) says what it is for.
+
+`TRIAGE_CONFIG` names the file. It is read once, at the start: every fault is said at once, each with its line, and
+`triage config check --operator FILE` says the same without starting anything. `${NAME}` in headers, in `env` and in
+`api_key` stands for an environment variable. A file that lies in the repository which is looked at is refused.
+
+| Key | Default | What it means |
+|---|---|---|"""
+
+
+def _operator() -> Iterator[str]:
+    yield _OPERATOR
+    yield from _keys(ToolConfig, "tools.<name>.")
+    yield from _keys(Web, "web.")
+    yield from _keys(GitHubIssues, "web.github_issues.")
+    yield from _keys(SearxNG, "web.searxng.")
+    yield from _keys(Tavily, "web.tavily.")
+    yield from _keys(Specialists, "specialists.")
     yield ""
 
 
@@ -114,9 +141,12 @@ def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
         if isinstance(default, BaseModel):
             yield from _keys(type(default), f"{prefix}{name}.")
             continue
-        shown = json.dumps(list(default) if isinstance(default, tuple) else default)
+        if field.is_required():
+            shown = "needed"
+        else:
+            shown = f"`{json.dumps(list(default) if isinstance(default, tuple) else default)}`"
         meaning = " ".join((field.description or "").split()).replace("``", "`")
-        yield f"| `{prefix}{name}` | `{shown}` | {meaning} |"
+        yield f"| `{prefix}{name}` | {shown} | {meaning} |"
 
 
 def _json(schema: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from nodes.context import Case, Context, Judged
 from nodes.evidence import NumberedEvidence
+from nodes.guards import may_be_asked
 from nodes.state import BugTriageState, Metrics, TraceEntry
 
 
@@ -27,6 +28,7 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         search_confidence=state.search_confidence,
         language=context.language,
         forms=await context.code.forms(),
+        sources=tuple(info for info in context.outside.infos if may_be_asked(state, info.name)),
     )
 
 

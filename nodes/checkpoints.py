@@ -26,6 +26,7 @@ _STORED = {
         "Metrics",
         "Progress",
         "RetryReason",
+        "Timing",
         "TraceEntry",
         "Usage",
     ),
@@ -33,6 +34,7 @@ _STORED = {
     "nodes.report": (
         "CitationAudit",
         "Evaluation",
+        "OutsideSource",
         "RelatedIssue",
         "Suspect",
         "SuspectChange",

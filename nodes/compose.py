@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from nodes.brains.rules.kind import taken_for
 from nodes.context import Case
 from nodes.evidence import Evidence
-from nodes.report import Evaluation, Kind, NotFoundReason, Suspect, TriageReport
+from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
+from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
 from nodes.trust.citations import Checked
 from nodes.trust.echo import names
 from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate
+from nodes.trust.secrets import mask
 
 SHORT_TEXT = 12
 """Words of prose below which an issue without code or errors says too little to search by."""
@@ -38,6 +40,7 @@ def compose(
         suspects=found,
         missing=tuple(dict.fromkeys((*draft.missing, *_unanswered(state)))),
         ruled_out=draft.ruled_out,
+        outside=_outside(case),
         how_to_confirm=draft.how_to_confirm,
         labels=draft.labels,
         tried=_tried(state),
@@ -55,7 +58,8 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float = 0
     """The report as it leaves: below the gate, or what maintainers ask for, it claims no cause and says why."""
     review = gate.outcome != "accept"
     if report.kind == "security":
-        return report.model_copy(update={"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": ""})
+        silenced = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "outside": ()}
+        return report.model_copy(update=silenced)
     sure = report.confidence >= max(LOW_CONFIDENCE, claim_from)
     may_claim = not review and sure and report.root_cause and report.suspects
     if may_claim:
@@ -122,22 +126,43 @@ def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case
     )
 
 
+def _outside(case: Case) -> tuple[OutsideSource, ...]:
+    """What was found outside and judged to bear on the issue, best first."""
+    found = [item for item in case.evidence if item.evidence.kind in OUTSIDE]
+    found.sort(key=lambda item: -item.evidence.score)
+    return tuple(
+        OutsideSource(
+            title=mask(item.evidence.quote.partition("\n")[0])[:120],
+            address=(item.evidence.locator.url or "")[:300],
+            found_by=next(iter(item.evidence.reasons), "").removeprefix("from ")[:80],
+            evidence=item.id,
+        )
+        for item in found[:MOST_NAMES]
+    )
+
+
 def _unanswered(state: BugTriageState) -> tuple[str, ...]:
     return tuple(exchange.question for exchange in state.human_exchanges if exchange.answer is None)
 
 
 def _tried(state: BugTriageState) -> tuple[str, ...]:
     """What was looked at, in words, from the trace."""
-    return tuple(filter(None, (_attempt(entry) for entry in state.trace)))[:6]
+    return tuple(filter(None, (_attempt(entry, state) for entry in state.trace)))[:6]
 
 
-def _attempt(entry: TraceEntry) -> str | None:
+def _answer(entry: TraceEntry) -> str:
+    return "no answer" if entry.decision == "failed" else _count(entry, "results", "result")
+
+
+def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
     if entry.node == "codebase_search":
         wider = " with a wider query" if entry.counts.get("augmented") else ""
         found = f"{_count(entry, 'candidates', 'place')} strong enough to look at"
         return f"Searched the code{wider}: {found}{_looked_up(entry)}."
     if entry.node == "web_search":
-        return f"Searched outside the repository: {_count(entry, 'results', 'result')}."
+        return f"Searched outside the repository: {_answer(entry)}."
+    if entry.node in state.tools:
+        return f"Asked {entry.node}: {_answer(entry)}."
     if entry.node == "investigator" and not entry.error:
         return f"Read the issue: {_count(entry, 'traces', 'stack trace')}, {_count(entry, 'errors', 'error message')}."
     return None

@@ -15,6 +15,8 @@ from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
 from nodes.search.similar import PastIndex
 from nodes.search.types import Lookup, Query, Ranking
+from nodes.sources import SourcePort
+from nodes.sources.route import SourceInfo
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
 J = TypeVar("J")
@@ -44,6 +46,9 @@ class CodePort(Protocol):
 
     async def forms(self) -> tuple[IssueForm, ...]:
         """What the repository asks a reporter for, at the commit."""
+
+    async def text(self, path: str) -> str | None:
+        """A whole text file, or None where there is none, or none of a size to read."""
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         """As many of these lines as are short enough to quote, or None where there is no such text file."""
@@ -104,13 +109,6 @@ class EvidencePort(Protocol):
         """What is known of these keys; a lost one is absent."""
 
 
-class WebPort(Protocol):
-    """Search outside the repository."""
-
-    async def search(self, query: str, limit: int) -> Sequence[Evidence]:
-        """Results as evidence with addresses; none where nothing was found."""
-
-
 @dataclass(frozen=True, slots=True)
 class Signal:
     """Something a person said while the run was in flight."""
@@ -143,6 +141,30 @@ class Listener(Protocol):
 
     def __call__(self, node: str, message: str) -> None:
         """Receive one line about what a node is doing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds that a specialist has beside others; then the run goes on without it."""
+
+    outside: float = 30.0
+    code: float = 300.0
+    """Of the code search, which alone has no limit: it is what everything falls back to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What may be asked outside the repository: what the operator configured, and nothing else."""
+
+    web: SourcePort | None = None
+    tools: Mapping[str, SourcePort] = field(default_factory=dict)
+    """By name; the web search is none of them."""
+    patience: Patience = Patience()
+
+    @property
+    def infos(self) -> tuple[SourceInfo, ...]:
+        """What a brain may know of it, the web search first."""
+        return tuple(SourceInfo.of(source) for source in (*filter(None, (self.web,)), *self.tools.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +206,8 @@ class Case:
     """In which a model writes."""
     forms: tuple[IssueForm, ...] = ()
     """What the repository asks a reporter for."""
+    sources: tuple[SourceInfo, ...] = ()
+    """What may be asked outside, now and in this run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +271,7 @@ class Context:
     """What everything falls back to."""
     signals: SignalPort
     renderer: Renderer
-    web: WebPort | None = None
+    outside: Outside = Outside()
     past: PastPort | None = None
     """None where nothing is known of earlier issues."""
     listener: Listener = field(default=lambda _node, _message: None)

@@ -11,6 +11,7 @@ from nodes.case import load_case, spent, traced
 from nodes.context import Case, Context, Judged
 from nodes.guards import progress
 from nodes.judgements import Audit
+from nodes.sources import OUTSIDE
 from nodes.state import AgentFinding, BugTriageState, CriticVerdict, Update
 from nodes.trust.statements import cited_in
 
@@ -71,10 +72,13 @@ async def _unreadable(case: Case, context: Context) -> list[str]:
 
 
 def _grounded(judged: Judged[Audit], case: Case) -> tuple[str, ...]:
-    """A model may contradict with evidence only: what it merely thinks would hold a sound report back."""
+    """A model may contradict with evidence only: what it merely thinks would hold a sound report back.
+
+    Nor does what strangers say outside the repository hold one back.
+    """
     if judged.judged_by == "rules":
         return judged.value.contradictions
-    gathered = {item.id for item in case.evidence}
+    gathered = {item.id for item in case.evidence if item.evidence.kind not in OUTSIDE}
     return tuple(said for said in judged.value.contradictions if gathered & set(cited_in(said)))
 
 

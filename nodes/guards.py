@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, get_args
 
-from nodes.state import MAX_QUESTIONS, BugTriageState, NodeName, Progress, Specialist
+from nodes.state import MAX_BESIDE, MAX_QUESTIONS, BugTriageState, NodeName, Progress, Specialist
 
 ROUNDS_FOR_A_QUESTION = 3
 """Rounds that must be left when a question is put, so that its answer can still change the report."""
 MAX_SEARCHES = 2
+MAX_CALLS = 2
+"""Times that a run asks one tool."""
+NOTHING_JOINED = "nothing joined"
+"""What the trace says where no specialist of a round had an answer."""
 
 
 class Route(NamedTuple):
@@ -147,12 +151,34 @@ def progress(state: BugTriageState) -> Progress:
     )
 
 
-def companions(state: BugTriageState, node: NodeName, wanted: Iterable[Specialist]) -> tuple[Specialist, ...]:
-    """Which further specialists may run beside ``node`` (SPEC section 4)."""
+def companions(state: BugTriageState, node: NodeName, wanted: Iterable[str]) -> tuple[str, ...]:
+    """Which further specialists and tools may run beside ``node`` (SPEC section 4)."""
     if node not in get_args(Specialist):
         return ()
-    allowed = {"codebase_search": may_search(state), "web_search": state.web_configured}
-    return tuple(name for name in dict.fromkeys(wanted) if name != node and allowed[name])
+    return tuple(name for name in dict.fromkeys(wanted) if name != node and may_run_beside(state, name))[:MAX_BESIDE]
+
+
+def may_run_beside(state: BugTriageState, name: str) -> bool:
+    """May a decision name this specialist or tool to run beside another?"""
+    return may_search(state) if name == "codebase_search" else may_be_asked(state, name)
+
+
+def may_be_asked(state: BugTriageState, name: str) -> bool:
+    """Is this source configured, and a tool not asked so often that asking again would be the same question?"""
+    if name == "web_search":
+        return state.web_configured
+    return name in state.tools and sum(entry.node == name for entry in state.trace) < MAX_CALLS
+
+
+def all_failed(state: BugTriageState) -> bool:
+    """Did everything that ran beside each other fail, so that the general search is due (SPEC section 4)?"""
+    last = state.trace[-1] if state.trace else None
+    return last is not None and last.node == "join" and last.decision == NOTHING_JOINED and may_search(state)
+
+
+def is_simple(state: BugTriageState) -> bool:
+    """Is there nothing to look for in the code? A maintainer who redirects wants it looked at all the same."""
+    return state.tier == "simple" and not state.redirect_instructions
 
 
 def settled(state: BugTriageState) -> Route | None:

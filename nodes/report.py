@@ -93,6 +93,18 @@ class RelatedIssue(Part):
     """Set by the program alone: it was read again, it exists, and it says what the reason says."""
 
 
+class OutsideSource(Part):
+    """What was found outside the repository and seems to speak of the same failure. Nobody checked that it is true."""
+
+    title: Line = ""
+    address: Line = ""
+    """Of a page, or ``mcp:<tool>/<id>``."""
+    found_by: Line = ""
+    """The provider or tool."""
+    evidence: str = ""
+    """Its short number in this report."""
+
+
 class Ticket(Part):
     """A draft for a tracker."""
 
@@ -152,6 +164,8 @@ class TriageReport(Part):
     no_suspect_change: Line = ""
     """Why no change is suspected."""
     related: tuple[RelatedIssue, ...] = ()
+    outside: tuple[OutsideSource, ...] = ()
+    """Related at most, never the ground of a claim."""
     missing: tuple[Line, ...] = ()
     """Information that would help and is not in the issue."""
     ruled_out: tuple[Line, ...] = ()

@@ -9,12 +9,21 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, StateSnapshot
 
-from nodes.context import Context
+from nodes.context import Context, Outside
 from nodes.graph import RECURSION_LIMIT, Graph
+from nodes.sources.harm import is_harmful
 from nodes.state import Answer, BugTriageState, HumanExchange, TraceEntry
 
 _HANDLER = "__error_handler__"
 """How LangGraph's name for what runs in a broken node's place begins."""
+
+
+_CLOSED = TraceEntry(
+    node="outside",
+    decision="not asked",
+    reason="The issue gives orders: nothing outside the repository is asked about it.",
+    guard="harmful_request",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +122,24 @@ def _waiting(snapshot: StateSnapshot) -> Waiting:
     return Waiting(exchange, BugTriageState.model_validate(snapshot.values))
 
 
-def initial_state(title: str, body: str, *, repository: str, sha: str, web: bool = False) -> BugTriageState:
-    """Where a run starts: every field that a checkpoint must carry is set, the version among them."""
+def initial_state(
+    title: str, body: str, *, repository: str, sha: str, outside: Outside | None = None
+) -> BugTriageState:
+    """Where a run starts: every field that a checkpoint must carry is set, the version among them.
+
+    An issue that gives orders instead of describing something reaches nothing outside (seed 003).
+    """
     defaults = BugTriageState()
+    outside = outside or Outside()
+    configured = outside.web is not None or bool(outside.tools)
+    closed = configured and is_harmful(f"{title}\n{body}")
     return BugTriageState(
         issue_title=title[:300],
         issue_body=body[:4_000],
         repository=repository,
         sha=sha,
-        web_configured=web,
+        web_configured=outside.web is not None and not closed,
+        tools=() if closed else tuple(outside.tools),
+        trace=(_CLOSED,) if closed else (),
         schema_version=defaults.schema_version,
     )

@@ -28,6 +28,10 @@ ROUNDS_LIMIT = MAX_ITERATIONS + MAX_QUESTIONS * ROUNDS_PER_ANSWER + MAX_REDIRECT
 
 NodeName = Literal["investigator", "codebase_search", "web_search", "critic", "human_input", "writer", "end"]
 Specialist = Literal["codebase_search", "web_search"]
+"""What may be a next node and run beside others; configured tools only run beside one of them."""
+MAX_BESIDE = 3
+"""Specialists beside the next node; the newest findings must stay whole until their evidence is numbered."""
+ToolName = Annotated[str, StringConstraints(max_length=40)]
 Tier = Literal["simple", "medium", "complex"]
 
 Short = Annotated[str, StringConstraints(max_length=300)]
@@ -107,7 +111,17 @@ class SupervisorDecision(BaseModel):
     question_context: str | None = Field(max_length=600)
     confidence: float = Field(ge=0, le=1)
     question_options: tuple[str, ...] = Field(default=(), max_length=3)
-    also: tuple[Specialist, ...] = ()
+    also: tuple[ToolName, ...] = Field(default=(), max_length=8)
+
+
+class Timing(Value):
+    """When something ran; never part of what is compared."""
+
+    started: float
+    """Seconds since 1970."""
+    ended: float
+    overlap_ms: int | None = None
+    """Of specialists that ran beside each other: how long two or more of them did."""
 
 
 class TraceEntry(Value):
@@ -127,6 +141,8 @@ class TraceEntry(Value):
     iteration: int = 0
     duration_ms: int = 0
     """Wall time; never part of what is compared."""
+    timing: Timing | None = None
+    """Of what ran beside others."""
 
 
 class RetryReason(Value):
@@ -240,7 +256,10 @@ class BugTriageState(Value):
     report: TriageReport | None = None
     best_draft: TriageReport | None = None
     next_node: NodeName | None = None
-    also: tuple[Specialist, ...] = ()
+    also: tuple[str, ...] = ()
+    """Specialists and tools that run beside ``next_node``."""
+    branch: str = ""
+    """Which of them this is, in the state that it is given; empty everywhere else."""
     supervisor_reasoning: Long = ""
     supervisor_confidence: float = 0.0
     retry_count: int = 0
@@ -260,6 +279,8 @@ class BugTriageState(Value):
     marks: Marks = Marks()
     web_configured: bool = False
     """Whether there is anything to search the web with."""
+    tools: tuple[ToolName, ...] = ()
+    """Names of the tools that may be asked in this run."""
     schema_version: int = _CURRENT_SCHEMA_VERSION
 
     @field_validator("max_retries", mode="before")
@@ -283,7 +304,7 @@ class Update(TypedDict, total=False):
     report: TriageReport | None
     best_draft: TriageReport | None
     next_node: NodeName
-    also: tuple[Specialist, ...]
+    also: tuple[str, ...]
     supervisor_reasoning: str
     supervisor_confidence: float
     retry_count: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable
 
 from langgraph.runtime import Runtime
 
@@ -12,10 +11,10 @@ from nodes import guards
 from nodes.brains import judge
 from nodes.case import load_case, spent
 from nodes.context import Context, Judged
+from nodes.sources import OUTSIDE, source_of
 from nodes.state import (
     MAX_REDIRECTS,
     ROUNDS_PER_REDIRECT,
-    AgentFinding,
     BugTriageState,
     HumanExchange,
     Marks,
@@ -36,12 +35,13 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
     decision, guard = _askable(now, judged.value)
     route = guards.route(now.model_copy(update={"next_node": decision.next_node}))
     also = guards.companions(now, route.node, decision.also)
-    runtime.context.listener("supervisor", f"next: {route.node}")
+    beside = f" Beside it: {', '.join(also)}." if also else ""
+    runtime.context.listener("supervisor", f"next: {' and '.join((route.node, *also))}")
     entry = TraceEntry(
         node="supervisor",
         decision=route.node,
         confidence=decision.confidence,
-        reason=decision.reasoning[:300],
+        reason=f"{decision.reasoning[: 300 - len(beside)]}{beside}",
         guard=route.guard or guard,
         judged_by=judged.judged_by,
         error=judged.fallback,
@@ -68,7 +68,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
 
 async def _take_stock(state: BugTriageState, context: Context) -> Update:
     """Number the evidence that has joined, note how far a search got, and read what people said since."""
-    evidence = _numbered(state.evidence, state.findings)
+    evidence = await _numbered(state, context)
     stock: Update = {"evidence": evidence}
     searched = "codebase_search" in (state.next_node, *state.also)
     if searched:
@@ -84,8 +84,27 @@ async def _take_stock(state: BugTriageState, context: Context) -> Update:
     return stock
 
 
-def _numbered(known: tuple[str, ...], findings: Iterable[AgentFinding]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*known, *(key for finding in findings for key in finding.evidence))))
+async def _numbered(state: BugTriageState, context: Context) -> tuple[str, ...]:
+    """All evidence in the order of its numbers: the code search has cited its own by the next ones already."""
+    findings = sorted(state.findings, key=lambda finding: finding.agent_name != "codebase_search")
+    ordered = (key for finding in findings for key in finding.evidence)
+    keys = tuple(dict.fromkeys((*state.evidence, *ordered)))
+    asked_outside = state.web_configured or state.tools
+    return await _without_twins(state.evidence, keys, context) if asked_outside else keys
+
+
+async def _without_twins(known: tuple[str, ...], keys: tuple[str, ...], context: Context) -> tuple[str, ...]:
+    """Leave out new evidence from outside that says what another says, or stands where another stands."""
+    gathered = await context.evidence.get(keys)
+    seen: set[str] = set()
+    kept = []
+    for key in keys:
+        item = gathered.get(key)
+        marks = set() if item is None or item.kind not in OUTSIDE else {source_of(item), item.quote}
+        if key in known or not marks & seen:
+            kept.append(key)
+        seen |= marks
+    return tuple(kept)
 
 
 async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorDecision]:
@@ -94,6 +113,10 @@ async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorD
         return Judged(_decision(settled.node, "Every decision leads here."))
     if state.retry_pending:
         return Judged(_decision("codebase_search", "The draft did not pass the quality gate: search wider."))
+    if guards.all_failed(state):
+        return Judged(_decision("codebase_search", "No specialist had an answer: the general search runs."))
+    if guards.is_simple(state):
+        return Judged(_decision("writer", "Nothing in this issue calls for a look at the code."))
     case = await load_case(state, context)
     return await judge(context, case, lambda brain: brain.decide(case))
 
@@ -128,7 +151,7 @@ def _exchange(decision: SupervisorDecision) -> HumanExchange:
     )
 
 
-def _mark(state: BugTriageState, nodes: tuple[NodeName, ...]) -> Marks:
+def _mark(state: BugTriageState, nodes: tuple[str, ...]) -> Marks:
     marks = state.marks
     if "codebase_search" in nodes and not guards.is_exempt(state):
         marks = marks.model_copy(update={"searches": marks.searches + 1})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodes.context import Case, Context, Judged, ModelError, Signal
+from nodes.context import Case, Context, Judged, ModelError, Outside, Patience, Signal
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
@@ -17,6 +17,7 @@ from nodes.search.history.types import History, Spot
 from nodes.search.paths import PathIndex
 from nodes.search.stacktraces import find_traces
 from nodes.search.types import FileHit, Location, Lookup, Passage, Query, Ranking, Reason
+from nodes.sources import Found, Inquiry
 from nodes.state import SupervisorDecision
 
 SHA = "a" * 40
@@ -78,6 +79,9 @@ class FakeCode:
     async def forms(self) -> tuple[IssueForm, ...]:
         return self.asks
 
+    async def text(self, path: str) -> str | None:
+        return "\n".join(self.files[path]) if path in self.files else None
+
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         if path not in self.files:
             return None
@@ -136,9 +140,16 @@ class FakeWeb:
     results: tuple[Evidence, ...] = ()
     queries: list[str] = field(default_factory=list)
 
-    async def search(self, query: str, limit: int) -> Sequence[Evidence]:
-        self.queries.append(query)
-        return self.results[:limit]
+    name: str = "web_search"
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    before: Callable[[], Awaitable[None] | None] = lambda: None
+
+    async def ask(self, inquiry: Inquiry, limit: int) -> Found:
+        self.queries.append(inquiry.text)
+        if (waiting := self.before()) is not None:
+            await waiting
+        return Found(self.results[:limit])
 
 
 @dataclass
@@ -224,5 +235,8 @@ def context(brain: Any = None, **ports: Any) -> Context:
         "signals": FakeSignals(),
         "renderer": FakeRenderer(),
     }
+    web, tools = ports.pop("web", None), ports.pop("tools", ())
+    patience = ports.pop("patience", Patience())
+    given |= {"outside": Outside(web, {tool.name: tool for tool in tools}, patience)}
     given |= ports
     return Context(**{"facts": read_facts(given["title"], given["body"]), **given})

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from bot.operator_config import OperatorConfig
 
 
 @click.group("config")
@@ -14,11 +18,16 @@ def command() -> None:
     """Check a repository's .github/triage.yml, or print its JSON Schema."""
 
 
+_OPERATOR = click.option("--operator", is_flag=True, help="The operator's file (TRIAGE_CONFIG) instead.")
+
+
 @command.command("check")
 @click.argument("file", type=click.Path(path_type=Path), default=Path(".github/triage.yml"))
-def check(file: Path) -> None:
+@_OPERATOR
+def check(file: Path, *, operator: bool) -> None:
     """Name every fault of FILE with its line; exit 1 if there is one."""
     from bot.errors import UserError  # noqa: PLC0415
+    from bot.operator_config import read_operator_config  # noqa: PLC0415
     from bot.repo_config import ConfigError, read_config  # noqa: PLC0415  --help needs no pydantic
 
     try:
@@ -26,17 +35,25 @@ def check(file: Path) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: cannot be read as text ({type(error).__name__})") from error
     try:
-        config = read_config(text)
+        said = _operators(read_operator_config(text)) if operator else f"mode {read_config(text).mode}"
     except ConfigError as error:
         for fault in error.faults:
             click.echo(f"{file}:{fault.line}: {fault.says}")
         sys.exit(1)
-    click.echo(f"{file}: sound; mode {config.mode}")
+    click.echo(f"{file}: sound; {said}")
+
+
+def _operators(config: OperatorConfig) -> str:
+    web = [name for name in type(config.web).model_fields if getattr(getattr(config.web, name), "enabled", False)]
+    named = [name for name, tool in config.tools.items() if tool.enabled]
+    return f"tools: {', '.join(named) or 'none'}; web search: {', '.join(web) or 'none'}"
 
 
 @command.command("schema")
-def schema() -> None:
+@_OPERATOR
+def schema(*, operator: bool) -> None:
     """Print the JSON Schema of .github/triage.yml, for editors."""
+    from bot.operator_config.model import operator_schema  # noqa: PLC0415
     from bot.repo_config.model import config_schema  # noqa: PLC0415
 
-    click.echo(json.dumps(config_schema(), indent=2, sort_keys=True))
+    click.echo(json.dumps(operator_schema() if operator else config_schema(), indent=2, sort_keys=True))

@@ -16,6 +16,7 @@ from bot.dotenv import ignored_settings
 
 if TYPE_CHECKING:
     from bot.cli.questions import Questions
+    from bot.operator_config import OperatorConfig
     from bot.report.explain import Account
     from bot.settings import Settings
     from nodes.context import PastPort
@@ -73,6 +74,7 @@ def command(
     Stop it with Ctrl-C whenever you like: the same command goes on from there.
     """
     given = read_issue(issue, text, title)
+    from bot.operator_config import load_operator_config  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415  --help needs no pydantic
 
     settings = load_settings(repo)
@@ -85,9 +87,10 @@ def command(
 
         check_brain(settings)
     past = _past(issues)
+    operator = load_operator_config(settings.triage_config, repo)
     progress = Progress(verbose=verbose)
     try:
-        account = _triage(repo, rev, given, settings, progress, interactive=interactive, past=past)
+        account = _triage(repo, rev, given, settings, progress, interactive=interactive, past=past, operator=operator)
     except KeyboardInterrupt:
         progress.clear()
         click.echo("stopped; the same command goes on from here", err=True)
@@ -105,24 +108,29 @@ def _triage(
     *,
     interactive: bool,
     past: PastPort | None,
+    operator: OperatorConfig,
 ) -> Account:
     from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
-    from bot.local import triage  # noqa: PLC0415
+    from bot.local import open_outside, triage  # noqa: PLC0415
 
     engine, sha = open_engine(repo, rev, Storage(settings.triage_data_dir, settings.triage_cache_mb), progress.phase)
     questions: Questions = Questions(progress, interactive=interactive)
-    return asyncio.run(
-        triage(
-            engine,
-            sha,
-            title=given.title,
-            body=given.body,
-            settings=settings,
-            ask=questions.ask,
-            listener=progress.node,
-            past=past,
-        )
-    )
+
+    async def run() -> Account:
+        async with open_outside(settings, operator) as outside:
+            return await triage(
+                engine,
+                sha,
+                title=given.title,
+                body=given.body,
+                settings=settings,
+                ask=questions.ask,
+                listener=progress.node,
+                past=past,
+                outside=outside,
+            )
+
+    return asyncio.run(run())
 
 
 def _past(file: str | None) -> PastPort | None:

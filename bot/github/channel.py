@@ -53,6 +53,10 @@ class Channel:
         """Count a write that is about to be sent, or raise RateLimitedError."""
         await self._writes.take(self._installation, share)
 
+    async def search(self, path: str, params: Mapping[str, str | int]) -> httpx.Response:
+        """Send a search; its own limit is another than that of all other calls, which it does not quieten."""
+        return await self._authorized("GET", path, (), WRITE_ISSUES, params=params)
+
     async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
         """The pages of a list, a bounded number of them."""
         for number in range(1, _PAGES + 1):

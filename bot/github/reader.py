@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from bot.errors import GoneError
+from bot.github.search import found_issues, issue_search
 from bot.github.session import Session
-from bot.github.values import MAX_BODY, text
+from bot.github.values import MAX_BODY, Json, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,30 @@ class ReadIssue:
     created_at: str
     """As GitHub writes it, such as ``2024-01-01T00:00:00Z``."""
     is_pull_request: bool
+
+
+class IssueFinder:
+    """GitHub's search of issues, with a person's token."""
+
+    def __init__(self, *, api_url: str, token: str) -> None:
+        """Search at an API's address."""
+        self._authorization = f"Bearer {token}"
+        self._session = Session(app_id="", private_key="", api_url=api_url)
+
+    async def search_issues(self, query: str, limit: int) -> list[Json]:
+        """Issues anywhere that the token may see, best first, as GitHub describes them.
+
+        Raises:
+            BotError: GitHub cannot be reached, or does not let us.
+        """
+        params = issue_search(query, limit)
+        return found_issues(
+            await self._session.send("GET", "/search/issues", authorization=self._authorization, params=params)
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._session.aclose()
 
 
 class IssueReader:

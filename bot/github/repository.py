@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.github.channel import Channel
+from bot.github.search import found_issues, issue_search
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
 from bot.limits import Share
@@ -75,6 +76,10 @@ class RepositoryClient:
         params: dict[str, str | int] = {"state": "all", "sort": "created", "direction": "desc"}
         items, more = await self._channel.page(f"{self._base}/issues", params, page)
         return [issue_of(item, self._repository) for item in items if not item.get("pull_request")], more
+
+    async def search_issues(self, query: str, limit: int) -> list[Json]:
+        """Issues anywhere that the installation's token may see, best first, as GitHub describes them."""
+        return found_issues(await self._channel.search("/search/issues", issue_search(query, limit)))
 
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """All comments, oldest first."""

@@ -83,6 +83,8 @@ class RepositoryConfig(Section):
     limits: Limits = Limits()
     earlier_issues: bool = True
     """``false`` names no duplicates and no related issues, and nothing is learnt of earlier ones."""
+    outside: bool = True
+    """``false`` keeps issue texts from web searches and tools: nothing outside the repository is asked."""
     opt_out_label: Label = "triage: skip"
     """An issue with this label is left alone."""
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")] = "en"

@@ -1,19 +1,15 @@
-"""YAML text in, a configuration out, or every fault with its line."""
+"""The text of a ``.github/triage.yml`` in, a configuration out, or every fault with its line."""
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import get_args
 
-import yaml
-from pydantic import ValidationError
-
-from bot.errors import BotError
 from bot.repo_config.model import CommandName, LabelName, Labels, Limits, RepositoryConfig
+from bot.yaml_file import ConfigError, ConfigFault, compose, read_yaml, values_of
 
-MAX_TEXT = 65_536
-_MAX_DEPTH = 8
+__all__ = ["ConfigError", "ConfigFault", "read_config", "wants_comments"]
+
 _KNOWN = {
     "": tuple(RepositoryConfig.model_fields),
     "labels": tuple(Labels.model_fields),
@@ -23,52 +19,20 @@ _KNOWN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFault:
-    """What is wrong, and where."""
-
-    line: int
-    """1-based."""
-    says: str
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.says}"
-
-
-class ConfigError(BotError):
-    """The text is not a configuration; it names everything that is wrong with it."""
-
-    def __init__(self, faults: tuple[ConfigFault, ...]) -> None:
-        super().__init__("; ".join(map(str, faults)))
-        self.faults = faults
-
-
 def read_config(text: str) -> RepositoryConfig:
     """Read a file's text; an empty one means the defaults.
 
     Raises:
         ConfigError: it names each fault with its line.
     """
-    root = _compose(text)
-    if root is None or root.tag == "tag:yaml.org,2002:null":
-        return RepositoryConfig()
-    faults: list[ConfigFault] = []
-    values = _values(root, faults, 0)
-    if not faults and not isinstance(values, dict):
-        faults.append(ConfigFault(1, "a mapping of keys to values is needed"))
-    if faults:
-        raise ConfigError(tuple(faults))
-    try:
-        return RepositoryConfig.model_validate(values, strict=False)
-    except ValidationError as error:
-        raise ConfigError(tuple(_fault(root, fault) for fault in error.errors())) from error
+    return read_yaml(text, RepositoryConfig, _known)
 
 
 def wants_comments(text: str) -> bool:
     """Does a faulty file, as far as it can be read, let us comment? One that cannot be read at all does not."""
     try:
-        root = _compose(text)
-        values = _values(root, [], 0) if root is not None else {}
+        root = compose(text)
+        values = values_of(root, []) if root is not None else {}
     except ConfigError:
         return False
     return (
@@ -76,80 +40,5 @@ def wants_comments(text: str) -> bool:
     )
 
 
-def _compose(text: str) -> yaml.Node | None:
-    if len(text) > MAX_TEXT:
-        raise ConfigError((ConfigFault(1, f"longer than {MAX_TEXT} characters"),))
-    try:
-        _refuse_aliases(text)
-        return yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError((ConfigFault(line, f"not YAML: {error.problem or error.context}"),)) from error
-    except yaml.YAMLError as error:
-        raise ConfigError((ConfigFault(1, "not YAML: a character that it does not allow"),)) from error
-
-
-def _refuse_aliases(text: str) -> None:
-    """A few aliases of aliases would grow to any size; depth is bounded for the same reason."""
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        line = event.start_mark.line + 1 if event.start_mark else 1
-        if isinstance(event, yaml.AliasEvent):
-            raise ConfigError((ConfigFault(line, "aliases are not allowed"),))
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > _MAX_DEPTH:
-            raise ConfigError((ConfigFault(line, "nested too deeply"),))
-
-
-def _values(node: yaml.Node, faults: list[ConfigFault], depth: int) -> Any:
-    """Plain values of a node; keys that stand twice are faults, since one of them would silently win."""
-    if isinstance(node, yaml.SequenceNode):
-        return tuple(_values(item, faults, depth + 1) for item in node.value)
-    if not isinstance(node, yaml.MappingNode):
-        return _scalar(node)
-    values: dict[str, Any] = {}
-    for key, value in node.value:
-        name = str(key.value)
-        if name in values:
-            faults.append(ConfigFault(key.start_mark.line + 1, f"`{_short(name)}` stands twice"))
-        values[name] = _values(value, faults, depth + 1)
-    return values
-
-
-def _scalar(node: yaml.Node) -> Any:
-    """Text, numbers and booleans; a date stays the text it is written as."""
-    if node.tag in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:null") or (
-        node.tag == "tag:yaml.org,2002:int" and str(node.value).lstrip("+-").isdecimal() and len(node.value) < 20
-    ):
-        return yaml.SafeLoader("").construct_object(node)
-    return str(node.value)
-
-
-def _fault(root: yaml.Node, fault: Any) -> ConfigFault:
-    where = [part for part in fault["loc"] if part != "[key]"]
-    line = _line(root, where)
-    name = _short(str(where[-1])) if where else ""
-    if fault["type"] in ("extra_forbidden", "literal_error") and ("[key]" in fault["loc"] or "extra" in fault["type"]):
-        close = difflib.get_close_matches(name, _KNOWN.get(".".join(map(str, where[:-1])), ()), 1)
-        return ConfigFault(line, f"unknown key `{name}`" + (f"; did you mean `{close[0]}`?" if close else ""))
-    return ConfigFault(line, f"`{'.'.join(_short(str(part)) for part in where)}`: {fault['msg']}")
-
-
-def _line(root: yaml.Node, where: list[Any]) -> int:
-    """The line of the key or item that a path leads to, or of what encloses it."""
-    node, line = root, root.start_mark.line
-    for part in where:
-        if isinstance(node, yaml.MappingNode):
-            found = next((pair for pair in node.value if str(pair[0].value) == str(part)), None)
-            if found is None:
-                break
-            line, node = found[0].start_mark.line, found[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-            node = node.value[part]
-            line = node.start_mark.line
-    return line + 1
-
-
-def _short(name: str) -> str:
-    """A name from the file as it can be shown: on one line, without what would end a code span."""
-    return "".join(c for c in name if c.isprintable() and c != "`")[:40]
+def _known(path: Sequence[str]) -> Sequence[str]:
+    return _KNOWN.get(".".join(path), ())

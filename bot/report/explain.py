@@ -23,6 +23,7 @@ _SECTION = 14_000
 _REASON_WORDS = 25
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for guard in GUARDS} | {
+    "harmful_request": "What gives orders instead of describing something reaches nothing outside the repository.",
     "empty_or_repeated_question": "A question must say something, and something new.",
 }
 

@@ -8,7 +8,7 @@ from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import block, code, prose
 from bot.report.words import cut
-from nodes.report import RelatedIssue, Suspect, SuspectChange, TriageReport
+from nodes.report import OutsideSource, RelatedIssue, Suspect, SuspectChange, TriageReport
 
 _REASON_WORDS = 16
 _TITLE_WORDS = 16
@@ -24,6 +24,7 @@ def maintainers(report: TriageReport, links: Links) -> str:
         sentence("How to confirm", report.how_to_confirm),
         sentence("For review", report.review_message),
         bullets("Related", map(_related, report.related)),
+        bullets("Outside this repository, not checked", map(_outside, report.outside)),
         bullets("Tried", map(prose, dict.fromkeys(report.tried))) if report.suspects or not report.not_found else "",
         f"**Labels that would fit:** {', '.join(map(code, report.labels))}" if report.labels else "",
         _owner(report),
@@ -114,6 +115,12 @@ def _quote(number: int, suspect: Suspect) -> str:
 def related_reason(issue: RelatedIssue) -> str:
     """Why another issue is named, as the end of a sentence."""
     return f": {prose(cut(issue.why, _REASON_WORDS)).rstrip('.')}." if issue.why else "."
+
+
+def _outside(source: OutsideSource) -> str:
+    # In a code span: an address that strangers gave is nothing to click on.
+    title = f" “{prose(cut(source.title, _TITLE_WORDS))}”" if source.title else ""
+    return f"{code(source.address)}{title}, by {code(source.found_by)}"
 
 
 def _related(issue: RelatedIssue) -> str:

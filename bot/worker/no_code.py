@@ -39,6 +39,10 @@ class NoCode:
         """None."""
         return ()
 
+    async def text(self, path: str) -> str | None:  # noqa: ARG002  as above
+        """Nothing."""
+        return None
+
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:  # noqa: ARG002  as above
         """Nothing."""
         return None

@@ -31,7 +31,7 @@ from bot.worker.recorder import recording
 from bot.worker.turn import Turn, body_hash
 from nodes import run as graph_run
 from nodes.checkpoints import NewerSchemaError
-from nodes.context import CodePort, Context
+from nodes.context import CodePort, Context, Outside
 from nodes.facts import read_facts
 from nodes.run import Watch, advance, initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
@@ -128,7 +128,7 @@ def _title(issue: Issue) -> str:
 async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
     """Advance until nobody has an answer; what the store knows of a question is given to the run at once."""
     context = _context(turn, seen, run, code)
-    start = await _start(turn, seen, code)
+    start = await _start(turn, seen, context)
     thread = turn.store.thread(run.number)
     async with recording(turn.store.events(run.number)) as watch:
         result = await _advance(turn, context, thread, start, watch)
@@ -187,15 +187,17 @@ def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
         facts=read_facts(issue.title, issue.body),
         language=config.language,
         claim_from=config.limits.claim_from,
+        outside=tools.sources.outside(turn.github.search_issues) if config.outside else Outside(),
         past=StoredPast(turn.store.repository.past, turn.github, turn.ref) if config.earlier_issues else None,
     )
 
 
-async def _start(turn: Turn, seen: Seen, code: CodePort) -> BugTriageState:
+async def _start(turn: Turn, seen: Seen, context: Context) -> BugTriageState:
     """Where a new run starts: with everything that people said in earlier ones."""
     issue = seen.issue
     said = [one for one in await turn.store.signals.since(0) if one.kind in ("redirect", "correction")]
-    state = initial_state(issue.title, issue.body, repository=f"{issue.ref.owner}/{issue.ref.name}", sha=code.sha)
+    repository = f"{issue.ref.owner}/{issue.ref.name}"
+    state = initial_state(issue.title, issue.body, repository=repository, sha=context.code.sha, outside=context.outside)
     return state.model_copy(
         update={
             "human_exchanges": await turn.store.repository.questions.exchanges(turn.ref.key),

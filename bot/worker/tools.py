@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from bot.github import GitHub
 from bot.mirrors import Mirrors
 from bot.server_settings import ServerSettings
+from bot.sources import Sources
 from bot.store.checkpoints import open_saver
 from bot.store.opening import open_store
 from bot.store.tables import Store
@@ -33,6 +34,8 @@ class Tools:
     graph: Graph
     checkpoints: BaseCheckpointSaver[Any]
     brains: Brains
+    sources: Sources
+    """What may be asked outside repositories."""
     bots: frozenset[str]
     """Logins of bots that the operator lets count as people, in lower case."""
 
@@ -54,6 +57,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             engines=Engines(settings.settings.triage_cache_mb * 1_000_000),
             graph=build_graph(checkpoints),
             checkpoints=checkpoints,
+            sources=Sources(settings.operator),
             brains=await stack.enter_async_context(open_brains(settings.settings, RulesBrain())),
             bots=settings.settings.bots,
         )

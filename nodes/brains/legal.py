@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from pydantic import create_model
+from pydantic import BaseModel, Field, create_model
 
-from nodes.guards import route
-from nodes.state import BugTriageState, NodeName, SupervisorDecision
+from nodes.guards import may_run_beside, route
+from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
 
 
 def legal_next_nodes(state: BugTriageState) -> tuple[NodeName, ...]:
@@ -16,7 +16,19 @@ def legal_next_nodes(state: BugTriageState) -> tuple[NodeName, ...]:
     return tuple(node for node in nodes if route(state.model_copy(update={"next_node": node})).node == node)
 
 
-def decision_schema(nodes: tuple[NodeName, ...]) -> type[SupervisorDecision]:
-    """A decision that can name only these nodes, so that a model cannot choose another."""
-    allowed = Literal[nodes]  # type: ignore[valid-type]
-    return create_model("SupervisorDecision", __base__=SupervisorDecision, next_node=(allowed, ...))
+def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tuple[str, ...]:
+    """What may run beside one of these nodes: specialists, and the tools that are configured; often nothing."""
+    beside = set(nodes) & set(get_args(Specialist))
+    names = (*get_args(Specialist), *state.tools)
+    return tuple(name for name in names if may_run_beside(state, name) and beside - {name})
+
+
+def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = ()) -> type[BaseModel]:
+    """A decision that can name only these nodes and companions, so that a model cannot choose another."""
+    own = {name: (field.annotation, field) for name, field in SupervisorDecision.model_fields.items()}
+    fields: dict[str, Any] = {**own, "next_node": (Literal[nodes], ...)}
+    del fields["also"]
+    if companions:
+        allowed: Any = Literal[companions]
+        fields["also"] = (tuple[allowed, ...], Field(default=(), max_length=8))
+    return create_model("SupervisorDecision", __doc__=SupervisorDecision.__doc__, **fields)

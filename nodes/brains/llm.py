@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from nodes.brains.briefing import build_briefing, select
-from nodes.brains.legal import decision_schema, legal_next_nodes
+from nodes.brains.legal import decision_schema, legal_companions, legal_next_nodes
 from nodes.brains.models import Models
 from nodes.brains.reader import Reader
 from nodes.brains.replies import InvalidOutput
@@ -17,8 +17,9 @@ from nodes.brains.serialise import build_supervisor_context
 from nodes.brains.structured import Message, Structured, ask_structured
 from nodes.context import Case, Judged, ModelError
 from nodes.evidence import NumberedEvidence
+from nodes.guards import may_run_beside
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
-from nodes.state import BugTriageState, Specialist, SupervisorDecision
+from nodes.state import BugTriageState, SupervisorDecision
 from prompts import Role, build_role_prompt, build_supervisor_correction, build_supervisor_system_prompt
 
 T = TypeVar("T", bound=BaseModel)
@@ -53,11 +54,14 @@ class LLMBrain:
         if len(legal) == 1:
             return Judged(_only_choice(case.state))
         model = self._models.get(self._settings.supervisor)
+        companions = legal_companions(case.state, legal)
+        tools = [(info.name, info.description) for info in case.sources if info.name in companions and info.description]
+        system = build_supervisor_system_prompt(case.language, tools)
         try:
-            answer = await ask_structured(
+            answer: Structured[BaseModel] = await ask_structured(
                 model,
-                decision_schema(legal),
-                _conversation(build_supervisor_system_prompt(case.language), build_supervisor_context(case.state)),
+                decision_schema(legal, companions),
+                _conversation(system, build_supervisor_context(case.state)),
                 reserve=lambda: self._reserve(case.state),
                 correction=build_supervisor_correction,
                 accept=SupervisorDecision,
@@ -141,12 +145,11 @@ def _only_choice(state: BugTriageState) -> SupervisorDecision:
     )
 
 
-def _plain(decision: SupervisorDecision, state: BugTriageState) -> SupervisorDecision:
+def _plain(decision: BaseModel, state: BugTriageState) -> SupervisorDecision:
     """The decision without the schema it was asked with, and without searches that cannot run."""
-    also: tuple[Specialist, ...] = tuple(
-        node for node in dict.fromkeys(decision.also) if node != "web_search" or state.web_configured
-    )
-    return SupervisorDecision(**{**decision.model_dump(), "also": also})
+    plain = SupervisorDecision(**decision.model_dump())
+    also = tuple(name for name in dict.fromkeys(plain.also) if may_run_beside(state, name))
+    return plain.model_copy(update={"also": also})
 
 
 def _known(ids: Sequence[str], shown: Sequence[NumberedEvidence]) -> tuple[str, ...]:

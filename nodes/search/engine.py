@@ -21,7 +21,7 @@ from nodes.search.features.surroundings import FirstLook, look_around
 from nodes.search.features.table import Features
 from nodes.search.fingerprint import Fingerprint, fingerprints
 from nodes.search.forms import IssueForm, read_forms
-from nodes.search.git import Repository, decode, split_lines
+from nodes.search.git import Repository, decode, is_text, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
@@ -134,6 +134,11 @@ class Engine:
     def read(self, commit: str, path: str, start: int, end: int) -> str | None:
         """Return lines verbatim (1-based, inclusive), or None where there are none such."""
         return self.repository.lines(self.commit(commit), path, start, end)
+
+    def text(self, commit: str, path: str) -> str | None:
+        """Return a whole text file, or None where there is none, or none of a size to read."""
+        content = self.repository.read_file(self.commit(commit), path)
+        return decode(content) if content is not None and is_text(content) else None
 
     def forms(self, commit: str) -> tuple[IssueForm, ...]:
         """Return the commit's own issue forms and templates."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from nodes.evidence import Evidence
+from nodes.sources import OUTSIDE
 
 TOO_ALIKE = 0.7
 """Share of a sentence's word sequences that stand in the report, from which it repeats the report."""
@@ -35,6 +36,11 @@ def only_told(cited: Iterable[Evidence]) -> bool:
     Another issue is no part of this thread: it has an address.
     """
     return all(item.kind in _TOLD and item.locator.url is None for item in cited)
+
+
+def only_outside(cited: Iterable[Evidence]) -> bool:
+    """Whether all that is cited was found outside the repository: related perhaps, but no cause by itself."""
+    return all(item.kind in OUTSIDE for item in cited)
 
 
 def names(text: str, path: str, symbol: str | None) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from nodes.evidence import Evidence
 from nodes.judgements import DraftSuspect
-from nodes.trust.echo import Said, only_told
+from nodes.sources import OUTSIDE
+from nodes.trust.echo import Said, only_outside, only_told
 from nodes.trust.support import fault_of
 
 HEDGES = (
@@ -39,13 +40,16 @@ class Ground:
         named = [self._standing[name] for name in cited]
         if cited and only_told(named):
             return "rests on the report alone"
+        if cited and only_outside(named):
+            return "rests alone on what stands outside the repository"
         if found := fault_of(statement, named, self._issue):
             return found
         return "the report says so itself" if self._said.holds(statement) else None
 
     def headline_fault(self, verdict: str) -> str | None:
         """The same for a line that cites nothing, and may name whatever stands."""
-        found = fault_of(verdict, list(self._standing.values()), self._issue)
+        inside = [item for item in self._standing.values() if item.kind not in OUTSIDE]
+        found = fault_of(verdict, inside, self._issue)
         return found or ("the report says so itself" if self._said.holds(verdict) else None)
 
     def program_reason(self, number: str) -> str:

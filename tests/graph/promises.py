@@ -88,7 +88,7 @@ async def run(script: Script) -> Ran:
         signals=FakeSignals([Signal(n + 1, "redirect", f"look at {n}") for n in range(script.redirects)]),
     )
     graph = build_graph(InMemorySaver(serde=serializer()))
-    start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA, web=script.web)
+    start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA, outside=ctx.outside)
     start = start.model_copy(update={"max_retries": script.max_retries})
     return await _drive(graph, ctx, start, list(script.answers))
 

@@ -7,7 +7,9 @@ from nodes.brains.rules.investigate import is_third_party
 from nodes.brains.rules.places import code_of
 from nodes.brains.rules.questions import is_guess, next_question
 from nodes.context import Case
-from nodes.guards import may_criticise, may_search, progress
+from nodes.guards import is_simple, may_criticise, may_search, progress
+from nodes.sources.packages import raised_in
+from nodes.sources.route import route
 from nodes.state import BugTriageState, NodeName, SupervisorDecision
 
 WRITE_AT = 0.85
@@ -23,7 +25,8 @@ def decide(case: Case) -> SupervisorDecision:
     if _is_simple(case):
         return _step(case, "writer", "Nothing in this issue calls for a look at the code.")
     if not _ran(state, "codebase_search"):
-        return _step(case, "codebase_search", "The issue was read; the code was not searched yet.")
+        said = "The issue was read; the code was not searched yet."
+        return _step(case, "codebase_search", said).model_copy(update={"also": _beside(case)})
     if _was_told_something(state):
         return _step(case, "codebase_search", "Something was said since the last search: search again with it.")
     return _with_findings(case)
@@ -32,7 +35,7 @@ def decide(case: Case) -> SupervisorDecision:
 def _with_findings(case: Case) -> SupervisorDecision:
     state = case.state
     if _wants_web(case):
-        return _step(case, "web_search", "The error was raised in code from outside this repository.")
+        return _step(case, "web_search", "The error or the issue's words lead outside this repository.")
     unsure = _confidence(state) < WRITE_AT_IF_CORROBORATED or is_guess(case)
     question = next_question(case) if unsure else None
     if question is not None:
@@ -51,10 +54,8 @@ def _ran(state: BugTriageState, node: str) -> bool:
 
 
 def _is_simple(case: Case) -> bool:
-    """A maintainer who redirects a simple issue wants it looked at all the same."""
-    state = case.state
-    security = state.reading is not None and state.reading.kind == "security"
-    return security or (state.tier == "simple" and not state.redirect_instructions)
+    reading = case.state.reading
+    return (reading is not None and reading.kind == "security") or is_simple(case.state)
 
 
 def _was_told_something(state: BugTriageState) -> bool:
@@ -66,7 +67,21 @@ def _was_told_something(state: BugTriageState) -> bool:
 
 
 def _wants_web(case: Case) -> bool:
-    return case.state.web_configured and is_third_party(case.facts) and not _ran(case.state, "web_search")
+    """Was the error raised in somebody else's code, or does the issue name a keyword of the web search?"""
+    if not case.state.web_configured or _ran(case.state, "web_search"):
+        return False
+    raised_outside = is_third_party(case.facts) or raised_in(case.facts.traces) is not None
+    return raised_outside or "web_search" in _named(case)
+
+
+def _beside(case: Case) -> tuple[str, ...]:
+    """What is asked while the code is searched: the web where the error leads there, tools by their keywords."""
+    web = ("web_search",) if _wants_web(case) else ()
+    return (*web, *(name for name in _named(case) if name != "web_search"))
+
+
+def _named(case: Case) -> tuple[str, ...]:
+    return route(f"{case.title}\n{case.body}", case.sources).sources if case.sources else ()
 
 
 def _may_search_for_gaps(state: BugTriageState) -> bool:
@@ -82,7 +97,8 @@ def _confidence(state: BugTriageState) -> float:
 
 def _enough(state: BugTriageState) -> str:
     confidence = _confidence(state)
-    supports = {finding.agent_name for finding in state.findings if finding.confidence >= _CORROBORATES}
+    sure = [finding for finding in state.findings if finding.confidence >= _CORROBORATES]
+    supports = {finding.agent_name for finding in sure if finding.agent_name != "join"}
     if confidence >= WRITE_AT:
         return "The first place is very probably right."
     if confidence >= WRITE_AT_IF_CORROBORATED and len(supports) >= 2:

@@ -1,0 +1,33 @@
+"""GitHub's search of issues: what is sent, and what of the answer is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from bot.errors import RefusedError
+from bot.github.values import Json
+
+_MOST = 50
+
+
+def issue_search(query: str, limit: int) -> dict[str, str | int]:
+    """The parameters of ``GET /search/issues``, in GitHub's own order: best first."""
+    return {"q": query, "per_page": max(1, min(limit, _MOST))}
+
+
+def found_issues(answer: httpx.Response) -> list[Json]:
+    """The issues of an answer.
+
+    Raises:
+        RefusedError: it is none.
+    """
+    try:
+        said: Any = answer.json()
+    except ValueError as error:
+        raise RefusedError("GitHub's answer to a search cannot be read") from error
+    items = said.get("items") if isinstance(said, dict) else None
+    if not isinstance(items, list):
+        raise RefusedError("GitHub's answer to a search holds no issues")
+    return [item for item in items[:_MOST] if isinstance(item, dict)]

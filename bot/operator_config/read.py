@@ -1,0 +1,63 @@
+"""Find and read the operator's file; every fault is said at once, each with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.dotenv import lies_in
+from bot.errors import UserError
+from bot.operator_config.model import GitHubIssues, OperatorConfig, SearxNG, Specialists, Tavily, ToolConfig, Web
+from bot.yaml_file import ConfigError, read_yaml
+
+_KNOWN = {
+    "": tuple(OperatorConfig.model_fields),
+    "tools": ("document_retriever", "database_query", "web_search"),
+    "web": tuple(Web.model_fields),
+    "web.github_issues": tuple(GitHubIssues.model_fields),
+    "web.searxng": tuple(SearxNG.model_fields),
+    "web.tavily": tuple(Tavily.model_fields),
+    "specialists": tuple(Specialists.model_fields),
+}
+
+
+def load_operator_config(path: Path | None, repository: str | None = None) -> OperatorConfig:
+    """The file that TRIAGE_CONFIG names; without one nothing outside a repository is ever asked.
+
+    Args:
+        path: of the file; None means there is none.
+        repository: the one that is looked at: a file that lies in it may have come with it, and is refused.
+
+    Raises:
+        UserError: the file cannot be read, is not valid, or is the repository's own.
+    """
+    if path is None:
+        return OperatorConfig()
+    if repository is not None and lies_in(repository, path):
+        raise UserError(
+            f"TRIAGE_CONFIG: {path} lies in the repository that is read, which could name what runs here: "
+            "keep it elsewhere"
+        )
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"TRIAGE_CONFIG: {path} cannot be read ({type(error).__name__})") from error
+    try:
+        return read_operator_config(text)
+    except ConfigError as error:
+        raise UserError(f"TRIAGE_CONFIG: {path}: {error}") from error
+
+
+def read_operator_config(text: str) -> OperatorConfig:
+    """Read the file's text; an empty one means the defaults.
+
+    Raises:
+        ConfigError: it names each fault with its line.
+    """
+    return read_yaml(text, OperatorConfig, _known)
+
+
+def _known(path: Sequence[str]) -> Sequence[str]:
+    if len(path) == 2 and path[0] == "tools":
+        return tuple(ToolConfig.model_fields)
+    return _KNOWN.get(".".join(path), ())

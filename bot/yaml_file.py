@@ -1,0 +1,152 @@
+"""YAML text in, a checked model out, or every fault with its line: the same for every file that people write."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from bot.errors import BotError
+
+M = TypeVar("M", bound=BaseModel)
+KnownKeys = Callable[[Sequence[str]], Sequence[str]]
+"""The keys that may stand below a path of keys."""
+
+MAX_TEXT = 65_536
+_MAX_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFault:
+    """What is wrong, and where."""
+
+    line: int
+    """1-based."""
+    says: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.says}"
+
+
+class ConfigError(BotError):
+    """The text is not a configuration; it names everything that is wrong with it."""
+
+    def __init__(self, faults: tuple[ConfigFault, ...]) -> None:
+        super().__init__("; ".join(map(str, faults)))
+        self.faults = faults
+
+
+def read_yaml(text: str, model: type[M], known: KnownKeys) -> M:
+    """Read a file's text; an empty one means the defaults.
+
+    Args:
+        text: of the file.
+        model: what it should be.
+        known: keys by path, to guess at what an unknown one was meant to be.
+
+    Raises:
+        ConfigError: it names each fault with its line.
+    """
+    root = compose(text)
+    if root is None or root.tag == "tag:yaml.org,2002:null":
+        return model()
+    faults: list[ConfigFault] = []
+    values = values_of(root, faults)
+    if not faults and not isinstance(values, dict):
+        faults.append(ConfigFault(1, "a mapping of keys to values is needed"))
+    if faults:
+        raise ConfigError(tuple(faults))
+    try:
+        return model.model_validate(values, strict=False)
+    except ValidationError as error:
+        raise ConfigError(tuple(_fault(root, fault, known) for fault in error.errors())) from error
+
+
+def compose(text: str) -> yaml.Node | None:
+    """The nodes of a text, within bounds and without aliases.
+
+    Raises:
+        ConfigError: it is no such YAML.
+    """
+    if len(text) > MAX_TEXT:
+        raise ConfigError((ConfigFault(1, f"longer than {MAX_TEXT} characters"),))
+    try:
+        _refuse_aliases(text)
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError((ConfigFault(line, f"not YAML: {error.problem or error.context}"),)) from error
+    except yaml.YAMLError as error:
+        raise ConfigError((ConfigFault(1, "not YAML: a character that it does not allow"),)) from error
+
+
+def _refuse_aliases(text: str) -> None:
+    """A few aliases of aliases would grow to any size; depth is bounded for the same reason."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        if isinstance(event, yaml.AliasEvent):
+            raise ConfigError((ConfigFault(line, "aliases are not allowed"),))
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise ConfigError((ConfigFault(line, "nested too deeply"),))
+
+
+def values_of(node: yaml.Node, faults: list[ConfigFault]) -> Any:
+    """Plain values of a node; keys that stand twice are faults, since one of them would silently win."""
+    if isinstance(node, yaml.SequenceNode):
+        return tuple(values_of(item, faults) for item in node.value)
+    if not isinstance(node, yaml.MappingNode):
+        return _scalar(node)
+    values: dict[str, Any] = {}
+    for key, value in node.value:
+        name = str(key.value)
+        if name in values:
+            faults.append(ConfigFault(key.start_mark.line + 1, f"`{_short(name)}` stands twice"))
+        values[name] = values_of(value, faults)
+    return values
+
+
+def _scalar(node: yaml.Node) -> Any:
+    """Text, numbers and booleans; a date stays the text it is written as."""
+    if node.tag in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:null") or (
+        node.tag == "tag:yaml.org,2002:int" and str(node.value).lstrip("+-").isdecimal() and len(node.value) < 20
+    ):
+        return yaml.SafeLoader("").construct_object(node)
+    return str(node.value)
+
+
+def _fault(root: yaml.Node, fault: Any, known: KnownKeys) -> ConfigFault:
+    where = [part for part in fault["loc"] if part != "[key]"]
+    line = _line(root, where)
+    name = _short(str(where[-1])) if where else ""
+    if fault["type"] in ("extra_forbidden", "literal_error") and ("[key]" in fault["loc"] or "extra" in fault["type"]):
+        close = difflib.get_close_matches(name, known([str(part) for part in where[:-1]]), 1)
+        return ConfigFault(line, f"unknown key `{name}`" + (f"; did you mean `{close[0]}`?" if close else ""))
+    return ConfigFault(
+        line, f"`{'.'.join(_short(str(part)) for part in where)}`: {fault['msg'].removeprefix('Value error, ')}"
+    )
+
+
+def _line(root: yaml.Node, where: list[Any]) -> int:
+    """The line of the key or item that a path leads to, or of what encloses it."""
+    node, line = root, root.start_mark.line
+    for part in where:
+        if isinstance(node, yaml.MappingNode):
+            found = next((pair for pair in node.value if str(pair[0].value) == str(part)), None)
+            if found is None:
+                break
+            line, node = found[0].start_mark.line, found[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line
+    return line + 1
+
+
+def _short(name: str) -> str:
+    """A name from the file as it can be shown: on one line, without what would end a code span."""
+    return "".join(c for c in name if c.isprintable() and c != "`")[:40]

@@ -1,0 +1,92 @@
+"""Join what specialists found beside each other: once, whoever of them answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from langgraph.runtime import Runtime
+
+from nodes.context import Context
+from nodes.guards import NOTHING_JOINED
+from nodes.state import AgentFinding, BugTriageState, Timing, TraceEntry, Update
+
+
+async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Weigh the round's findings together; partial results count, failures are named."""
+    began = time.perf_counter()
+    names = (str(state.next_node), *state.also)
+    entries = [entry for entry in state.trace if entry.node in names and entry.iteration == state.iterations]
+    failed = [entry.node for entry in entries if entry.decision == "failed"]
+    findings = [finding for finding in state.findings[-len(names) :] if finding.agent_name in names]
+    confidence = joint_confidence(findings)
+    said = _in_words(findings, failed)
+    runtime.context.listener("join", said)
+    entry = TraceEntry(
+        node="join",
+        decision=NOTHING_JOINED if len(failed) == len(entries) else "joined",
+        confidence=confidence,
+        reason=said[:300],
+        counts={
+            "specialists": len(names),
+            "failed": len(failed),
+            "sources": len({key for finding in findings for key in finding.evidence}),
+        },
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - began) * 1000),
+        timing=_together([entry.timing for entry in entries if entry.timing is not None]),
+    )
+    finding = AgentFinding(agent_name="join", summary=said[:300], confidence=confidence)
+    return {"findings": (finding,), "trace": (entry,)}
+
+
+def joint_confidence(findings: Sequence[AgentFinding]) -> float:
+    """The evidence-weighted mean of the findings' confidences.
+
+    With ``c_i`` the confidence of finding i and ``S_i`` the distinct pieces of evidence that it rests on::
+
+        w_i = sum over s in S_i of 1 / (number of findings that rest on s)
+        c   = sum(w_i * c_i) / sum(w_i),  and 0 where no finding rests on anything
+
+    A source that several found counts once in all, so that repeating it adds no weight; a finding without evidence,
+    such as a failed one, neither lifts nor lowers the mean. It lies between the lowest and the highest confidence of
+    those that count, and the order of the findings is nothing to it.
+    """
+    sources = [frozenset(finding.evidence) for finding in findings]
+    shared = {key: sum(key in rests for rests in sources) for rests in sources for key in rests}
+    weights = [sum((Fraction(1, shared[key]) for key in rests), Fraction()) for rests in sources]
+    whole = sum(weights, Fraction())
+    if not whole:
+        return 0.0
+    weighed = sum(weight * Fraction(finding.confidence) for weight, finding in zip(weights, findings, strict=True))
+    return float(weighed / whole)
+
+
+def overlap(spans: Sequence[tuple[float, float]]) -> float:
+    """Seconds during which two or more of these spans ran."""
+    edges = sorted({edge for span in spans for edge in span})
+    busy = (
+        end - start
+        for start, end in pairwise(edges)
+        if sum(began <= start and end <= ended for began, ended in spans) > 1
+    )
+    return sum(busy)
+
+
+def _together(timings: Sequence[Timing]) -> Timing | None:
+    if not timings:
+        return None
+    both = overlap([(timing.started, timing.ended) for timing in timings])
+    return Timing(
+        started=min(timing.started for timing in timings),
+        ended=max(timing.ended for timing in timings),
+        overlap_ms=round(both * 1000),
+    )
+
+
+def _in_words(findings: Sequence[AgentFinding], failed: Sequence[str]) -> str:
+    answered = [f"{one.agent_name} {one.confidence:.0%}" for one in findings if one.agent_name not in failed]
+    gone = f"; no answer from {', '.join(failed)}" if failed else ""
+    return f"Together: {', '.join(answered) or 'nothing'}{gone}."

@@ -1,0 +1,111 @@
+"""Ask a source outside the repository, and make a finding of what it says or of its silence."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+
+from nodes.brains import judge
+from nodes.case import load_case, spent, traced
+from nodes.context import Context, Judged
+from nodes.evidence import Evidence, NumberedEvidence
+from nodes.judgements import WebReading
+from nodes.sources import Found, Inquiry, SourceError, SourcePort
+from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.trust.secrets import mask
+
+RESULTS = 5
+KEPT = 3
+"""Pieces of evidence of one finding: what a reader compares, and what stays whole in the state."""
+_CITED = re.compile(r"\s?\[(E\d{1,6}(?:, ?E\d{1,6}){0,9})\]")
+
+
+async def ask(
+    name: str, source: SourcePort | None, inquiry: Inquiry, state: BugTriageState, context: Context
+) -> Update:
+    """Put an inquiry to a source and judge what comes back; a source that fails costs nothing but its finding."""
+    began = time.perf_counter()
+    if source is None:
+        return _failed(name, "it is not configured any more", state, began)
+    context.listener(name, "asking outside the repository")
+    try:
+        found = await source.ask(_masked(inquiry), RESULTS)
+    except SourceError as error:
+        return _failed(name, str(error), state, began)
+    return await _read(name, found, state, context, began)
+
+
+async def _read(name: str, found: Found, state: BugTriageState, context: Context, began: float) -> Update:
+    await context.evidence.put(found.evidence)
+    known = tuple(dict.fromkeys((*state.evidence, *(item.key for item in found.evidence))))
+    case = await load_case(state.model_copy(update={"evidence": known}), context)
+    numbered = tuple(NumberedEvidence(id=f"E{known.index(item.key) + 1}", evidence=item) for item in found.evidence)
+    judged = await judge(context, case, lambda brain: brain.read_web(case, numbered))
+    return {
+        "findings": (_finding(name, judged, numbered),),
+        "trace": (_entry(name, found, judged, state, began),),
+        "metrics": spent(judged),
+    }
+
+
+def _finding(name: str, judged: Judged[WebReading], numbered: Sequence[NumberedEvidence]) -> AgentFinding:
+    """Numbers are the supervisor's to give once branches have joined, so that the words name addresses instead."""
+    reading = judged.value
+    by_id = {item.id: item.evidence for item in numbered}
+    return AgentFinding(
+        agent_name=name,
+        summary=_addressed(reading.summary, by_id)[:300],
+        details=_addressed(reading.details, by_id)[:600],
+        confidence=reading.confidence if reading.relevant else 0.0,
+        evidence=tuple(by_id[number].key for number in reading.relevant[:KEPT] if number in by_id),
+        judged_by=judged.judged_by,
+    )
+
+
+def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriageState, began: float) -> TraceEntry:
+    reading = judged.value
+    return traced(
+        name,
+        state,
+        judged,
+        began,
+        decision="found" if found.evidence else "nothing found",
+        confidence=reading.confidence,
+        reason="; ".join(filter(None, (reading.summary, found.said))),
+        counts={"results": len(found.evidence)},
+    )
+
+
+def _failed(name: str, why: str, state: BugTriageState, began: float) -> Update:
+    return no_answer(name, why, state, round((time.perf_counter() - began) * 1000))
+
+
+def no_answer(name: str, why: str, state: BugTriageState, duration_ms: int) -> Update:
+    """What a specialist leaves behind that gave no answer."""
+    finding = AgentFinding(agent_name=name, summary=f"{name} gave no answer; the run went on without it.")
+    entry = TraceEntry(
+        node=name,
+        decision="failed",
+        confidence=0.0,
+        error=mask(why)[:300],
+        iteration=state.iterations,
+        duration_ms=duration_ms,
+    )
+    return {"findings": (finding,), "trace": (entry,)}
+
+
+def _masked(inquiry: Inquiry) -> Inquiry:
+    """No secret that somebody pasted into an issue leaves the machine."""
+    return Inquiry(mask(inquiry.text), inquiry.dependency)
+
+
+def _addressed(text: str, by_id: Mapping[str, Evidence]) -> str:
+    """Citations as addresses; one of nothing is left out."""
+
+    def named(found: re.Match[str]) -> str:
+        items = (by_id.get(number.strip()) for number in found[1].split(","))
+        where = ", ".join(str(item.locator) for item in items if item is not None)
+        return f" ({where})" if where else ""
+
+    return _CITED.sub(named, text)

@@ -1,0 +1,127 @@
+"""A server as a child process: its standard streams as an MCP transport, its output metered, its end certain."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+import anyio
+
+from nodes.sources import SourceError
+from nodes.sources.meter import Meter
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from mcp.client._transport import TransportStreams
+    from mcp.shared.message import SessionMessage
+
+INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
+"""All that a server sees of our environment; keys and tokens are not among it."""
+_GRACE = 0.5
+"""Seconds that a server has to leave after its input was closed."""
+_CHUNK = 65_536
+
+
+@asynccontextmanager
+async def serve_child(
+    command: Sequence[str], *, env: Mapping[str, str], cwd: str | None, meter: Meter
+) -> AsyncIterator[TransportStreams]:
+    """Start a server in a process group of its own, and kill the whole group in the end, whatever it does.
+
+    Raises:
+        SourceError: it cannot be started.
+    """
+    process = await _start(command, env, cwd)
+    output, stdin = process.stdout, process.stdin
+    if output is None or stdin is None:
+        raise SourceError("the server's standard streams are missing")
+    read_in, read_out = anyio.create_memory_object_stream["SessionMessage | Exception"](0)
+    write_in, write_out = anyio.create_memory_object_stream["SessionMessage"](0)
+    try:
+        async with anyio.create_task_group() as tasks, read_in, read_out, write_in, write_out:
+            tasks.start_soon(_read, output, read_in.clone(), meter)
+            tasks.start_soon(_write, stdin, write_out.clone())
+            read_in.close()
+            try:
+                yield read_out, write_in
+            finally:
+                tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _end(process, stdin)
+
+
+async def _start(command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> asyncio.subprocess.Process:
+    program = shutil.which(command[0])
+    if program is None:
+        raise SourceError(f"`{command[0]}` is not an executable on the PATH")
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    try:
+        return await asyncio.create_subprocess_exec(
+            program,
+            *command[1:],
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={**inherited, **env},
+            # Not where we stand: a checkout there could hold modules that the server would import.
+            cwd=cwd or os.sep,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise SourceError(f"`{command[0]}` cannot be started: {error.strerror or type(error).__name__}") from error
+
+
+async def _read(
+    output: asyncio.StreamReader,
+    to: MemoryObjectSendStream[SessionMessage | Exception],
+    meter: Meter,
+) -> None:
+    """Pass on what is a message; a line that is none, such as a greeting, is left out."""
+    import mcp_types  # noqa: PLC0415  only where a server is configured
+    from mcp.shared.message import SessionMessage  # noqa: PLC0415
+
+    pending = b""
+    async with to:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            while meter.takes(chunk := await output.read(_CHUNK)):
+                *lines, pending = (pending + chunk).split(b"\n")
+                for line in lines:
+                    with suppress(ValueError):
+                        await to.send(SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line)))
+
+
+async def _write(
+    to: asyncio.StreamWriter,
+    messages: MemoryObjectReceiveStream[SessionMessage],
+) -> None:
+    async with messages:
+        with suppress(OSError):
+            async for message in messages:
+                line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                to.write(line.encode() + b"\n")
+                await to.drain()
+
+
+async def _end(process: asyncio.subprocess.Process, stdin: asyncio.StreamWriter) -> None:
+    """Close its input, wait a moment, then kill its group: a server may have started others."""
+    stdin.close()
+    with suppress(TimeoutError):
+        await asyncio.wait_for(asyncio.shield(asyncio.ensure_future(_gone(process))), _GRACE)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), _GRACE)
+    transport = process._transport  # type: ignore[attr-defined]
+    transport.close()
+
+
+async def _gone(process: asyncio.subprocess.Process) -> None:
+    # `process.wait` also waits for pipes that a child of the server may hold.
+    while process.returncode is None:  # noqa: ASYNC110  nothing tells us of it
+        await asyncio.sleep(0.01)

@@ -1,0 +1,60 @@
+"""JSON over HTTP from an address that the operator named: no redirects, in time, within a size."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from nodes.sources import SourceError
+from nodes.sources.meter import Meter, TooMuchError
+
+
+async def fetch_json(
+    method: str,
+    url: str,
+    *,
+    timeout: float,  # noqa: ASYNC109  the operator's, of one address
+    max_bytes: int,
+    headers: Mapping[str, str] | None = None,
+    params: Mapping[str, str] | None = None,
+    body: Any = None,
+) -> Any:
+    """Send a request and return the decoded answer.
+
+    A redirect is an error: whoever answers could send us, and the operator's headers, to a private address.
+
+    Raises:
+        SourceError: there is no answer in time, it is too long, no JSON, or says no.
+    """
+    sent = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
+    meter = Meter(max_bytes)
+    try:
+        async with (
+            asyncio.timeout(timeout),  # of everything: a client's own limits are for each chunk
+            httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client,
+            client.stream(method, url, headers=sent, params=params, json=body) as answer,
+        ):
+            _refuse(answer)
+            whole = b"".join([chunk async for chunk in meter.through(answer.aiter_raw())])
+        return json.loads(whole)
+    except TimeoutError as error:
+        raise SourceError(f"no answer within {timeout:g} s") from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise SourceError(f"{type(error).__name__}: {error}"[:200]) from error
+    except TooMuchError as error:
+        raise SourceError(f"it said {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError("its answer is no JSON") from error
+
+
+def _refuse(answer: httpx.Response) -> None:
+    if answer.is_redirect:
+        raise SourceError("it redirects elsewhere, which is not followed: configure the final address")
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise SourceError("a packed answer, though none was asked for: it may unpack to any size")
+    if not answer.is_success:
+        raise SourceError(f"it answered {answer.status_code}")

@@ -1,0 +1,41 @@
+"""An HTTP client for MCP whose answers are counted as they come in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+
+import httpx2
+
+from nodes.sources.meter import Meter, TooMuchError
+
+
+def http_client(headers: Mapping[str, str], timeout: float, meter: Meter) -> httpx2.AsyncClient:
+    """A client with the operator's headers. Redirects that leave the server are never followed, by the SDK's rule."""
+
+    async def count(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise TooMuchError("a packed answer, though none was asked for: it may unpack to any size")
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _Counted(response.stream, meter)
+
+    return httpx2.AsyncClient(
+        headers={**headers, "Accept-Encoding": "identity"},
+        timeout=httpx2.Timeout(timeout),
+        follow_redirects=False,
+        event_hooks={"response": [count]},
+    )
+
+
+class _Counted(httpx2.AsyncByteStream):
+    """A body that ends with an error once it is too long."""
+
+    def __init__(self, body: httpx2.AsyncByteStream, meter: Meter) -> None:
+        self._body = body
+        self._meter = meter
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._meter.through(self._body):
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._body.aclose()

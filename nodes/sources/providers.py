@@ -1,0 +1,148 @@
+"""Web search providers: each asks one service and returns results, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from nodes.sources import Dependency, Inquiry, SourceError
+from nodes.sources.http_json import fetch_json
+from nodes.sources.results import Result
+
+_QUERY = 200
+"""Characters of a query; GitHub takes 256 with the qualifiers."""
+_OPERATORS = frozenset('"\\:()[]{}<>*?~^|&!')
+
+
+class SearchProvider(Protocol):
+    """One service that searches."""
+
+    @property
+    def name(self) -> str:
+        """For the trace."""
+
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+        """Results, best first.
+
+        Raises:
+            SourceError: it gave nothing that can be used.
+        """
+
+
+class Turn(Protocol):
+    """Says when a call may be made."""
+
+    async def wait(self) -> None:
+        """Return when it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearxNG:
+    """A SearXNG instance (https://docs.searxng.org/dev/search_api.html)."""
+
+    url: str
+    turn: Turn
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout: float = 10.0
+    max_bytes: int = 1_000_000
+    name: str = "searxng"
+
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+        """What the instance's engines find."""
+        await self.turn.wait()
+        answer = await fetch_json(
+            "GET",
+            f"{self.url}/search",
+            params={"q": words(_with_dependency(inquiry)), "format": "json", "safesearch": "1"},
+            headers=self.headers,
+            timeout=self.timeout,
+            max_bytes=self.max_bytes,
+        )
+        return [_result(item, "content") for item in _list(answer, "results")[:limit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tavily:
+    """Tavily's search (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
+
+    api_key: str = field(repr=False)
+    turn: Turn
+    url: str = "https://api.tavily.com"
+    timeout: float = 15.0
+    max_bytes: int = 1_000_000
+    name: str = "tavily"
+
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+        """What Tavily finds."""
+        await self.turn.wait()
+        answer = await fetch_json(
+            "POST",
+            f"{self.url}/search",
+            body={"query": words(_with_dependency(inquiry)), "max_results": limit, "search_depth": "basic"},
+            headers={"Authorization": f"Bearer {self.api_key}"},
+            timeout=self.timeout,
+            max_bytes=self.max_bytes,
+        )
+        return [_result(item, "content") for item in _list(answer, "results")[:limit]]
+
+
+class IssueSearch(Protocol):
+    """GitHub's search of issues, with whatever token there is."""
+
+    async def search_issues(self, query: str, limit: int) -> Sequence[Mapping[str, Any]]:
+        """Issues as GitHub's API describes them, best first.
+
+        Raises:
+            SourceError: GitHub did not answer, or refused.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubIssues:
+    """Issues of the dependency that the error was raised in; nothing is asked where there is none."""
+
+    issues: IssueSearch
+    turn: Turn
+    name: str = "github_issues"
+
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+        """Issues in the dependency's repository, or that name it where the manifests do not say which it is."""
+        if inquiry.dependency is None:
+            return []
+        await self.turn.wait()
+        found = await self.issues.search_issues(build_issue_query(inquiry.text, inquiry.dependency), limit)
+        return [_result(item, "body", url="html_url") for item in found[:limit]]
+
+
+def build_issue_query(text: str, dependency: Dependency) -> str:
+    """A query for GitHub's search: the error's words as words, never as qualifiers."""
+    if dependency.repository:
+        return f"{words(text)[:_QUERY]} repo:{dependency.repository} is:issue"
+    return f"{words(text)[: _QUERY - 60]} {words(dependency.name)[:60]} is:issue"
+
+
+def words(text: str) -> str:
+    """A text as plain words: what search engines take for operators is left out, or it could ask something else."""
+    plain = "".join(" " if c in _OPERATORS else c for c in text)
+    kept = [word.lstrip("-+@/#.,;'`") for word in plain.split()]
+    return " ".join(word for word in kept if word and word not in ("AND", "OR", "NOT"))[:_QUERY].strip()
+
+
+def _with_dependency(inquiry: Inquiry) -> str:
+    return f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text
+
+
+def _list(answer: Any, name: str) -> list[Any]:
+    found = answer.get(name) if isinstance(answer, Mapping) else None
+    if not isinstance(found, list):
+        raise SourceError(f"its answer has no list of {name}")
+    return found
+
+
+def _result(item: Any, text: str, url: str = "url") -> Result:
+    if not isinstance(item, Mapping):
+        return Result("")
+    said = {name: item.get(name) for name in ("title", text, url)}
+    title, body, address = (part if isinstance(part, str) else "" for part in said.values())
+    return Result(body or title, title=title, url=address)

@@ -1,0 +1,123 @@
+"""Strangers' results become evidence: bounded, without what is no text, with a locator that leads back to them."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from nodes.evidence import MAX_QUOTE, Evidence, EvidenceKind, Locator
+from nodes.sources import BEST_SCORE
+
+_LISTS = ("results", "result", "items", "documents", "rows", "matches", "hits", "data", "records", "issues")
+_TITLES, _TEXTS = ("title", "name", "heading"), ("text", "content", "snippet", "body", "excerpt", "description")
+_URLS, _IDS = ("url", "link", "html_url", "uri", "source", "href"), ("id", "path", "key", "file", "document_id")
+_MAX_URL, _MAX_ID = 500, 80
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+_PRIVATE = re.compile(r"(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp)\.?$", re.IGNORECASE)
+
+
+class Result(NamedTuple):
+    """One result as it came."""
+
+    text: str
+    title: str = ""
+    url: str = ""
+    id: str = ""
+
+
+def as_evidence(results: Iterable[Result], kind: EvidenceKind, source: str, limit: int) -> tuple[Evidence, ...]:
+    """At most ``limit`` results as evidence, one a locator and text; empty and unaddressable ones are left out.
+
+    Args:
+        results: best first.
+        kind: what they are.
+        source: the configured name, for locators of what has no address.
+        limit: how many at most.
+    """
+    found: dict[str, Evidence] = {}
+    for number, result in enumerate(results, 1):
+        quote = _quote(result)
+        if len(found) >= limit or not quote:
+            continue
+        locator = Locator(url=_address(result, source, number))
+        score = round(BEST_SCORE * (1 - (number - 1) / (2 * max(limit, 1))), 3)
+        item = Evidence(kind=kind, locator=locator, quote=quote, score=max(score, 0.05), reasons=(f"from {source}",))
+        found.setdefault(item.key, item)
+    return tuple(found.values())
+
+
+def clean(text: str) -> str:
+    """Text that can be seen: control characters and those that hide or turn other text round are left out."""
+    kept = (c for c in text if c in "\n\t" or unicodedata.category(c) not in _UNSEEN)
+    lines = (" ".join(line.split()) for line in "".join(kept).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def results_in(value: Any) -> list[Result]:
+    """The results in a decoded answer, whatever a server calls their parts; anything else is one result."""
+    if isinstance(value, Mapping):
+        inner = next((value[name] for name in _LISTS if isinstance(value.get(name), list | str | Mapping)), None)
+        if inner is not None and not _first(value, _TEXTS):
+            return results_in(inner)
+        return [_of_mapping(value)]
+    if isinstance(value, str):
+        return [Result(value)]
+    if isinstance(value, Sequence):
+        return [result for item in value[:100] for result in (results_in(item) if _is_text(item) else [_plain(item)])]
+    return [_plain(value)]
+
+
+def is_public(url: str) -> bool:
+    """Whether an address may be named to others: http(s), with a host that is none of a private network's."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or not host or parts.username or parts.password:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." in host and not _PRIVATE.search(host) and not host.replace(".", "").isdigit()
+
+
+def _quote(result: Result) -> str:
+    title, text = clean(result.title)[:200].replace("\n", " "), clean(result.text)
+    return (f"{title}\n{text}" if title and not text.startswith(title) else text)[:MAX_QUOTE].strip()
+
+
+def _address(result: Result, source: str, number: int) -> str:
+    url = clean(result.url).replace("\n", "")
+    if len(url) <= _MAX_URL and not any(c.isspace() for c in url) and is_public(url):
+        return url
+    name = re.sub(r"[^\w./:#-]+", "-", clean(result.id or ("" if "//" in url else url))[:_MAX_ID]).strip("-")
+    return f"mcp:{source}/{name or number}"
+
+
+def _of_mapping(value: Mapping[str, Any]) -> Result:
+    text = _first(value, _TEXTS)
+    return Result(
+        text or json.dumps(value, ensure_ascii=False, default=str, sort_keys=True)[:MAX_QUOTE],
+        title=_first(value, _TITLES) if text else "",
+        url=_first(value, _URLS),
+        id=_first(value, _IDS),
+    )
+
+
+def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
+    said = (value.get(name) for name in names)
+    return next((str(one) for one in said if isinstance(one, str | int) and str(one).strip()), "")
+
+
+def _is_text(item: Any) -> bool:
+    return isinstance(item, Mapping | str)
+
+
+def _plain(value: Any) -> Result:
+    return Result(json.dumps(value, ensure_ascii=False, default=str)[:MAX_QUOTE])

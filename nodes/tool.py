@@ -1,0 +1,20 @@
+"""Ask one of the tools that the operator configured; which one, the branch's own state says."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from nodes.context import Context
+from nodes.outside import ask
+from nodes.sources import Inquiry
+from nodes.state import BugTriageState, Update
+
+MAX_QUERY = 400
+
+
+async def tool(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Put the issue's title and its first error to the tool."""
+    context = runtime.context
+    said = dict.fromkeys((context.title, *context.facts.errors[:1]))
+    inquiry = Inquiry(": ".join(filter(None, said))[:MAX_QUERY])
+    return await ask(state.branch, context.outside.tools.get(state.branch), inquiry, state, context)

@@ -1,0 +1,237 @@
+"""Specialists beside each other: at the same time, each with its own limit, joined once, partial results used."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+
+from nodes.checkpoints import serializer
+from nodes.context import Patience
+from nodes.evidence import Evidence, Locator
+from nodes.graph import build_graph
+from nodes.guards import NOTHING_JOINED, companions
+from nodes.join import joint_confidence, overlap
+from nodes.run import Finished, advance, initial_state
+from nodes.sources import SourceError
+from nodes.state import AgentFinding, BugTriageState, TraceEntry
+from tests.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
+
+PAGE = Evidence(kind="document", locator=Locator(url="https://example.org/1"), quote="known fault", reasons=("from d",))
+BESIDE = [decide("codebase_search", also=("web_search", "docs")), decide("critic"), decide("writer")]
+
+
+def source(name: str, seconds: float = 0.0, fault: Exception | None = None, *pages: Evidence) -> FakeWeb:
+    async def before() -> None:
+        await asyncio.sleep(seconds)
+        if fault is not None:
+            raise fault
+
+    return FakeWeb(pages or (PAGE,), name=name, before=before)
+
+
+async def finish(ctx: Any) -> BugTriageState:
+    start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA, outside=ctx.outside)
+    outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)
+    assert isinstance(outcome, Finished)
+    assert outcome.state.report is not None
+    return outcome.state
+
+
+def entry(state: BugTriageState, node: str) -> TraceEntry:
+    return next(entry for entry in state.trace if entry.node == node)
+
+
+async def test_two_specialists_of_two_seconds_take_less_than_two_point_six_together() -> None:
+    for _ in range(3):  # a machine that is busy with something else is no slow graph
+        ctx = context(ScriptedBrain(list(BESIDE)), web=source("web_search", 2.0), tools=[source("docs", 2.0)])
+        state = await finish(ctx)
+        joined = entry(state, "join").timing
+        assert joined is not None
+        if joined.ended - joined.started < 2.6:
+            break
+    assert joined.ended - joined.started < 2.6
+    assert joined.overlap_ms is not None
+    assert joined.overlap_ms > 1_500
+    spans = [entry(state, name).timing for name in ("web_search", "docs")]
+    assert all(span is not None and span.ended - span.started >= 1.9 for span in spans)
+
+
+async def test_one_that_hangs_costs_its_time_and_an_entry_in_the_trace() -> None:
+    tools = [source("docs", 600.0)]
+    ctx = context(
+        ScriptedBrain(list(BESIDE)), web=source("web_search"), tools=tools, patience=Patience(outside=0.3, code=60.0)
+    )
+    began = time.monotonic()
+    state = await finish(ctx)
+    assert time.monotonic() - began < 30
+    hung = entry(state, "docs")
+    assert (hung.decision, hung.error) == ("failed", "no answer within 0.3 s")
+    assert [finding.confidence for finding in state.findings if finding.agent_name == "docs"] == [0.0]
+    joined = entry(state, "join")
+    assert (joined.decision, joined.counts["failed"], joined.counts["specialists"]) == ("joined", 1, 3)
+    assert "no answer from docs" in joined.reason
+    assert state.report is not None
+    assert state.report.root_cause is not None
+
+
+async def test_a_code_search_that_hangs_beside_others_costs_its_time_too() -> None:
+    class Hanging(FakeCode):
+        async def find(self, query: Any) -> Any:
+            if not self.queries:
+                self.queries.append(query)
+                await asyncio.sleep(600)
+            return await super().find(query)
+
+    ctx = context(
+        ScriptedBrain(list(BESIDE)), code=Hanging(), tools=[source("docs")], patience=Patience(outside=60.0, code=0.3)
+    )
+    state = await finish(ctx)
+    assert entry(state, "codebase_search").decision == "failed"
+    assert entry(state, "docs").decision == "found"
+
+
+@pytest.mark.parametrize(
+    "fault", [SourceError("it is dead"), RuntimeError("a bug"), TimeoutError()], ids=["dead", "bug", "slow"]
+)
+async def test_where_everything_fails_the_general_search_runs(fault: Exception) -> None:
+    decisions = [decide("web_search", also=("docs",)), decide("writer")]
+    ctx = context(ScriptedBrain(decisions), web=source("web_search", 0.0, fault), tools=[source("docs", 0.0, fault)])
+    state = await finish(ctx)
+    assert entry(state, "join").decision == NOTHING_JOINED
+    route = [entry.decision for entry in state.trace if entry.node == "supervisor"]
+    assert route == ["investigator", "web_search", "codebase_search", "writer", "end"]
+    assert state.report is not None
+    assert state.report.suspects
+
+
+async def test_they_join_once_and_a_source_that_two_found_is_kept_once() -> None:
+    twin = PAGE.model_copy(update={"locator": Locator(url="https://EXAMPLE.org/1/#top"), "quote": "known fault, again"})
+    ctx = context(ScriptedBrain(list(BESIDE)), web=source("web_search", 0.0, None, twin), tools=[source("docs")])
+    state = await finish(ctx)
+    assert [entry.node for entry in state.trace].count("join") == 1
+    outside = [
+        ctx.evidence.kept[key].locator.url for key in state.evidence if ctx.evidence.kept[key].kind == "document"
+    ]
+    assert len(outside) == 1
+    assert state.report is not None
+    assert [source.address for source in state.report.outside] == outside
+
+
+async def test_what_was_found_outside_is_named_and_carries_no_claim_alone() -> None:
+    from nodes.judgements import Draft, DraftSuspect
+
+    draft = Draft(
+        verdict="Likely in the lexer.",
+        root_cause="A page says that it is known [E4]. The loop never leaves [E1].",
+        suspects=(DraftSuspect(evidence="E1", why="loop"),),
+        how_to_confirm="Run it.",
+        confidence=0.9,
+    )
+    page = PAGE.model_copy(update={"quote": "A page says that it is known"})
+    ctx = context(ScriptedBrain(list(BESIDE), draft=draft), tools=[source("docs", 0.0, None, page)])
+    state = await finish(ctx)
+    assert state.report is not None
+    number = state.report.outside[0].evidence
+    assert ctx.evidence.kept[state.evidence[int(number[1:]) - 1]] == page
+    redrafted = draft.model_copy(update={"root_cause": draft.root_cause.replace("E4", number)})
+    again = await finish(context(ScriptedBrain(list(BESIDE), draft=redrafted), tools=[source("docs", 0.0, None, page)]))
+    assert again.report is not None
+    assert again.report.root_cause == "The loop never leaves [E1]."
+    assert any("alone on what stands outside" in line for line in again.report.citation_audit.dropped)
+
+
+async def test_the_newest_findings_stay_whole_until_their_evidence_is_numbered() -> None:
+    pages = [
+        PAGE.model_copy(update={"quote": f"fault {n}", "locator": Locator(url=f"https://example.org/{n}")})
+        for n in range(12)
+    ]
+    tools = [source(name, 0.0, None, *pages[4 * n : 4 * n + 4]) for n, name in enumerate(("a", "b", "c"))]
+    decisions = [decide("codebase_search", also=("a", "b", "c")), decide("critic"), decide("writer")]
+    ctx = context(ScriptedBrain(decisions), tools=tools)
+    state = await finish(ctx)
+    kinds = [ctx.evidence.kept[key].kind for key in state.evidence]
+    assert kinds.count("code") == 2
+    assert kinds.count("document") == 9  # three of each
+    assert kinds[:2] == ["code", "code"]
+
+
+def test_a_tool_is_asked_twice_at_most_and_three_run_beside_at_most() -> None:
+    state = BugTriageState(iterations=1, tools=("a", "b", "c", "d"), web_configured=True)
+    assert companions(state, "codebase_search", ("a", "x", "b", "a", "c", "d")) == ("a", "b", "c")
+    asked = state.model_copy(update={"trace": (TraceEntry(node="a"),) * 2})
+    assert companions(asked, "web_search", ("a", "codebase_search")) == ("codebase_search",)
+    assert companions(state, "critic", ("a",)) == ()
+
+
+def test_kill_9_between_branches_costs_only_those_that_were_not_done(tmp_path: Path) -> None:
+    script = Path(__file__).with_name("killed_branches.py")
+    log = tmp_path / "asked"
+    command = [sys.executable, str(script), str(tmp_path / "checkpoints.db"), str(log)]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    hanging = subprocess.Popen([*command, "hang"], env=env)
+    deadline = time.monotonic() + 60
+    while not (log.exists() and {"web_search done", "docs asked"} <= set(log.read_text().splitlines())):
+        assert hanging.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(0.5)
+    hanging.send_signal(signal.SIGKILL)
+    hanging.wait()
+    done = subprocess.run([*command, "go on"], env=env, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "success"
+    asked = log.read_text().splitlines()
+    assert asked.count("web_search done") == 1
+    assert asked.count("docs asked") == 2
+    assert asked.count("docs done") == 1
+
+
+KEYS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True)
+FINDINGS = st.lists(
+    st.builds(
+        lambda confidence, keys: AgentFinding(agent_name="x", confidence=confidence, evidence=tuple(keys)),
+        st.floats(0, 1),
+        KEYS,
+    ),
+    max_size=5,
+)
+
+
+@given(findings=FINDINGS, dice=st.randoms())
+def test_joint_confidence_is_a_mean_of_those_with_evidence_in_any_order(
+    findings: list[AgentFinding], dice: Any
+) -> None:
+    joint = joint_confidence(findings)
+    counted = [finding.confidence for finding in findings if finding.evidence]
+    assert not counted or min(counted) <= joint <= max(counted)
+    assert counted or joint == 0
+    shuffled = list(findings)
+    dice.shuffle(shuffled)
+    assert joint_confidence(shuffled) == joint
+    assert joint_confidence([*findings, AgentFinding(agent_name="failed")]) == joint
+
+
+@given(findings=FINDINGS, keys=KEYS)
+def test_repeating_a_source_adds_no_weight(findings: list[AgentFinding], keys: list[str]) -> None:
+    sure = AgentFinding(agent_name="sure", confidence=1.0, evidence=tuple(keys))
+    twice = joint_confidence([*findings, sure, sure])
+    once = joint_confidence([*findings, sure])
+    shared = {key for finding in findings for key in finding.evidence} & set(keys)
+    assert shared or twice == once
+
+
+def test_overlap_is_the_time_when_two_or_more_ran() -> None:
+    assert overlap([(0, 2), (0, 2)]) == 2
+    assert overlap([(0, 2), (2, 4)]) == 0
+    assert overlap([(0, 4), (1, 2), (3, 5)]) == 2
+    assert overlap([]) == 0
