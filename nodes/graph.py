@@ -39,6 +39,7 @@ Node = Callable[[BugTriageState, Runtime[Context]], Awaitable[Update]]
 Handler = Callable[[BugTriageState, NodeError], Command[Any]]
 
 ALONE = ("investigator", "critic", "human_input", "writer")
+Destination = Literal["investigator", "codebase_search", "web_search", "critic", "human_input", "writer", "__end__"]
 SPECIALISTS = ("codebase_search", "web_search", "tool")
 """What may run beside each other; ``tool`` stands for whichever tool a branch is sent to ask."""
 
@@ -132,7 +133,7 @@ def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["
     return Command(update=update, goto="supervisor")
 
 
-def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Any]:
+def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Destination]:
     """Without a supervisor the guards alone lead to a report."""
     logger.error("supervisor failed", exc_info=error.error)
     route = guards.route(state.model_copy(update={"next_node": "writer"}))
@@ -142,7 +143,7 @@ def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Any]:
         "iterations": state.iterations + 1,
         "trace": (_failure(state, error),),
     }
-    return Command(update=update, goto=END if route.node == "end" else route.node)
+    return Command(update=update, goto="__end__" if route.node == "end" else route.node)
 
 
 def _failure(state: BugTriageState, error: NodeError) -> TraceEntry:

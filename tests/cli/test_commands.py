@@ -35,7 +35,7 @@ def test_version(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.split()[0]) == (0, "triage,")
 
 
-def test_the_graph_is_drawn_with_its_seven_destinations(tmp_path: Path) -> None:
+def test_the_graph_is_drawn_with_its_destinations(tmp_path: Path) -> None:
     done = triage(tmp_path, "graph")
     assert done.returncode == 0
     assert "error_handler" not in done.stdout
@@ -46,6 +46,7 @@ def test_the_graph_is_drawn_with_its_seven_destinations(tmp_path: Path) -> None:
         "critic",
         "human_input",
         "investigator",
+        "tool",
         "web_search",
         "writer",
     }
