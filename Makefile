@@ -5,6 +5,8 @@ UV_VERSION := 0.13.8
 UV := .tools/bin/uv
 RUN := .venv/bin
 STAMP := .venv/.installed
+# Each core takes whole files of tests, so that what a file starts is started once.
+SPREAD := -n auto --maxprocesses 4 --dist loadscope
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 
@@ -27,7 +29,7 @@ demo: $(STAMP) ## triage a sample issue of a sample repository
 	@TRIAGE_DATA_DIR=.tracehound/data $(RUN)/triage run --repo .tracehound/demo --issue docs/demo/issue.md --brain rules
 
 test: $(STAMP) ## run every test
-	@$(RUN)/python -m pytest -q
+	@$(RUN)/python -m pytest -q $(SPREAD)
 
 check: $(STAMP) ## format, lint, types, who may import whom, generated docs, tests
 	$(RUN)/ruff format --check .
@@ -35,7 +37,7 @@ check: $(STAMP) ## format, lint, types, who may import whom, generated docs, tes
 	$(RUN)/mypy
 	$(RUN)/lint-imports
 	$(RUN)/python docs/generate.py --check
-	$(RUN)/python -m pytest -q
+	$(RUN)/python -m pytest -q $(SPREAD)
 
 bench: $(STAMP) ## rank against bm25s and keyword counting; REPOS=clones DATA=issues.jsonl for your own
 	$(RUN)/python -m tests.ranking.bench $(if $(REPOS),--repos $(REPOS)) $(if $(DATA),--data $(DATA))
