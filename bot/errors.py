@@ -29,7 +29,9 @@ class RetryableError(BotError):
 class RateLimitedError(RetryableError):
     """A limit is reached, GitHub's or our own: not now. Without ``after`` wait 60 seconds, doubled each time."""
 
-    def __init__(self, message: str, *, after: float | None = None, whole: bool = False, limit: str = "github") -> None:
+    def __init__(
+        self, message: str, *, after: float | None = None, whole: bool = False, limit: str | None = "github"
+    ) -> None:
         super().__init__(message, after=after, limit=limit)
         self.whole = whole
         """Every call of the installation would be refused until then, not only ones like this."""

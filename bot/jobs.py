@@ -44,6 +44,8 @@ class Triage(_IssueWork):
     why: Literal["opened", "reopened", "command", "backfill", "restart"]
     moved_from: str | None = None
     """The key of the issue that this one was before it was transferred."""
+    by: int | None = None
+    """Who asked for it by a command, by id."""
 
 
 class Edited(_IssueWork):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.ceilings import read_ceiling, read_prices
 from bot.errors import UserError
 from bot.settings import Settings
 from nodes.brains.models import ModelSettings, ModelSettingsError, check_model
 
+UNLIMITED = 1_000_000
+"""Calls: a run ends by itself long before."""
 _PROBE_SECONDS = 5.0
 
 
 def model_settings(settings: Settings) -> ModelSettings:
     """Which model judges what."""
+    most = read_ceiling(settings.triage_limits_run).calls
     return ModelSettings(
         supervisor=settings.triage_supervisor_model,
         critic=settings.triage_critic_model,
@@ -21,6 +25,8 @@ def model_settings(settings: Settings) -> ModelSettings:
         medium=settings.triage_model_medium,
         complex=settings.triage_model_complex,
         base_url=settings.openai_base_url,
+        calls_per_minute=settings.triage_model_calls_per_minute,
+        max_calls=UNLIMITED if most is None else most,
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
     )
 
@@ -39,6 +45,24 @@ def check_brain(settings: Settings) -> None:
         check_model(model_settings(settings))
     except ModelSettingsError as error:
         raise UserError(str(error)) from error
+    _check_prices(settings)
+
+
+def _check_prices(settings: Settings) -> None:
+    """A limit on what models cost would limit nothing where a model has no price."""
+    limits = (
+        settings.triage_limits_run,
+        settings.triage_limits_repository,
+        settings.triage_limits_installation,
+        settings.triage_limits_all,
+    )
+    if all(read_ceiling(limit).cost is None for limit in limits):
+        return
+    chosen, prices = model_settings(settings), read_prices(settings.triage_prices)
+    named = (chosen.supervisor, chosen.critic, chosen.default, chosen.simple, chosen.medium, chosen.complex)
+    for model in dict.fromkeys(filter(None, named)):
+        if model not in prices:
+            raise UserError(f"TRIAGE_PRICES has no price for {model}, and a limit on cost is set")
 
 
 def model_fault(settings: Settings) -> str | None:

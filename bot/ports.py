@@ -371,6 +371,9 @@ class ControlPort(Protocol):
     async def muted(self) -> bool:
         """Did a person tell us to leave this issue alone?"""
 
+    async def limits_met(self) -> tuple[str, ...]:
+        """Limits that were met in the repository today, by code."""
+
     async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
         """Record the command as run and apply the store's part of its effects, in one transaction.
 

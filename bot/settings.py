@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bot.ceilings import read_author_ceiling, read_ceiling, read_prices
 from bot.dotenv import find_env_file
 from bot.errors import UserError
 
@@ -117,12 +118,61 @@ class Settings(BaseSettings):
         default=False,
         description="Whether OpenTelemetry and LangSmith are sent what issues, code and models say, secrets masked.",
     )
+    triage_model_calls_per_minute: float = Field(
+        10, ge=0.1, le=100_000, description="Calls of models a minute, of all servers and workers together."
+    )
+    triage_prices: str = Field(
+        "",
+        description="What models cost, in dollars for a million tokens in and out; a limit on `cost` needs it.",
+        examples=["gpt-4o=2.50/10 gpt-4o-mini=0.15/0.60"],
+    )
+    triage_limits_run: str = Field(
+        "calls=40",
+        description="The most of `calls`, `tokens` and `cost` of models that one run may take; rules go on after that.",
+        examples=["calls=40 tokens=200000 cost=0.50"],
+    )
+    triage_limits_repository: str = Field(
+        "issues=10000",
+        description="The most of `issues`, `questions`, `calls`, `tokens`, `cost` in one repository and day.",
+        examples=["issues=500 questions=100 tokens=2000000"],
+    )
+    triage_limits_installation: str = Field(
+        "none",
+        description="The same for all repositories of one account together.",
+        examples=["calls=5000 cost=20"],
+    )
+    triage_limits_all: str = Field(
+        "none", description="The same for everything this App does in a day.", examples=["cost=100"]
+    )
+    triage_limits_author: str = Field(
+        "hour=30 day=100",
+        description="Issues of one author that are triaged in one repository; maintainers are not counted out.",
+        examples=["hour=30 day=100"],
+    )
     triage_allowed_bots: str = Field(
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )
     triage_concurrency: int = Field(2, ge=1, le=64, description="Issues that are worked on at the same time.")
     host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container is reached from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
+
+    @field_validator("triage_limits_run", "triage_limits_repository", "triage_limits_installation", "triage_limits_all")
+    @classmethod
+    def _ceiling(cls, value: str) -> str:
+        read_ceiling(value)
+        return value
+
+    @field_validator("triage_limits_author")
+    @classmethod
+    def _author_ceiling(cls, value: str) -> str:
+        read_author_ceiling(value)
+        return value
+
+    @field_validator("triage_prices")
+    @classmethod
+    def _prices(cls, value: str) -> str:
+        read_prices(value)
+        return value
 
     @field_validator("triage_data_dir", "github_private_key_path", "triage_config")
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.ceilings import explained
 from bot.commands.kinds import CommandContext, CommandKind
 from bot.commands.parse import Command
 from bot.ports import AskedQuestion, CommandEffects, RunView
@@ -15,6 +16,9 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     if await context.control.muted():
         lines.append("Triage is stopped here; `/triage resume` takes it up again.")
     lines += [_waiting(question) for question in questions if question.state == "open"]
+    met = dict.fromkeys(map(explained, await context.control.limits_met()))
+    if met:
+        lines.append(f"Limits met in this repository today: {'; '.join(met)}.")
     return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
 
 

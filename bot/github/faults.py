@@ -31,7 +31,7 @@ def fault_of(response: httpx.Response) -> BotError:
     says = f"GitHub answered {status} to {method}: {message(response)}"
     if is_limited(response):
         spent = response.headers.get("x-ratelimit-remaining") == "0"
-        return RateLimitedError(says, after=retry_after(response), whole=spent)
+        return RateLimitedError(says, after=retry_after(response), whole=spent, limit="github.limit")
     if status == 401 or _is_app_unknown(response):
         return _not_known(response, says)
     if status in (404, 410):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
+from bot.ceilings import explained
 from bot.ports import (
     AskedQuestion,
     EffectsPort,
@@ -62,6 +63,8 @@ class Publication:
     """Duplicates that people named or denied."""
     record: Record | None = None
     """What confidences were worth in the repository; None where too little is known."""
+    limited: tuple[str, ...] = ()
+    """Limits that were met in the repository today, by code, where this comment is to tell of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +230,7 @@ def _thread(given: Publication, issue: Issue, config_note: str = "") -> Thread:
         questions=given.questions,
         news=_NEWS.get(given.why, ""),
         config_note=config_note,
+        limited=tuple(dict.fromkeys(map(explained, given.limited))),
         suspects=given.found.config.limits.suspects,
         record=given.record,
     )

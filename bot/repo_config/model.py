@@ -58,7 +58,17 @@ class Limits(Section):
     """How much is done; the operator's own limits hold beside these."""
 
     runs_per_day: Annotated[int, Field(ge=0, le=10_000)] = 10_000
-    """Triages a day in this repository; further issues wait for the next day."""
+    """Triages a day in this repository; what becomes of further issues says ``over``."""
+    over: Literal["wait", "skip"] = "wait"
+    """Issues over the day's limit ``wait`` for the next day, or are left alone (``skip``; ``/triage`` still works)."""
+    issues_per_author: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """Triages a day of one author's issues here; further ones are left alone. Who may triage is not counted out."""
+    model_calls_per_day: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    """Calls of models a day in this repository; rules judge after that."""
+    model_tokens_per_day: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
+    """Tokens of models a day in this repository; rules judge after that."""
+    questions_per_day: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    """Questions a day in this repository, over all its issues; after that reports are written without asking."""
     questions: Annotated[int, Field(ge=0, le=2)] = 2
     """Questions put to the reporter of one issue, over all its runs."""
     suspects: Annotated[int, Field(ge=1, le=3)] = 3

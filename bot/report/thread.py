@@ -35,6 +35,8 @@ class Thread:
     """Why the comment was written anew, in our own words; empty for the first one."""
     config_note: str = ""
     """What is wrong with the repository's configuration, in our own words."""
+    limited: tuple[str, ...] = ()
+    """Limits that were met today, in our own words."""
     suspects: int = 3
     record: Record | None = None
     """What confidences were worth in this repository; None where too little is known."""

@@ -13,6 +13,7 @@ from bot.store.evidence import RunEvidence
 from bot.store.issues import Issues
 from bot.store.jobs import insert_job
 from bot.store.labels import LABELLED
+from bot.store.limited import RepositoryLimited
 from bot.store.questions import Questions
 from bot.store.runs import IssueRuns
 
@@ -62,6 +63,10 @@ class Control:
         """Did a person tell us to leave this issue alone?"""
         return (await Issues(self._database, self._ref.key).state()).muted
 
+    async def limits_met(self) -> tuple[str, ...]:
+        """Limits that were met in the repository today, by code."""
+        return tuple(await RepositoryLimited(self._database, self._ref.repository.key).today())
+
     async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
         """Record the command as run and apply the store's part of its effects, in one transaction.
 
@@ -105,7 +110,7 @@ def _apply(db: Connection, given: _Given, now: float) -> None:
     if effects.start:
         db.lock([issue_key])
         guid = f"command:{issue_key}:{given.comment.id}:{given.comment.updated_at}"
-        insert_job(db, guid, given.ordinal, _started(given.ref, effects), now)
+        insert_job(db, guid, given.ordinal, _started(given), now)
 
 
 def _append_signals(db: Connection, given: _Given) -> None:
@@ -118,7 +123,7 @@ def _append_signals(db: Connection, given: _Given) -> None:
         db.execute(statement, row)
 
 
-def _started(ref: IssueRef, effects: CommandEffects) -> Work:
+def _started(given: _Given) -> Work:
     """An answer or a redirect goes on with the run that is there; everything else is a new look."""
-    goes_on = any(one.kind in ("answer", "redirect") for one in effects.signals)
-    return Continue(ref=ref) if goes_on else Triage(ref=ref, why="command")
+    goes_on = any(one.kind in ("answer", "redirect") for one in given.effects.signals)
+    return Continue(ref=given.ref) if goes_on else Triage(ref=given.ref, why="command", by=given.comment.author_id)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.ceilings import Amount, Reached, Scope
 from bot.jobs import Job, Work
 from bot.store.database import Connection, Database
 from bot.store.jobs import settle_job
 from bot.store.outcomes import Reported, note_report
 from bot.store.signals import read_signals
-from bot.store.usage import count_issue
+from bot.store.usage import reserve
 
 RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
 _FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result"
@@ -74,15 +75,15 @@ class IssueRuns:
         now = self._clock()
         return await self._database.do(lambda db: open_run(db, self._key, now))
 
-    async def begin(self, *, limit: int, leave: int | None = None) -> Run | None:
-        """The unfinished run, or a new one, counted; None if the repository has had its new ones for today.
+    async def begin(self, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | Reached:
+        """The unfinished run, or a new one, counted; or which ceiling of issues is in the way.
 
         Args:
-            limit: new runs that the repository may have in a day.
+            scopes: in which a new run counts.
             leave: a run that waits and is left first.
         """
         now = self._clock()
-        return await self._database.do(lambda db: _begin(db, self._key, limit, leave, now))
+        return await self._database.do(lambda db: _begin(db, self._key, scopes, leave, now))
 
     async def pin(
         self, number: int, *, sha: str, brain: str, config_hash: str, body_hash: str, title: str = ""
@@ -149,12 +150,13 @@ class IssueRuns:
         await self._database.do(work)
 
 
-def _begin(db: Connection, issue_key: str, limit: int, leave: int | None, now: float) -> Run | None:
+def _begin(db: Connection, issue_key: str, scopes: Sequence[Scope], leave: int | None, now: float) -> Run | Reached:
     last = _last(db, issue_key)
     if last is not None and last.unfinished and last.number != leave:
         return last
-    if not count_issue(db, issue_key.rpartition("#")[0], limit):
-        return None
+    reached = reserve(db, scopes, Amount(issues=1))
+    if reached is not None:
+        return reached
     return open_run(db, issue_key, now) if leave is None else _replace(db, issue_key, leave, now)
 
 

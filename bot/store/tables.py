@@ -15,8 +15,10 @@ from bot.store.issues import Issues
 from bot.store.jobs import Jobs
 from bot.store.labels import People
 from bot.store.leases import Leases
+from bot.store.limited import RepositoryLimited
 from bot.store.metrics import Metrics
 from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes
+from bot.store.pace import StoredPace
 from bot.store.past_issues import PastIssues
 from bot.store.questions import Questions
 from bot.store.run_events import RunEvents
@@ -39,10 +41,15 @@ class Store:
         self.leases = Leases(self._database)
         self.writes = StoredWrites(self._database)
         self.metrics = Metrics(self._database)
+        self.usage = Usage(self._database)
 
     def clock(self) -> float:
         """Seconds since 1970, the same for everybody who shares the store."""
         return self._database.clock()
+
+    def pace(self, name: str, calls_per_minute: float) -> StoredPace:
+        """How often something is called by everybody who shares the store."""
+        return StoredPace(self._database, name, calls_per_minute)
 
     def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
         """What belongs to one repository, and nothing of another."""
@@ -88,7 +95,7 @@ class RepositoryStore:
         self.effects = Effects(database, self._tenant)
         self.questions = Questions(database, self._tenant)
         self.config = RepositoryConfig(database, key)
-        self.usage = Usage(database, key)
+        self.limited = RepositoryLimited(database, key)
         self.past = PastIssues(database, self._tenant)
         self.outcomes = RepositoryOutcomes(database, self._tenant)
 

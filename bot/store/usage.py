@@ -1,57 +1,67 @@
-"""What was spent, per scope and day: reserved before a call, so that a limit holds under concurrency."""
+"""What was spent, per scope and period: reserved before it is, so that a ceiling holds whoever spends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, fields
 
+from bot.ceilings import Amount, Reached, Scope
 from bot.store.database import Connection, Database
 
-
-def _today() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d")
+_COLUMNS = "calls, tokens, cost_micros, issues, questions"
+_SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"  # noqa: S608  names of columns
+_ADD = """
+INSERT INTO usage (scope, day, calls, tokens, cost_micros, issues, questions) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (scope, day) DO UPDATE SET calls = usage.calls + excluded.calls, tokens = usage.tokens + excluded.tokens,
+    cost_micros = usage.cost_micros + excluded.cost_micros, issues = usage.issues + excluded.issues,
+    questions = usage.questions + excluded.questions
+"""
+_POSTPONE = """
+INSERT INTO usage (scope, day, postponed) VALUES (?, ?, 1)
+ON CONFLICT (scope, day) DO UPDATE SET postponed = usage.postponed + 1 RETURNING postponed
+"""
 
 
 class Usage:
-    """The counters of one scope, such as a repository's key."""
+    """The counters."""
 
-    def __init__(self, database: Database, scope: str, today: Callable[[], str] = _today) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._scope = scope
-        self._today = today
 
-    async def reserve(self, tokens: int, *, limit: int) -> bool:
-        """Set one call's tokens aside; False, and nothing is, if the day's limit would be passed."""
-        key = (self._scope, self._today())
-        return await self._database.do(lambda db: _reserve(db, key, tokens, limit))
+    async def reserve(self, scopes: Sequence[Scope], amount: Amount) -> Reached | None:
+        """Count an amount in every scope, or in none: then say which ceiling is in the way."""
+        return await self._database.do(lambda db: reserve(db, scopes, amount))
 
-    async def correct(self, by_tokens: int) -> None:
-        """Give back, or add, what a call took less or more than was set aside."""
-        statement = (
-            "UPDATE usage SET tokens = CASE WHEN tokens > ? THEN tokens - ? ELSE 0 END WHERE scope = ? AND day = ?"
-        )
-        given = (-by_tokens, -by_tokens, self._scope, self._today())
-        await self._database.do(lambda db: db.execute(statement, given).rowcount)
+    async def give_back(self, scopes: Iterable[Scope], amount: Amount) -> None:
+        """Take an amount off again that was not spent; a negative one was spent besides."""
+        await self._database.do(lambda db: _add(db, scopes, Amount() - amount))
 
-    async def tokens(self) -> int:
-        """What today has taken."""
-        statement = "SELECT tokens FROM usage WHERE scope = ? AND day = ?"
-        given = (self._scope, self._today())
-        row = await self._database.read(lambda db: db.execute(statement, given).fetchone())
-        return int(row[0]) if row else 0
+    async def spent(self, scope: Scope) -> Amount:
+        """What a scope has come to."""
+        return await self._database.read(lambda db: _spent(db, scope))
+
+    async def postpone(self, scope: Scope) -> int:
+        """Count that a run was put off for its model; says how often that was."""
+        given = (scope.key, scope.period)
+        return int(await self._database.do(lambda db: db.execute(_POSTPONE, given).fetchone()[0]))
 
 
-def count_issue(db: Connection, scope: str, limit: int) -> bool:
-    """Count one more issue today, within a transaction; False, and it is not, if that would pass the limit."""
-    key = (scope, _today())
-    db.execute("INSERT INTO usage (scope, day) VALUES (?, ?) ON CONFLICT DO NOTHING", key)
-    statement = "UPDATE usage SET issues = issues + 1 WHERE scope = ? AND day = ? AND issues < ?"
-    return db.execute(statement, (*key, limit)).rowcount > 0
+def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> Reached | None:
+    """Count an amount in every scope, within a transaction, or in none."""
+    for scope in scopes:
+        spent = _spent(db, scope) if scope.ceiling else Amount()
+        for field in fields(Amount):
+            most, more = getattr(scope.ceiling, field.name), getattr(amount, field.name)
+            if most is not None and more and getattr(spent, field.name) + more > most:
+                return Reached(scope.kind, field.name, most)
+    _add(db, scopes, amount)
+    return None
 
 
-def _reserve(db: Connection, key: tuple[str, str], tokens: int, limit: int) -> bool:
-    db.execute("INSERT INTO usage (scope, day) VALUES (?, ?) ON CONFLICT DO NOTHING", key)
-    statement = """
-        UPDATE usage SET calls = calls + 1, tokens = tokens + ? WHERE scope = ? AND day = ? AND tokens + ? <= ?
-    """
-    return db.execute(statement, (tokens, *key, tokens, limit)).rowcount > 0
+def _spent(db: Connection, scope: Scope) -> Amount:
+    row = db.execute(_SPENT, (scope.key, scope.period)).fetchone()
+    return Amount(*map(int, row)) if row else Amount()
+
+
+def _add(db: Connection, scopes: Iterable[Scope], amount: Amount) -> None:
+    db.executemany(_ADD, [(scope.key, scope.period, *astuple(amount)) for scope in scopes])

@@ -58,7 +58,7 @@ class StoredWrites:
         now = self._clock()
         wait = await self._database.do(lambda db: _take(db, installation, share, now))
         if wait > 0:
-            raise RateLimitedError("our own share of writes to GitHub is used up", after=wait, limit="writes")
+            raise RateLimitedError("our own share of writes to GitHub is used up", after=wait, limit="github.writes")
 
     async def check_quiet(self, installation: str) -> None:
         """Return if GitHub may be asked.
@@ -75,7 +75,7 @@ class StoredWrites:
         if known.until > now:
             until = known.until
             wait = await self._database.do(lambda db: _promised(db, installation, until, now, _APART))
-            raise RateLimitedError("waiting as GitHub asked", after=wait)
+            raise RateLimitedError("waiting as GitHub asked", after=wait, limit="github.quiet")
 
     async def answered(self, installation: str) -> None:
         """GitHub answered a call: the next limit is the first in a row."""

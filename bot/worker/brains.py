@@ -10,6 +10,7 @@ from bot.repo_config import RepositoryConfig
 from bot.settings import Settings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
+from nodes.brains.purse import Purse
 from nodes.context import Brain
 
 
@@ -22,11 +23,11 @@ class Brains:
         """What everything falls back to; it counts nothing, so that all runs share it."""
         self._models = models
 
-    def for_run(self, config: RepositoryConfig) -> Brain:
-        """A brain with its whole budget, as the operator has set it and the repository allows."""
+    def for_run(self, config: RepositoryConfig, purse: Purse | None = None) -> Brain:
+        """A brain whose calls a purse pays for, as the operator has set it and the repository allows."""
         if self._models is None or config.brain == "rules":
             return self.rules
-        return LLMBrain(self._models)
+        return LLMBrain(self._models, purse)
 
 
 @asynccontextmanager

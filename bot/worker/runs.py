@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 from bot.answers import answer_in, answer_in_body
-from bot.errors import RetryableError
 from bot.jobs import Continue, Edited, Expire, Reply, Triage
 from bot.ports import AskedQuestion, Comment, Issue
 from bot.publish.publisher import Why
 from bot.publish.quiet import reason_to_be_quiet
 from bot.store.runs import Run
+from bot.worker.admission import admit
 from bot.worker.past import look_again, saw
 from bot.worker.steps import Seen, step
 from bot.worker.turn import Turn, body_hash
@@ -40,8 +38,10 @@ async def triage(turn: Turn, work: Triage) -> None:
         and run.body_hash == body_hash(seen.issue)
     ):
         return await turn.done("nothing is new")
+    by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
+    run = await _new_run(turn, seen, run, by_author=by_author)
     await turn.publisher().reactions(turn.ref, seen.found).leave("eyes")
-    return await step(turn, seen, await _new_run(turn, seen, run))
+    return await step(turn, seen, run)
 
 
 async def edited(turn: Turn, work: Edited) -> None:  # noqa: ARG001  a table of functions with one shape
@@ -142,7 +142,7 @@ async def go_on(turn: Turn, work: Continue) -> None:  # noqa: ARG001  as above
     if not redirected:
         return await turn.done("nothing to take in")
     seen = await _seen(turn, "redirect")
-    return None if seen is None else await step(turn, seen, await _new_run(turn, seen, run))
+    return None if seen is None else await step(turn, seen, await _new_run(turn, seen, run, by_author=False))
 
 
 async def expire(turn: Turn, work: Expire) -> None:
@@ -190,26 +190,19 @@ async def _end_quietly(turn: Turn, why: str) -> None:
     await turn.done(why)
 
 
-async def _new_run(turn: Turn, seen: Seen, last: Run | None) -> Run:
+async def _new_run(turn: Turn, seen: Seen, last: Run | None, *, by_author: bool = True) -> Run:
     """A run of its own; one that waits is left, one that was cut off is what this job began.
 
     Raises:
-        RetryableError: the repository has had its runs for today.
+        RateLimitedError: there were as many as may be today.
+        OverLimitError: the same, and the issue is left alone.
     """
-    waits = last is not None and last.status == "waiting"
-    limit = seen.found.config.limits.runs_per_day
-    run = await turn.store.runs.begin(limit=limit, leave=last.number if last and waits else None)
-    if run is None:
-        raise RetryableError(f"{limit} runs today, as configured", after=_until_tomorrow(), limit="runs_per_day")
+    leave = last.number if last is not None and last.status == "waiting" else None
+    run = await admit(turn, seen.issue, seen.found.config, leave=leave, by_author=by_author)
     waiting = await _open_question(turn)
     if waiting is not None:
         await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")
     return run
-
-
-def _until_tomorrow() -> float:
-    now = datetime.now(UTC)
-    return ((now + timedelta(days=1)).replace(hour=0, minute=1, second=0) - now).total_seconds()
 
 
 async def _open_question(turn: Turn) -> AskedQuestion | None:

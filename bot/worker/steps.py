@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from bot.code import EngineCode
-from bot.errors import RefusedError, StoppedError, SuspendedError
+from bot.errors import RateLimitedError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.logs import also_about
 from bot.mirrors import ForbiddenError
@@ -19,17 +19,21 @@ from bot.past.stored import StoredPast
 from bot.ports import Finished, Issue, Outcome, Waiting, Withheld
 from bot.publish import Publication, Published
 from bot.publish.publisher import Why
-from bot.repo_config import FoundConfig
+from bot.repo_config import FoundConfig, RepositoryConfig
 from bot.report.document import build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.report.record import read_record
 from bot.store.outcomes import Reported
 from bot.store.runs import Ending, Run
+from bot.worker.admission import may_ask
+from bot.worker.budgets import run_scope
 from bot.worker.no_code import NoCode
 from bot.worker.past import begin_learning
+from bot.worker.purse import SharedPurse
 from bot.worker.recorder import recording
 from bot.worker.turn import Turn, body_hash
 from nodes import run as graph_run
+from nodes.brains.purse import PostponedError
 from nodes.checkpoints import NewerSchemaError
 from nodes.context import CodePort, Context, Outside
 from nodes.facts import read_facts
@@ -156,15 +160,20 @@ async def _advance(
         await graph.aget_state({"configurable": {"thread_id": thread}})
     except (NewerSchemaError, ValidationError, ValueError, TypeError, KeyError) as error:
         raise UnreadableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
-    return await advance(graph, context, thread, start, answer=answer, question_id=question_id, watch=watch)
+    try:
+        return await advance(graph, context, thread, start, answer=answer, question_id=question_id, watch=watch)
+    except PostponedError as postponed:
+        raise RateLimitedError(str(postponed), after=postponed.after, limit=None) from postponed
 
 
 async def _known_answer(turn: Turn, seen: Seen, waiting: graph_run.Waiting) -> Answer | None:
     """What became of a question; None while it waits. One that nobody could see is withdrawn."""
     questions, key = turn.store.repository.questions, turn.ref.key
     config = seen.found.config
+    known = any(one.question_id == waiting.exchange.question_id for one in await questions.all(key))
     asked = await questions.ask(key, waiting.exchange)
-    if asked.state == "open" and (config.mode != "comment" or asked.slot > config.limits.questions):
+    unseen = config.mode != "comment" or asked.slot > config.limits.questions
+    if asked.state == "open" and (unseen or not (known or await may_ask(turn, config))):
         await questions.settle(key, asked.question_id, "withdrawn")
         return Answer()
     if asked.state == "open":
@@ -180,7 +189,7 @@ def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
         body=issue.body,
         code=code,
         evidence=turn.store.evidence(run.number),
-        brain=tools.brains.for_run(config),
+        brain=tools.brains.for_run(config, _purse(turn, run, config)),
         rules=tools.brains.rules,
         signals=turn.store.signals,
         renderer=MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}"),
@@ -189,6 +198,18 @@ def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
         claim_from=config.limits.claim_from,
         outside=tools.sources.outside(turn.github.search_issues) if config.outside else Outside(),
         past=StoredPast(turn.store.repository.past, turn.github, turn.ref) if config.earlier_issues else None,
+    )
+
+
+def _purse(turn: Turn, run: Run, config: RepositoryConfig) -> SharedPurse:
+    store, budgets = turn.tools.store, turn.tools.budgets
+    return SharedPurse(
+        run=run_scope(turn.store.thread(run.number), budgets.run),
+        day=budgets.day(turn.ref.repository, config, store.clock()),
+        counters=store.usage,
+        pace=turn.tools.pace,
+        prices=budgets.prices,
+        limited=turn.limited,
     )
 
 
@@ -237,8 +258,16 @@ async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Publis
         why=seen.why,
         relations=await turn.store.people.relations(),
         record=read_record(await turn.store.repository.outcomes.record()),
+        limited=await _to_tell(turn, seen),
     )
     return await turn.publisher().publish(given)
+
+
+async def _to_tell(turn: Turn, seen: Seen) -> tuple[str, ...]:
+    """Limits are told where comments are allowed, once a day and repository."""
+    if seen.found.config.mode != "comment":
+        return ()
+    return await turn.store.repository.limited.to_tell(turn.ref.key)
 
 
 async def _settle(

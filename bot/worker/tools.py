@@ -16,8 +16,10 @@ from bot.server_settings import ServerSettings
 from bot.sources import Sources
 from bot.store.checkpoints import open_saver
 from bot.store.opening import open_store
+from bot.store.pace import StoredPace
 from bot.store.tables import Store
 from bot.worker.brains import Brains, open_brains
+from bot.worker.budgets import Budgets
 from bot.worker.engines import Engines
 from nodes.brains.rules import RulesBrain
 from nodes.graph import Graph, build_graph
@@ -36,6 +38,9 @@ class Tools:
     brains: Brains
     sources: Sources
     """What may be asked outside repositories."""
+    budgets: Budgets
+    pace: StoredPace
+    """Of model calls, shared by everybody who works on the store."""
     bots: frozenset[str]
     """Logins of bots that the operator lets count as people, in lower case."""
 
@@ -59,6 +64,8 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             checkpoints=checkpoints,
             sources=Sources(settings.operator),
             brains=await stack.enter_async_context(open_brains(settings.settings, RulesBrain())),
+            budgets=Budgets.of(settings.settings),
+            pace=store.pace("models", settings.settings.triage_model_calls_per_minute),
             bots=settings.settings.bots,
         )
 

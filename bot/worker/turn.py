@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from bot.errors import StoppedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import Job, LeftOver
+from bot.metrics.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck
 from bot.publish import Publisher
 from bot.repo_config import FoundConfig
@@ -85,6 +86,16 @@ class Turn:
     async def done(self, said: str) -> None:
         """Settle the job without anything more."""
         await self.tools.store.jobs.settle(self.job, said)
+
+    async def limited(self, code: str, said: str) -> None:
+        """Count that a limit was met, and say so."""
+        LIMITS.labels(code).inc()
+        await self.met(code, said)
+
+    async def met(self, code: str, said: str) -> None:
+        """Say which limit was met: in the log, and later once to maintainers."""
+        logger.warning(said, extra={"action": "limited", "limit": code})
+        await self.store.repository.limited.note(code)
 
     def log(self, action: str, said: str) -> None:
         """One line on what became of the job."""

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from bot.errors import GoneError, RefusedError, StoppedError, SuspendedError
+from bot.errors import GoneError, RateLimitedError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
 from bot.logs import about
 from bot.metrics.shared import sharing
@@ -92,7 +92,7 @@ class Worker:
             if isinstance(work, LearnPast):
                 return await past.learn(job, installed, self._tools)
             ref = replace(work.ref, installation_id=installed.installation_id)
-            await _ON_ISSUE[work.kind](Turn.of(job, ref, self._tools), work)
+            await _on_issue(Turn.of(job, ref, self._tools), work)
         except SuspendedError:
             raise
         except (RefusedError, StoppedError) as error:
@@ -117,6 +117,16 @@ class Worker:
         if known.gone or known.archived or known.installation == "deleted":
             raise GoneError("the repository is archived, or no longer ours")
         return replace(ref, installation_id=known.installation_id or ref.installation_id)
+
+
+async def _on_issue(turn: Turn, work: OnIssueWork) -> None:
+    """Do it, or note which limit keeps it from being done now."""
+    try:
+        await _ON_ISSUE[work.kind](turn, work)
+    except RateLimitedError as limit:
+        if limit.limit is not None:
+            await turn.met(limit.limit, str(limit))
+        raise
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from nodes.brains.briefing import build_briefing, select
 from nodes.brains.legal import decision_schema, legal_companions, legal_next_nodes
 from nodes.brains.models import Models
+from nodes.brains.purse import Purse, RunPurse
 from nodes.brains.reader import Reader
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.serialise import build_supervisor_context
@@ -38,10 +39,11 @@ _FORCED_FALLBACK = SupervisorDecision(
 class LLMBrain:
     """Judges one run with the models of this process."""
 
-    def __init__(self, models: Models) -> None:
+    def __init__(self, models: Models, purse: Purse | None = None) -> None:
+        """Judge with these models; without a purse of its own a run has as many calls as the models' settings say."""
         self._models = models
         self._settings = models.settings
-        self._calls = 0
+        self._purse = purse or RunPurse(models.pace, models.settings.max_calls)
 
     @property
     def name(self) -> str:
@@ -62,7 +64,7 @@ class LLMBrain:
                 model,
                 decision_schema(legal, companions),
                 _conversation(system, build_supervisor_context(case.state)),
-                reserve=lambda: self._reserve(case.state),
+                purse=self._paying(case.state),
                 correction=build_supervisor_correction,
                 accept=SupervisorDecision,
             )
@@ -78,7 +80,7 @@ class LLMBrain:
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
         """Judge what the search found and what a few looks find; places that nobody found are dropped."""
         model = self._models.get(self._model_name("codebase_search", case.state))
-        return await Reader(model, lambda: self._reserve(case.state), case).read(candidates)
+        return await Reader(model, self._paying(case.state), case).read(candidates)
 
     async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
         """Judge what was found outside; results that were not found are dropped."""
@@ -106,7 +108,7 @@ class LLMBrain:
                 model,
                 schema,
                 _conversation(build_role_prompt(role, case.language), build_briefing(case, shown)),
-                reserve=lambda: self._reserve(case.state),
+                purse=self._paying(case.state),
             )
         except InvalidOutput as invalid:
             why = f"{model.name} gave the {role} two invalid answers: {invalid}"
@@ -120,14 +122,10 @@ class LLMBrain:
         tiers = {"simple": settings.simple, "medium": settings.medium, "complex": settings.complex}
         return tiers[state.tier] or settings.default
 
-    async def _reserve(self, state: BugTriageState) -> None:
-        """Take one call off the run's budget, then wait for the process's turn."""
-        # A resumed run has a new brain; what it had spent before stands in the state.
-        self._calls = max(self._calls, state.metrics.usage.calls)
-        if self._calls >= self._settings.max_calls:
-            raise ModelError(f"the run's budget of {self._settings.max_calls} model calls is spent")
-        self._calls += 1
-        await self._models.pace.wait()
+    def _paying(self, state: BugTriageState) -> Purse:
+        """A resumed run has a new brain; what it had spent before stands in the state."""
+        self._purse.begin(state.metrics.usage.calls)
+        return self._purse
 
 
 def _conversation(system: str, human: str) -> tuple[Message, Message]:

@@ -20,7 +20,10 @@ class Model:
     name: str
     llm: ChatOpenAI
     deadline: float
-    """Seconds for one answer, the client's retries included."""
+    """Seconds for one answer, however often it is asked for."""
+    max_retries: int = 0
+    """How often a request is repeated that a busy server, or none, has answered."""
+    max_output_tokens: int = 3_000
     method: Method = "json_schema"
     """The best way of asking that its server has not refused."""
 

@@ -37,9 +37,9 @@ class ModelSettings:
     timeout: float = 60.0
     """Seconds for one attempt; an answer with its retries may take twice as long."""
     max_retries: int = 2
-    """How often the client repeats a request after 429, 5xx or a lost connection; it honours Retry-After."""
+    """How often a request is repeated after 429, 5xx or a lost connection; Retry-After is honoured."""
     calls_per_minute: float = 10.0
-    """For the whole process."""
+    """For the whole process; servers and workers share theirs."""
     max_calls: int = 40
     """For one run."""
     max_output_tokens: int = 3_000
@@ -83,10 +83,10 @@ class Models:
             base_url=settings.base_url or _OPENAI,
             api_key=SecretStr(settings.api_key or "none"),  # local servers ask for none, the client does
             timeout=settings.timeout,
-            max_retries=settings.max_retries,
+            max_retries=0,  # each request is counted and paid for, so that repeating it is ours
             http_async_client=self._client,
         )
-        return Model(name=name, llm=llm, deadline=2 * settings.timeout)
+        return Model(name, llm, 2 * settings.timeout, settings.max_retries, limit)
 
 
 def check_model(settings: ModelSettings) -> None:

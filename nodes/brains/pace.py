@@ -23,3 +23,7 @@ class Pace:
         # A debt is a place in the queue: whoever comes later owes more and waits longer.
         if self._tokens < 0:
             await asyncio.sleep(-self._tokens / self._rate)
+
+    async def pause(self, seconds: float) -> None:
+        """Return after so many seconds."""
+        await asyncio.sleep(seconds)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from nodes.brains.gathered import only_gathered
 from nodes.brains.ledger import ASKING, TOTAL, Ledger
 from nodes.brains.model import Model
 from nodes.brains.opening import build_opening, show_sight
+from nodes.brains.purse import Purse
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.schema import strict_schema
 from nodes.brains.structured import Message, ask_structured
@@ -24,9 +25,9 @@ NOTHING = CodeStep(summary="No place in the code was found that this issue could
 class Reader:
     """Judges the candidates of one search with a model."""
 
-    def __init__(self, model: Model, reserve: Callable[[], Awaitable[None]], case: Case) -> None:
+    def __init__(self, model: Model, purse: Purse, case: Case) -> None:
         self._model = model
-        self._reserve = reserve
+        self._purse = purse
         self._case = case
         self._ledger = Ledger(json.dumps(strict_schema(CodeStep)))
         self._said: tuple[Message, ...] = ()
@@ -86,7 +87,7 @@ class Reader:
         if room < ASKING:
             raise ModelError(f"the {TOTAL} tokens for reading code are spent", self._usage)
         try:
-            answer = await ask_structured(self._model, CodeStep, self._said, reserve=self._reserve, room=room)
+            answer = await ask_structured(self._model, CodeStep, self._said, purse=self._purse, room=room)
         except InvalidOutput as invalid:
             why = f"{self._model.name} gave the codebase_search two invalid answers: {invalid}"
             raise ModelError(why[:300], self._usage + invalid.usage) from invalid

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from nodes.context import ModelError
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 _MENTIONS_OUR_REQUEST = re.compile(
     r"response_?format|json_?schema|json_?object|structured|tool|function|schema|strict|grammar", re.IGNORECASE
 )
+_BUSY = frozenset({408, 409, 429})
+_NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
+_FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
+"""Seconds; a header that asks for more than the last is not believed."""
 
 
 class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correction may mend it
@@ -24,6 +30,20 @@ class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correcti
     def __init__(self, message: str, usage: Usage | None = None) -> None:
         super().__init__(message)
         self.usage = usage or Usage(calls=1)
+
+
+class BusyError(ModelError):
+    """Nothing came back this time; asking again may help."""
+
+    def __init__(self, message: str, *, after: float | None, limited: bool) -> None:
+        super().__init__(message)
+        self.after = after
+        self.limited = limited and after is not None
+        """Whether the server named a time because it was asked too often."""
+
+    def pause(self, attempt: int) -> float:
+        """Seconds before asking again for the so manieth time, from 0."""
+        return min(_FIRST_PAUSE * 2.0**attempt, _LAST_PAUSE) if self.after is None else self.after
 
 
 def read_object(message: AIMessage) -> dict[str, Any]:
@@ -69,6 +89,29 @@ def is_unsupported(error: APIError) -> bool:
     if "context" in str(error).lower():
         return False  # "reduce the length of the messages or functions": another way of asking is no shorter
     return status in {400, 404, 422, 501} and _MENTIONS_OUR_REQUEST.search(str(error)) is not None
+
+
+def fault_of(error: APIError) -> ModelError:
+    """What a request that failed means: busy now, or no use."""
+    status = getattr(error, "status_code", None)
+    if status is None or status in _BUSY or status >= 500:
+        return BusyError(describe(error), after=_retry_after(error), limited=status == 429)
+    return ModelError(describe(error))
+
+
+def _retry_after(error: APIError) -> float | None:
+    """Seconds that the server named; None where it named none, or none that makes sense."""
+    response = getattr(error, "response", None)
+    headers = {} if response is None else response.headers
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        given = headers.get(name, "").strip()
+        if _NUMBER.fullmatch(given):
+            return min(float(given) * unit, _LONGEST)
+    try:
+        at = parsedate_to_datetime(headers.get("retry-after", "")).timestamp()
+    except (ValueError, TypeError):
+        return None
+    return min(max(at - time.time(), 0.0), _LONGEST)
 
 
 def describe(error: APIError) -> str:

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import warnings
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from nodes.brains.model import METHODS, Method, Model
-from nodes.brains.replies import InvalidOutput, describe, is_unsupported, read_object, usage_of, usage_of_cut
+from nodes.brains.purse import Call, Purse
+from nodes.brains.replies import (
+    BusyError,
+    InvalidOutput,
+    fault_of,
+    is_unsupported,
+    read_object,
+    usage_of,
+    usage_of_cut,
+)
 from nodes.brains.schema import fit, strict_schema
 from nodes.brains.token_count import estimate
 from nodes.context import ModelError
@@ -45,7 +56,7 @@ async def ask_structured(
     schema: type[T],
     messages: Sequence[Message],
     *,
-    reserve: Callable[[], Awaitable[None]],
+    purse: Purse,
     correction: Callable[[str], str] = build_correction,
     accept: type[T] | None = None,
     room: int | None = None,
@@ -56,7 +67,7 @@ async def ask_structured(
         model: Whom to ask; it learns which way of asking works.
         schema: The shape that is asked for.
         messages: What is asked; secrets are masked here.
-        reserve: Called before every request; raises ModelError when there is nothing left to spend.
+        purse: Pays for every request.
         correction: The error in, the message that follows it out.
         accept: What the last answer may be instead; its numbers are then clamped, as nobody will ask again.
         room: Tokens that the answers and the correction may have together; None leaves each to the model's limit.
@@ -69,7 +80,7 @@ async def ask_structured(
     usage, corrected, left = Usage(), False, room
     while True:
         try:
-            reply = await _request(model, schema, asked, reserve, left)
+            reply = await _request(model, schema, asked, purse, left)
             value = _read(reply, (accept or schema) if corrected else schema, last=corrected)
             return Structured(value, usage + usage_of(reply), tuple(asked))
         except ModelError as error:
@@ -110,22 +121,85 @@ async def _request(
     model: Model,
     schema: type[BaseModel],
     messages: Sequence[Message],
-    reserve: Callable[[], Awaitable[None]],
+    purse: Purse,
     room: int | None,
 ) -> AIMessage:
     """Send one request, in the first way that the server accepts."""
+    fields = strict_schema(schema)
     for method in METHODS[METHODS.index(model.method) :]:
-        await reserve()
-        reply = await _send(model, method, strict_schema(schema), messages, room)
+        reply = await _patiently(_Request(model, method, fields, messages, room), purse)
         if reply is not None:
             model.method = method
             return reply
     raise ModelError("the model's server offers no way of asking for JSON")
 
 
-async def _send(
-    model: Model, method: Method, schema: dict[str, Any], messages: Sequence[Message], room: int | None
-) -> AIMessage | None:
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One request, in one way of asking."""
+
+    model: Model
+    method: Method
+    schema: dict[str, Any]
+    messages: Sequence[Message]
+    room: int | None
+
+    @property
+    def call(self) -> Call:
+        """What it may cost."""
+        asked = sum(estimate(text) for _, text in self.messages) + estimate(json.dumps(self.schema))
+        most = self.model.max_output_tokens
+        return Call(self.model.name, asked, most if self.room is None else min(most, self.room))
+
+
+async def _patiently(request: _Request, purse: Purse) -> AIMessage | None:
+    """Send it, and again where the server is busy; each time is a call that is paid for.
+
+    Raises:
+        InvalidOutput: What came back is not a reply.
+        ModelError: Nothing came back, however often it was asked.
+    """
+    model = request.model
+    left = model.deadline
+    for attempt in range(model.max_retries + 1):
+        try:
+            async with _paid(request.call, purse) as bill:
+                began = time.monotonic()
+                reply = await _send(request, left)
+                bill.usage = bill.usage if reply is None else usage_of(reply)
+                return reply
+        except BusyError as busy:
+            pause = busy.pause(attempt)
+            left -= time.monotonic() - began + (0.0 if busy.limited else pause)
+            if attempt == model.max_retries:
+                raise
+            if left <= 0:
+                raise ModelError(f"the model gave no answer within {model.deadline:g} s") from busy
+            await purse.pause(pause, limited=busy.limited)
+    raise AssertionError("the last attempt returns or raises")
+
+
+@dataclass(slots=True)
+class _Bill:
+    """What a call came to; one that brought nothing is a call all the same."""
+
+    usage: Usage = field(default_factory=lambda: Usage(calls=1))
+
+
+@asynccontextmanager
+async def _paid(call: Call, purse: Purse) -> AsyncIterator[_Bill]:
+    """Set aside what a call may cost, and give back what it did not."""
+    reserved, bill = await purse.reserve(call), _Bill()
+    try:
+        yield bill
+    except InvalidOutput as invalid:
+        bill.usage = invalid.usage
+        raise
+    finally:
+        await reserved.settle(bill.usage)
+
+
+async def _send(request: _Request, left: float) -> AIMessage | None:
     """One request and its reply, or None where the server does not know this way of asking.
 
     Raises:
@@ -134,11 +208,12 @@ async def _send(
     """
     import openai  # noqa: PLC0415  half a second, which only runs with a model should pay
 
+    model, method, messages = request.model, request.method, list(request.messages)
     if method == "json_mode":
-        messages = [*messages, ("human", build_schema_request(json.dumps(schema)))]
+        messages.append(("human", build_schema_request(json.dumps(request.schema))))
     try:
-        async with asyncio.timeout(model.deadline):
-            answer: Any = await _bound(model.limited(room), method, schema).ainvoke(list(messages))
+        async with asyncio.timeout(left):
+            answer: Any = await _bound(model.limited(request.room), method, request.schema).ainvoke(messages)
     except openai.LengthFinishReasonError as error:
         raise InvalidOutput("the answer was cut off for its length; be brief", usage_of_cut(error)) from error
     except openai.ContentFilterFinishReasonError as error:
@@ -148,7 +223,7 @@ async def _send(
     except openai.APIError as error:
         if is_unsupported(error):
             return None
-        raise ModelError(describe(error)) from error
+        raise fault_of(error) from error
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidOutput("the server's reply holds no answer") from error
     raw: AIMessage = answer["raw"]

@@ -209,6 +209,21 @@ async def test_a_busy_server_is_asked_again_when_it_says_so(brain, server):
     assert server.requests[0] == server.requests[1]
 
 
+async def test_asking_again_is_paid_for(server):
+    models = Models(_settings(server, max_calls=2, max_retries=5))
+    server.script = [error(429, retry_after_ms="5")]
+    with pytest.raises(ModelError, match="budget of 2 model calls"):
+        await LLMBrain(models).decide(_case())
+    assert len(server.requests) == 2
+    await models.aclose()
+
+
+async def test_a_server_that_asks_for_minutes_is_not_waited_for(brain, server):
+    server.script = [error(429, retry_after="600")]
+    with pytest.raises(ModelError, match="asks to wait 600 s"):
+        await brain.decide(_case())
+
+
 async def test_an_unreachable_server_leaves_it_to_the_rules(server):
     models = Models(_settings(server, base_url="http://127.0.0.1:9/v1", max_retries=0))
     with pytest.raises(ModelError, match="could not be reached"):

@@ -67,6 +67,7 @@ VARIANTS = {
     "after_silence": report_comment(
         WEAK, replace(THREAD, questions=(replace(OPEN, state="expired"),), news="without an answer")
     ),
+    "limits_met": report_comment(FOUND, replace(THREAD, limited=("model calls for this repository today",))),
     "config_fault": report_comment(
         FOUND,
         replace(THREAD, config_note="`.github/triage.yml`, line 4: unknown key \\`mod\\`. The last valid one holds."),

@@ -56,6 +56,7 @@ class App:
             "GITHUB_SERVER_URL": self.github.url,
             "TRIAGE_DATA_DIR": str(self.data),
             "TRIAGE_BRAIN": "rules",
+            "TRIAGE_LIMITS_AUTHOR": "none",  # one person opens all of them
             **self.settings,
         }
         self.url = ""

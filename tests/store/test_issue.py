@@ -179,15 +179,6 @@ async def test_installations_and_their_repositories(store: Store) -> None:
     assert await config.first_complaint("line 3")
 
 
-async def test_what_is_spent_is_reserved_first(store: Store) -> None:
-    usage = store.for_repository(REF.repository).usage
-    assert await usage.reserve(60, limit=100)
-    assert not await usage.reserve(60, limit=100)
-    await usage.correct(-50)
-    assert await usage.reserve(60, limit=100)
-    assert await usage.tokens() == 70
-
-
 async def test_events_of_a_run_are_numbered(issue: IssueStore) -> None:
     events = issue.events(1)
     await events.add("{}", '{"node": "writer"}')

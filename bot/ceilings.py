@@ -1,0 +1,192 @@
+"""How much may be spent, on what and by whom: the operator's ceilings, which a repository can only lower."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+ScopeKind = Literal["run", "repository", "installation", "all", "author"]
+NONE = "none"
+_PART = re.compile(r"([a-z]{1,20})=(\d{1,12}(?:\.\d{1,6})?)")
+_PRICE = re.compile(r"([^\s=,]{1,200})=(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)")
+_WORDS = {
+    "calls": "model calls",
+    "tokens": "model tokens",
+    "cost": "cost of models",
+    "issues": "issues",
+    "questions": "questions",
+}
+_WHOSE: Mapping[ScopeKind, str] = {
+    "run": "this run",
+    "repository": "this repository today",
+    "installation": "this account's repositories today",
+    "all": "all repositories today",
+    "author": "one author",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What is used up."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: int = 0
+    """Millionths of a dollar."""
+    issues: int = 0
+    questions: int = 0
+
+    def __sub__(self, other: Amount) -> Amount:
+        """What is left of it."""
+        return Amount(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Amount)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most of each; None is no limit."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: int | None = None
+    issues: int | None = None
+    questions: int | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything is limited."""
+        return any(getattr(self, f.name) is not None for f in fields(self))
+
+    def lowered(self, other: Ceiling) -> Ceiling:
+        """The lower one of each."""
+        both = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return Ceiling(*(min((one for one in pair if one is not None), default=None) for pair in both))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Something that spends, over some time."""
+
+    kind: ScopeKind
+    key: str
+    period: str
+    """A day, an hour, or ``run``."""
+    ceiling: Ceiling = Ceiling()
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A ceiling that one more would have passed."""
+
+    kind: ScopeKind
+    what: str
+    most: int
+
+    @property
+    def code(self) -> str:
+        """How logs and counters call it, the same in every release."""
+        return f"{self.kind}.{self.what}"
+
+    def __str__(self) -> str:
+        """For a person, on one line."""
+        most = f"${self.most / 1_000_000:.2f}" if self.what == "cost" else f"{self.most:,}"
+        return f"the limit of {most} {_WORDS[self.what]} for {_WHOSE[self.kind]} is reached"
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorCeiling:
+    """Issues that one person's reports are looked at in a repository."""
+
+    hour: int | None = None
+    day: int | None = None
+
+
+_LIMITS = {
+    "model.pace": "how often models are called",
+    "model.busy": "what the model's server allows",
+    "github.writes": "how much this account's repositories are written to, kept below what GitHub allows",
+    "github.quiet": "GitHub's own limits",
+    "github.limit": "GitHub's own limits",
+}
+
+
+def explained(code: str) -> str:
+    """A limit by its code, in words for maintainers."""
+    kind, _, what = code.partition(".")
+    known = _LIMITS.get(code)
+    return known or f"{_WORDS.get(what, what)} for {next((_WHOSE[k] for k in _WHOSE if k == kind), kind)}"
+
+
+Prices = Mapping[str, tuple[float, float]]
+"""Dollars for a million tokens in, and out, by model."""
+
+
+def read_ceiling(text: str) -> Ceiling:
+    """Read ``calls=40 tokens=200000 cost=1.50``.
+
+    Raises:
+        ValueError: it says something else.
+    """
+    given = _parts(text, {f.name for f in fields(Ceiling)})
+    cost = {"cost": round(given.pop("cost") * 1_000_000)} if "cost" in given else {}
+    return Ceiling(**{name: int(value) for name, value in given.items()}, **cost)
+
+
+def read_author_ceiling(text: str) -> AuthorCeiling:
+    """Read ``hour=30 day=100``.
+
+    Raises:
+        ValueError: it says something else.
+    """
+    return AuthorCeiling(**{name: int(value) for name, value in _parts(text, {"hour", "day"}).items()})
+
+
+def read_prices(text: str) -> Prices:
+    """Read ``gpt-4o=2.50/10 gpt-4o-mini=0.15/0.60``.
+
+    Raises:
+        ValueError: it says something else.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    for part in text.replace(",", " ").split():
+        price = _PRICE.fullmatch(part)
+        if price is None:
+            raise ValueError(f"“{part}” is no price: write model=dollars/dollars for a million tokens in and out")
+        found[price[1]] = (float(price[2]), float(price[3]))
+    return found
+
+
+def cost(prices: Prices, model: str, input_tokens: int, output_tokens: int) -> int:
+    """Millionths of a dollar; nothing for a model without a price."""
+    into, out = prices.get(model, (0.0, 0.0))
+    return round(input_tokens * into + output_tokens * out)
+
+
+def day_of(now: float) -> str:
+    """The day that a moment is in (UTC)."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d")
+
+
+def hour_of(now: float) -> str:
+    """The hour that a moment is in (UTC)."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H")
+
+
+def until_tomorrow(now: float) -> float:
+    """Seconds to the first minute of the next day (UTC)."""
+    at = datetime.fromtimestamp(now, UTC)
+    return ((at + timedelta(days=1)).replace(hour=0, minute=1, second=0, microsecond=0) - at).total_seconds()
+
+
+def _parts(text: str, known: set[str]) -> dict[str, float]:
+    """``name=number`` parts, by spaces or commas; ``none`` and nothing are no limit."""
+    found: dict[str, float] = {}
+    for part in text.lower().replace(",", " ").split():
+        if part == NONE:
+            continue
+        read = _PART.fullmatch(part)
+        if read is None or read[1] not in known:
+            raise ValueError(f"“{part}” is no limit: write {', '.join(f'{name}=…' for name in sorted(known))} or none")
+        found[read[1]] = float(read[2])
+    return found

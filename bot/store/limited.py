@@ -1,0 +1,51 @@
+"""Which limits were met, per repository and day, so that maintainers are told once a day."""
+
+from __future__ import annotations
+
+from bot.ceilings import day_of
+from bot.store.database import Database
+
+_NOTE = """
+INSERT INTO limited (repository_key, day, what, times) VALUES (?, ?, ?, 1)
+ON CONFLICT (repository_key, day, what) DO UPDATE SET times = limited.times + 1
+"""
+# Whoever tells first today tells all that is known then, and goes on telling it wherever that is written anew.
+_TELL = """
+UPDATE limited SET told = :issue WHERE repository_key = :key AND day = :day AND NOT EXISTS (
+    SELECT 1 FROM limited AS other
+    WHERE other.repository_key = :key AND other.day = :day AND other.told <> :issue
+)
+"""
+_TOLD = "SELECT what FROM limited WHERE repository_key = ? AND day = ? AND told = ? ORDER BY what"
+
+
+class RepositoryLimited:
+    """One repository's."""
+
+    def __init__(self, database: Database, repository_key: str) -> None:
+        self._database = database
+        self._key = repository_key
+
+    async def note(self, what: str) -> None:
+        """Count that a limit was met, by its code, such as ``repository.tokens``."""
+        given = (self._key, self._today(), what)
+        await self._database.do(lambda db: db.execute(_NOTE, given).rowcount)
+
+    async def today(self) -> dict[str, int]:
+        """What was met today, and how often."""
+        statement = "SELECT what, times FROM limited WHERE repository_key = ? AND day = ? ORDER BY what"
+        given = (self._key, self._today())
+        return dict(await self._database.read(lambda db: db.execute(statement, given).fetchall()))
+
+    async def to_tell(self, issue_key: str) -> tuple[str, ...]:
+        """What this issue's report tells maintainers; nothing where another one has told them today."""
+        day = self._today()
+        if not await self.today():
+            return ()
+        given = {"issue": issue_key, "key": self._key, "day": day}
+        await self._database.do(lambda db: db.execute(_TELL, given).rowcount)
+        told = (self._key, day, issue_key)
+        return tuple(what for (what,) in await self._database.read(lambda db: db.execute(_TOLD, told).fetchall()))
+
+    def _today(self) -> str:
+        return day_of(self._database.clock())

@@ -1,0 +1,117 @@
+"""What may be spent: counted in every scope or in none, whoever asks."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.ceilings import Amount, Ceiling, Reached, Scope, read_author_ceiling, read_ceiling, read_prices
+from bot.ports import IssueRef
+from bot.store.pace import SHORTEST_TO_REFUSE, StoredPace
+from bot.store.runs import Run
+from bot.store.tables import Store
+
+REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
+KEY = REF.repository.key
+CALL = Amount(calls=1, tokens=40, cost=7)
+
+
+def day(**most: int) -> Scope:
+    return Scope("repository", KEY, "2026-01-31", Ceiling(**most))
+
+
+async def test_what_is_not_spent_is_given_back(store: Store) -> None:
+    scope = day(tokens=100)
+    assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
+    assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) == Reached("repository", "tokens", 100)
+    await store.usage.give_back((scope,), Amount(tokens=50))
+    assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
+    assert await store.usage.spent(scope) == Amount(calls=2, tokens=70)
+
+
+@pytest.mark.parametrize(
+    ("most", "what"),
+    [
+        pytest.param({"calls": 2}, "calls", id="calls"),
+        pytest.param({"tokens": 100}, "tokens", id="tokens"),
+        pytest.param({"cost": 14}, "cost", id="cost"),
+    ],
+)
+async def test_a_ceiling_holds_to_the_call_however_many_ask_at_once(store: Store, most: dict, what: str) -> None:
+    scopes = (Scope("run", f"{REF.key}:1", "run"), day(**most))
+    asked = await asyncio.gather(*(store.usage.reserve(scopes, CALL) for _ in range(8)))
+    assert asked.count(None) == 2
+    assert {reached.code for reached in asked if reached} == {f"repository.{what}"}
+    assert await store.usage.spent(scopes[0]) == Amount(calls=2, tokens=80, cost=14)
+
+
+async def test_a_new_run_counts_as_an_issue_and_one_that_goes_on_does_not(store: Store) -> None:
+    runs, scope = store.for_issue(REF).runs, day(issues=1)
+    first = await runs.begin((scope,))
+    assert isinstance(first, Run)
+    assert await runs.begin((scope,)) == first
+    assert await runs.begin((scope,), leave=first.number) == Reached("repository", "issues", 1)
+    assert await runs.last() == first
+
+
+async def test_the_queue_for_models_is_one_for_all(store: Store) -> None:
+    paces = [store.pace("models", 30), store.pace("models", 30)]
+    turns = [await paces[n % 2].take() for n in range(45)]
+    waits = [turn.wait for turn in turns if turn.granted]
+    assert waits[:30] == pytest.approx([0.0] * 30, abs=0.5)
+    assert waits[30:] == pytest.approx([2.0 * n for n in range(1, len(waits) - 29)], abs=1.5)
+    refused = [turn.wait for turn in turns if not turn.granted]
+    assert len(waits) + len(refused) == 45
+    assert all(wait > SHORTEST_TO_REFUSE - 1.5 for wait in refused)
+    assert refused == sorted(refused)
+    assert (await StoredPace(store._database, "others", 30).take()).wait == 0.0
+
+
+async def test_what_a_model_asks_for_is_kept_by_all(store: Store) -> None:
+    await store.pace("models", 600).close(300.0)
+    turn = await store.pace("models", 600).take()
+    assert not turn.granted
+    assert turn.wait == pytest.approx(300, abs=5)
+
+
+async def test_a_limit_is_told_once_a_day_in_a_repository(store: Store) -> None:
+    limited = store.for_repository(REF.repository).limited
+    assert await limited.to_tell(REF.key) == ()
+    await limited.note("repository.tokens")
+    await limited.note("repository.tokens")
+    assert await limited.to_tell(REF.key) == ("repository.tokens",)
+    await limited.note("github.quiet")
+    assert await limited.to_tell(f"{KEY}#6") == ()
+    assert await limited.to_tell(REF.key) == ("github.quiet", "repository.tokens")
+    assert await limited.today() == {"github.quiet": 1, "repository.tokens": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "ceiling"),
+    [
+        pytest.param("calls=40 tokens=200000", Ceiling(calls=40, tokens=200_000), id="spaces"),
+        pytest.param("Cost=1.50,issues=3", Ceiling(cost=1_500_000, issues=3), id="commas"),
+        pytest.param("questions=0", Ceiling(questions=0), id="nothing-at-all"),
+        pytest.param("none", Ceiling(), id="none"),
+    ],
+)
+def test_a_ceiling_is_read_as_it_is_written(text: str, ceiling: Ceiling) -> None:
+    assert read_ceiling(text) == ceiling
+
+
+@pytest.mark.parametrize("text", ["calls", "calls=-1", "calls=many", "lunches=3", "calls=1e9"])
+def test_what_is_no_ceiling_is_refused_with_what_would_be_one(text: str) -> None:
+    with pytest.raises(ValueError, match="calls=…"):
+        read_ceiling(text)
+
+
+def test_prices_and_authors_are_read_too() -> None:
+    assert read_prices("gpt-4o=2.50/10 local/m:8b=0/0") == {"gpt-4o": (2.5, 10.0), "local/m:8b": (0.0, 0.0)}
+    assert read_author_ceiling("hour=30") == read_author_ceiling("hour=30 none")
+    with pytest.raises(ValueError, match="model=dollars/dollars"):
+        read_prices("gpt-4o=2.50")
+
+
+def test_of_two_ceilings_the_lower_one_holds() -> None:
+    assert Ceiling(calls=9, issues=1).lowered(Ceiling(calls=3, tokens=5)) == Ceiling(calls=3, tokens=5, issues=1)
