@@ -10,7 +10,7 @@ SPREAD := -n auto --maxprocesses 4 --dist loadscope
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help demo test check bench claims load chaos memory kinds docs format clean
+.PHONY: help demo test check bench claims load chaos memory kinds docs screenshots format clean
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
 
@@ -60,6 +60,10 @@ kinds: $(STAMP) ## how well kinds of issues are told: DATA=issues.csv; measured 
 
 docs: $(STAMP) ## write the generated pages and the picture anew
 	$(RUN)/python docs/generate.py
+
+screenshots: $(STAMP) ## draw the pictures of the pages in docs anew, with a Chromium
+	@.ci/chromium
+	$(RUN)/python -m tests.browser.screenshots
 
 format: $(STAMP) ## format and mend what can be mended
 	$(RUN)/ruff format .
