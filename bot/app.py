@@ -17,10 +17,12 @@ from bot.handlers import Handlers
 from bot.handlers.people import Policy
 from bot.metrics.page import metrics_route
 from bot.server_settings import ServerSettings
+from bot.settings import Settings
 from bot.store.database import StoreError
 from bot.store.tables import Store
-from bot.web import Site, faults
+from bot.web import Site
 from bot.web import routes as page_routes
+from bot.web.faults import handlers
 from bot.web.security import Shield
 from bot.webhook import Webhook
 
@@ -55,6 +57,18 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
         worker.wake,
         server=settings.settings.server,
     )
+    pages = Shield(build_pages(settings.settings, store, worker), settings.settings.triage_public_url)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        """Deliveries go past routes and middleware: most of them are only acknowledged."""
+        takes = webhook if scope.get("path") == PATH else pages
+        await takes(scope, receive, send)
+
+    return app
+
+
+def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
+    """Everything but the webhook."""
 
     async def healthz(_request: Request) -> Response:
         """The process answers."""
@@ -77,20 +91,13 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
         finally:
             await worker.stop()
 
-    site = Site.of(settings.settings, store)
+    site = Site.of(settings, store)
     routes: list[BaseRoute] = [
         Route("/healthz", healthz),
         Route("/readyz", readyz),
-        metrics_route(settings.settings, store),
+        metrics_route(settings, store),
         *page_routes(site),  # the last: they take every path that is left
     ]
-    starlette = Starlette(routes=routes, lifespan=lifespan, exception_handlers=faults.handlers())
-    starlette.state.site = site
-    pages = Shield(starlette, settings.settings.triage_public_url)
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        """Deliveries go past routes and middleware: most of them are only acknowledged."""
-        takes = webhook if scope.get("path") == PATH else pages
-        await takes(scope, receive, send)
-
-    return app
+    pages = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers())
+    pages.state.site = site
+    return pages
