@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.api.routes import api_routes
 from bot.handlers import Handlers
 from bot.handlers.people import Policy
 from bot.metrics.page import metrics_route
@@ -96,6 +97,7 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
         Route("/healthz", healthz),
         Route("/readyz", readyz),
         metrics_route(settings, store),
+        api_routes(settings, store, worker.wake),
         *page_routes(site),  # the last: they take every path that is left
     ]
     pages = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers())

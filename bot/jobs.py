@@ -144,6 +144,19 @@ class LearnPast(_Work):
         return f"{self.ref.key}#0"
 
 
+class ApiRun(_Work):
+    """Triage what was asked for over HTTP; what that is stands in its own row."""
+
+    kind: Literal["api_run"] = "api_run"
+    ref: RepositoryRef
+    id: str
+
+    @property
+    def key(self) -> str:
+        """What it is ordered by: a repository has one at a time, so that they cannot fill every slot."""
+        return f"{self.ref.key}#0"
+
+
 class InstallationChanged(_Work):
     """The App was installed, removed, suspended, or given other repositories."""
 
@@ -181,7 +194,7 @@ class RepositoryChanged(_Work):
 OnIssueWork = (
     Triage | Edited | Reply | Continue | Expire | Commands | LeftOver | CommentDeleted | Ended | Score | Labelled
 )
-Work = OnIssueWork | LearnPast | InstallationChanged | RepositoryChanged
+Work = OnIssueWork | LearnPast | ApiRun | InstallationChanged | RepositoryChanged
 _stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])
 
 

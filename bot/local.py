@@ -19,11 +19,12 @@ from bot.sources import Sources
 from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
 from bot.tracing.opening import traced
+from bot.unkept import NoSignals
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import SqliteCheckpoints, serializer
-from nodes.context import Brain, Context, Listener, Outside, PastPort, Signal
+from nodes.context import Brain, Context, Listener, Outside, PastPort
 from nodes.facts import read_facts
 from nodes.graph import Graph, build_graph
 from nodes.run import Waiting, advance, initial_state
@@ -33,14 +34,6 @@ from nodes.state import Answer, BugTriageState, HumanExchange
 logger = logging.getLogger(__name__)
 
 Ask = Callable[[HumanExchange], Awaitable[Answer]]
-
-
-class NoSignals:
-    """On the command line nobody interrupts a run but with Ctrl-C."""
-
-    async def unread(self, after: int) -> tuple[Signal, ...]:  # noqa: ARG002  the port's signature
-        """Nothing, ever."""
-        return ()
 
 
 async def triage(

@@ -103,6 +103,11 @@ class Settings(BaseSettings):
         min_length=16,
         description="Signs logins, the same for all servers of a database; unset, one is made up in TRIAGE_DATA_DIR.",
     )
+    triage_api_token: SecretStr | None = Field(
+        None,
+        min_length=16,
+        description="A token for the HTTP API alone; the admin's opens it too.",
+    )
     triage_metrics_token: SecretStr | None = Field(
         None,
         min_length=16,

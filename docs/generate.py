@@ -16,6 +16,7 @@ import click
 from picture import draw
 from pydantic import BaseModel
 
+from bot.api.openapi import openapi
 from bot.cli import cli
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.operator_config.model import GitHubIssues, SearxNG, Specialists, Tavily, ToolConfig, Web, operator_schema
@@ -36,6 +37,7 @@ def pages() -> dict[Path, str]:
         DOCS / "settings.md": "\n".join(_settings()),
         DOCS / "measures.md": "\n".join(_measures()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
+        DOCS / "schema" / "openapi.json": _json(openapi()),
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
         DOCS / "schema" / "operator.yml.json": _json(operator_schema()),
         DOCS / "report.svg": draw(),

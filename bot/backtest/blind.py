@@ -5,27 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from langgraph.checkpoint.memory import InMemorySaver
-
 from bot.code import EngineCode
-from bot.local import NoSignals, open_brain
+from bot.local import open_brain
 from bot.report.document import Result, build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.settings import Settings
+from bot.unkept import EvidenceInMemory, NoSignals, run_through
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Brain, Context
 from nodes.evidence import Evidence
 from nodes.facts import read_facts
-from nodes.graph import build_graph
-from nodes.run import Waiting, advance, initial_state
+from nodes.run import initial_state
 from nodes.search.engine import Engine
 from nodes.search.history.types import History, Spot
 from nodes.search.types import Query, Ranking
-from nodes.state import Answer
 
 
 class Place(NamedTuple):
@@ -69,7 +65,7 @@ class Triagist:
     async def triage(self, title: str, body: str, commit: str) -> Blind:
         """Run the graph at a commit; a question it asks is withdrawn, since nobody is there."""
         began = time.perf_counter()
-        code, kept = _Code(self._engine, self._engine.commit(commit)), _Kept()
+        code, kept = _Code(self._engine, self._engine.commit(commit)), EvidenceInMemory()
         context = Context(
             title=title,
             body=body,
@@ -81,17 +77,12 @@ class Triagist:
             renderer=MarkdownRenderer(),
             facts=read_facts(title, body),
         )
-        graph = build_graph(InMemorySaver(serde=serializer()))
-        start = initial_state(title, body, repository="", sha=code.sha)
-        outcome = await advance(graph, context, "blind", start)
-        while isinstance(outcome, Waiting):
-            asked = outcome.exchange.question_id
-            outcome = await advance(graph, context, "blind", start, answer=Answer(), question_id=asked)
-        result = build_result(outcome.state)
+        state = await run_through(context, initial_state(title, body, repository="", sha=code.sha))
+        result = build_result(state)
         named = [Place(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]
         ranked = tuple(dict.fromkeys((*(place.path for place in named), *code.ranked)))
         places = tuple(dict.fromkeys((*named, *code.places)))
-        return Blind(result, kept.items, outcome.state.evidence, ranked, places, time.perf_counter() - began)
+        return Blind(result, kept.items, state.evidence, ranked, places, time.perf_counter() - began)
 
 
 @asynccontextmanager
@@ -115,16 +106,3 @@ class _Code(EngineCode):
 
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:  # noqa: ARG002  the port's signature
         return History()
-
-
-@dataclass
-class _Kept:
-    """Evidence in memory."""
-
-    items: dict[str, Evidence] = field(default_factory=dict)
-
-    async def put(self, evidence: Sequence[Evidence]) -> None:
-        self.items.update({item.key: item for item in evidence})
-
-    async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
-        return {key: self.items[key] for key in keys if key in self.items}

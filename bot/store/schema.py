@@ -277,5 +277,20 @@ ALTER TABLE usage ADD COLUMN postponed INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE paces ADD COLUMN promised REAL NOT NULL DEFAULT 0
 """
 
-STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS)
+_API_RUNS = """
+CREATE TABLE api_runs (
+    id TEXT PRIMARY KEY,
+    repository_key TEXT NOT NULL,
+    idempotency_key TEXT UNIQUE,
+    request TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    settled_at REAL,
+    sha TEXT NOT NULL DEFAULT '',
+    result TEXT,
+    fault TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_runs_settled ON api_runs (settled_at)
+"""
+
+STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS)
 """A file's ``user_version`` counts the steps that were taken."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from bot.ports import IssueRef, RepositoryRef
+from bot.store.api_runs import ApiRuns
 from bot.store.control import Control
 from bot.store.database import Database
 from bot.store.deliveries import Inbox
@@ -42,6 +43,7 @@ class Store:
         self.writes = StoredWrites(self._database)
         self.metrics = Metrics(self._database)
         self.usage = Usage(self._database)
+        self.api_runs = ApiRuns(self._database)
 
     def clock(self) -> float:
         """Seconds since 1970, the same for everybody who shares the store."""

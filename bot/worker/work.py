@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.errors import GoneError, RateLimitedError, RefusedError, StoppedError, SuspendedError
-from bot.jobs import InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
+from bot.jobs import ApiRun, InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
 from bot.logs import about
 from bot.metrics.shared import sharing
 from bot.ports import RepositoryRef
@@ -19,7 +19,7 @@ from bot.store.jobs import Jobs
 from bot.store.tables import Store
 from bot.tracing.opening import tracing
 from bot.tracing.spans import Spans
-from bot.worker import control, outcomes, past, runs
+from bot.worker import api_runs, control, outcomes, past, runs
 from bot.worker.tools import Tools, open_tools
 from bot.worker.turn import Turn
 from bot.worker.upkeep import keep_up
@@ -86,17 +86,24 @@ class Worker:
         else:
             await self._where_allowed(job, work)
 
-    async def _where_allowed(self, job: Job, work: LearnPast | OnIssueWork) -> None:
+    async def _where_allowed(self, job: Job, work: LearnPast | ApiRun | OnIssueWork) -> None:
         try:
-            installed = await self._installed(work.ref if isinstance(work, LearnPast) else work.ref.repository)
-            if isinstance(work, LearnPast):
-                return await past.learn(job, installed, self._tools)
-            ref = replace(work.ref, installation_id=installed.installation_id)
-            await _on_issue(Turn.of(job, ref, self._tools), work)
-        except SuspendedError:
-            raise
+            await self._on_repository(job, work)
         except (RefusedError, StoppedError) as error:
+            if isinstance(work, ApiRun):
+                return await api_runs.refuse(job, work, str(error), self._tools)
+            if isinstance(error, SuspendedError):
+                raise
             await self.jobs.settle(job, f"{type(error).__name__}: {error}")
+
+    async def _on_repository(self, job: Job, work: LearnPast | ApiRun | OnIssueWork) -> None:
+        if isinstance(work, LearnPast):
+            return await past.learn(job, await self._installed(work.ref), self._tools)
+        if isinstance(work, ApiRun):
+            return await api_runs.api_run(job, work, await self._installed(work.ref), self._tools)
+        installed = await self._installed(work.ref.repository)
+        ref = replace(work.ref, installation_id=installed.installation_id)
+        return await _on_issue(Turn.of(job, ref, self._tools), work)
 
     async def _installed(self, ref: RepositoryRef) -> RepositoryRef:
         """The repository under the installation that it belongs to by now.

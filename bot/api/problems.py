@@ -1,0 +1,54 @@
+"""Everything that goes wrong in the API is a problem document (RFC 9457), and never echoes what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bot.api.models import Fault, Problem
+
+TYPE = "application/problem+json"
+
+
+class ProblemError(Exception):
+    """A request cannot be answered; what is raised is what is said."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str | None = None,
+        *,
+        errors: list[Fault] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.problem = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=errors or [])
+        self.headers = headers
+
+    def answer(self) -> Response:
+        """The document."""
+        said = self.problem.model_dump_json(exclude_none=True)
+        return Response(said, self.problem.status, self.headers, media_type=TYPE)
+
+
+def invalid(error: ValidationError) -> ProblemError:
+    """What is wrong with a body, by where."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    if any(fault["type"] == "json_invalid" for fault in faults):
+        return ProblemError(400, "the body is not valid JSON")
+    named = [Fault(where=".".join(map(str, fault["loc"])), says=fault["msg"]) for fault in faults]
+    return ProblemError(422, "give `repository` and either `issue` or `title` with `body`", errors=named[:20])
+
+
+async def answer_problem(_request: Request, error: Exception) -> Response:
+    """For Starlette."""
+    if isinstance(error, ProblemError):
+        return error.answer()
+    if isinstance(error, HTTPException):
+        return ProblemError(error.status_code, headers=error.headers).answer()
+    return ProblemError(500, "something failed on our side; the log says what").answer()

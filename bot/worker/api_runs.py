@@ -1,0 +1,109 @@
+"""A run that was asked for over HTTP: read, judged, and written nowhere but into the store."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bot.api.models import IssueRun, RunRequest, read_request
+from bot.code import EngineCode
+from bot.errors import RateLimitedError, RefusedError
+from bot.github.repository import RepositoryClient
+from bot.jobs import ApiRun, Job
+from bot.logs import also_about
+from bot.metrics.measures import LIMITS
+from bot.ports import RepositoryRef
+from bot.repo_config import RepositoryConfig
+from bot.repo_config.find import find_config
+from bot.report.document import Result, build_result
+from bot.report.markdown import MarkdownRenderer
+from bot.unkept import EvidenceInMemory, NoSignals, run_through
+from bot.worker.budgets import run_scope
+from bot.worker.purse import SharedPurse
+from bot.worker.tools import Tools
+from nodes.brains.purse import PostponedError
+from nodes.context import Context, Outside
+from nodes.facts import read_facts
+from nodes.run import initial_state
+
+
+class _Text(NamedTuple):
+    title: str
+    body: str
+
+
+async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> None:
+    """Do a run and note what it came to.
+
+    Raises:
+        BotError: it cannot be done now, or at all.
+    """
+    also_about(run=work.id)
+    stored = await tools.store.api_runs.get(work.id)
+    if stored is None:
+        return await tools.store.jobs.settle(job, "no longer wanted")
+    try:
+        sha, result = await _result(work.id, read_request.validate_json(stored.request), ref, tools)
+    except PostponedError as postponed:
+        raise RateLimitedError(str(postponed), after=postponed.after, limit="model") from postponed
+    return await tools.store.api_runs.settle(work.id, job, sha=sha, result=result.model_dump_json(), fault=None)
+
+
+async def refuse(job: Job, work: ApiRun, why: str, tools: Tools) -> None:
+    """A run that cannot be done ends with the reason."""
+    await tools.store.api_runs.settle(work.id, job, result=None, fault=why[:500])
+
+
+async def _result(number: str, asked: RunRequest, ref: RepositoryRef, tools: Tools) -> tuple[str, Result]:
+    github = tools.github.for_repository(ref)
+    kept = tools.store.for_repository(ref).config
+    found = await find_config(github, await kept.last_valid())
+    if not found.config.enabled:
+        raise RefusedError("triage is switched off in the repository's .github/triage.yml")
+    text, evidence = await _text(asked, github), EvidenceInMemory()
+    async with tools.mirrors.ready(ref, github) as mirror:
+        code = EngineCode(tools.engines.of(mirror.directory), mirror.sha, found.config.ignore_paths)
+        context = Context(
+            title=text.title,
+            body=text.body,
+            code=code,
+            evidence=evidence,
+            brain=tools.brains.for_run(found.config, _purse(number, ref, found.config, tools)),
+            rules=tools.brains.rules,
+            signals=NoSignals(),
+            renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
+            facts=read_facts(text.title, text.body),
+            language=found.config.language,
+            claim_from=found.config.limits.claim_from,
+            outside=tools.sources.outside(github.search_issues) if found.config.outside else Outside(),
+        )
+        name = f"{ref.owner}/{ref.name}"
+        start = initial_state(text.title, text.body, repository=name, sha=mirror.sha, outside=context.outside)
+        if asked.max_retries is not None:
+            start = start.model_copy(update={"max_retries": asked.max_retries})
+        result = build_result(await run_through(context, start))
+        return mirror.sha, result.model_copy(update={"gathered": result.numbered(evidence.items)})
+
+
+def _purse(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: Tools) -> SharedPurse:
+    """The repository's budgets hold for these runs too."""
+
+    async def limited(code: str, _meaning: str) -> None:
+        LIMITS.labels(code).inc()
+
+    return SharedPurse(
+        run=run_scope(f"api:{number}", tools.budgets.run),
+        day=tools.budgets.day(ref, config, tools.store.clock()),
+        counters=tools.store.usage,
+        pace=tools.pace,
+        prices=tools.budgets.prices,
+        limited=limited,
+    )
+
+
+async def _text(asked: RunRequest, github: RepositoryClient) -> _Text:
+    if not isinstance(asked, IssueRun):
+        return _Text(asked.title, asked.body)
+    issue = await github.issue(asked.issue)
+    if issue is None or issue.is_pull_request:
+        raise RefusedError(f"there is no issue #{asked.issue}")
+    return _Text(issue.title, issue.body)

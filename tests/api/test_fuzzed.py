@@ -1,0 +1,53 @@
+"""Whatever is sent, the API answers as its description says it does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bot.api.routes import api_routes
+from bot.settings import Settings
+from bot.store.sqlite import SqliteStore
+from bot.store.tables import Store
+from tests.api.conftest import REPO, TOKEN
+
+
+def served(store: Store) -> Starlette:
+    return Starlette(routes=[api_routes(Settings(triage_api_token=SecretStr(TOKEN)), store, lambda: None)])
+
+
+answering: list[ASGIApp] = [served(cast(Any, None))]
+"""The description is read when tests are collected, before there is a store."""
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    await answering[-1](scope, receive, send)
+
+
+described = schemathesis.openapi.from_asgi("/api/v1/openapi.json", application)
+described.config.checks.negative_data_rejection.expected_statuses = ["4xx"]  # a body may be too large or too slow too
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    store = SqliteStore(tmp_path_factory.mktemp("fuzzed") / "store.db")
+    asyncio.run(store.installations.add([REPO]))
+    answering.append(served(store))
+    yield
+    answering.pop()
+    asyncio.run(store.aclose())
+
+
+@described.parametrize()
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_every_answer_is_described(case: schemathesis.Case) -> None:
+    response = case.call(headers={"Authorization": f"Bearer {TOKEN}"})
+    case.validate_response(response)
