@@ -71,6 +71,7 @@ async def advance(
     answer: Answer | None = None,
     question_id: str | None = None,
     watch: Watch | None = None,
+    snapshot: StateSnapshot | None = None,
 ) -> Waiting | Finished:
     """Run a thread until it waits or ends, from wherever its checkpoint stands.
 
@@ -82,12 +83,13 @@ async def advance(
         answer: to the waiting question; None only asks how things stand.
         question_id: which question the answer is to.
         watch: told of each node that begins or ends.
+        snapshot: where the thread stands, if that was just read.
 
     Raises:
         StaleAnswerError: no question with that id waits.
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
-    snapshot = await graph.aget_state(config)
+    snapshot = snapshot or await graph.aget_state(config)
     given: BugTriageState | Command[object] | None = None
     if snapshot.created_at is None:
         given = initial

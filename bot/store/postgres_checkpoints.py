@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
@@ -20,6 +22,8 @@ from nodes.checkpoints import migrated, serializer
 
 CONNECTIONS = 4
 """Of one process at the most."""
+CHECKED = 1.0
+"""Seconds for which a connection that answered is trusted; a job that meets a dead one is tried again."""
 
 
 class PostgresCheckpoints(AsyncPostgresSaver):
@@ -67,13 +71,26 @@ def _said_as_ours() -> Iterator[None]:
         raise StoreError(said(error)) from error
 
 
+class _Check:
+    """A restart leaves connections that lead nowhere; asking before each use costs a tenth of all that is asked."""
+
+    def __init__(self) -> None:
+        self._asked: WeakKeyDictionary[AsyncConnection[Any], float] = WeakKeyDictionary()
+
+    async def __call__(self, connection: AsyncConnection[Any]) -> None:
+        now = time.monotonic()
+        if now - self._asked.get(connection, -CHECKED) >= CHECKED:
+            await AsyncConnectionPool.check_connection(connection)
+            self._asked[connection] = now
+
+
 @asynccontextmanager
 async def open_postgres_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoints]:
     """The checkpoints of a database that ``triage migrate`` made ready."""
     pool: AsyncConnectionPool[AsyncConnection[dict[str, Any]]] = AsyncConnectionPool(
         address(url),
         kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
-        check=AsyncConnectionPool.check_connection,  # a restart leaves connections that lead nowhere
+        check=_Check(),
         min_size=1,
         max_size=CONNECTIONS,
         timeout=PATIENCE,

@@ -157,11 +157,13 @@ async def _advance(
 ) -> graph_run.Waiting | graph_run.Finished:
     graph = turn.tools.graph
     try:
-        await graph.aget_state({"configurable": {"thread_id": thread}})
+        stands = await graph.aget_state({"configurable": {"thread_id": thread}})
     except (NewerSchemaError, ValidationError, ValueError, TypeError, KeyError) as error:
         raise UnreadableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
     try:
-        return await advance(graph, context, thread, start, answer=answer, question_id=question_id, watch=watch)
+        return await advance(
+            graph, context, thread, start, answer=answer, question_id=question_id, watch=watch, snapshot=stands
+        )
     except PostponedError as postponed:
         raise RateLimitedError(str(postponed), after=postponed.after, limit=None) from postponed
 
