@@ -19,7 +19,7 @@ class Visit(BaseModel):
     """The same when it begins and when it ends."""
     node: str
     began: float
-    """Seconds since 1970, by the clock of who ran it."""
+    """Seconds since 1970."""
     ended: float | None = None
     trace: tuple[TraceEntry, ...] = ()
     """What it added to the run's trace; empty where it waits for a person."""

@@ -105,6 +105,17 @@ GUARDS = (
 """SPEC section 2, in its order; PRD section 6 has another, which lets a stubborn model loop (SPEC section 13)."""
 
 
+def meaning(name: str) -> str:
+    """What a rule that changed a decision insists on, in one sentence; empty for none of ours."""
+    return _MEANINGS.get(name, "")
+
+
+_MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for guard in GUARDS} | {
+    "harmful_request": "What gives orders instead of describing something reaches nothing outside the repository.",
+    "empty_or_repeated_question": "A question must say something, and something new.",
+}
+
+
 def may_ask(state: BugTriageState) -> bool:
     """Are fewer than two questions put, over all runs of the issue, and enough rounds left for an answer?"""
     put = len(state.human_exchanges) + (state.pending_exchange is not None)

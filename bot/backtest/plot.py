@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from html import escape
 
 from bot.backtest.score import Fifth, Threshold, curve, fifths
+from bot.drawing import picture
 
 _SIDE, _TOP, _LEFT, _GAP = 260, 64, 56, 96
 _WIDTH, _HEIGHT = _LEFT + 2 * _SIDE + _GAP + 24, _TOP + _SIDE + 64
+_PANEL = (_LEFT + _SIDE + 24, _HEIGHT)
 _STYLE = """
   svg { font: 12px system-ui, sans-serif; } text { fill: #1f2328; } .title { font-size: 14px; font-weight: 600; }
   .axis { stroke: #d0d7de; } .ideal { stroke: #8c959f; stroke-dasharray: 4 4; }
@@ -31,19 +33,32 @@ def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: s
     """
     right = _LEFT + _SIDE + _GAP
     said = f"{len(cases)} issues; {_spoken(chosen)}"
-    return "\n".join(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-            f'aria-labelledby="t d" width="{_WIDTH}" height="{_HEIGHT}">',
-            f'<title id="t">{escape(title)}</title><desc id="d">{escape(said)}</desc><style>{_STYLE}</style>',
-            f'<text class="title" x="{_LEFT}" y="22">{escape(title)}</text>',
-            _frame(_LEFT, "right, by fifths of confidence", "confidence"),
-            *_reliability(fifths(cases)),
-            _frame(right, "from there on:", "confidence"),
-            *_trade(curve(cases), chosen, right),
-            "</svg>\n",
-        )
+    parts = (
+        f"<style>{_STYLE}</style>",
+        f'<text class="title" x="{_LEFT}" y="22">{escape(title)}</text>',
+        *_left(cases),
+        *_right(cases, chosen, right),
     )
+    return picture((_WIDTH, _HEIGHT), title, said, parts)
+
+
+def draw_reliability(cases: Sequence[tuple[float, bool]], title: str) -> str:
+    """What a confidence was worth, for a page that styles it: no colour of its own."""
+    worth = "; ".join(f"at {part.mean:.0%}, {part.right} of {part.cases} right" for part in fifths(cases))
+    return picture(_PANEL, title, worth or "nothing is known yet", _left(cases), name="reliability")
+
+
+def draw_trade(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: str) -> str:
+    """What speaking from a confidence on would have meant, likewise."""
+    return picture(_PANEL, title, _spoken(chosen), _right(cases, chosen, _LEFT), name="trade")
+
+
+def _left(cases: Sequence[tuple[float, bool]]) -> list[str]:
+    return [_frame(_LEFT, "right, by fifths of confidence", "confidence"), *_reliability(fifths(cases))]
+
+
+def _right(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, left: int) -> list[str]:
+    return [_frame(left, "from there on:", "confidence"), *_trade(curve(cases), chosen, left)]
 
 
 def _spoken(chosen: Threshold | None) -> str:

@@ -12,7 +12,7 @@ from bot.report.folds import fold
 from bot.report.sanitise import block, cell, code, prose
 from bot.report.words import cut
 from nodes.evidence import NumberedEvidence
-from nodes.guards import GUARDS
+from nodes.guards import meaning
 from nodes.state import TraceEntry
 
 LIMIT = 60_000
@@ -22,10 +22,6 @@ ROWS = 60
 _SECTION = 14_000
 _REASON_WORDS = 25
 _CITED = re.compile(r"\bE\d{1,6}\b")
-_MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for guard in GUARDS} | {
-    "harmful_request": "What gives orders instead of describing something reaches nothing outside the repository.",
-    "empty_or_repeated_question": "A question must say something, and something new.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +107,7 @@ def _guards(trace: Iterable[TraceEntry]) -> list[str]:
     """Each rule in code that changed a decision, and how often."""
     fired = Counter(entry.guard for entry in trace if entry.guard)
     return [
-        f"- {code(name)}{f', {count} times' if count > 1 else ''}: {prose(_MEANINGS.get(name, ''))}"
+        f"- {code(name)}{f', {count} times' if count > 1 else ''}: {prose(meaning(name))}"
         for name, count in fired.items()
     ]
 

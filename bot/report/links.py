@@ -26,17 +26,27 @@ class Links:
         lines = f"L{suspect.start_line}-L{suspect.end_line}"
         shown = lines if suspect.start_line != suspect.end_line else f"L{suspect.start_line}"
         symbol = f" {code(suspect.symbol)}" if suspect.symbol else ""
-        base = self._base(self.commit)
-        if base is None or not suspect.path:
+        address = self.lines(suspect.path, suspect.start_line, suspect.end_line, self.commit)
+        if address is None:
             return f"{code(suspect.path)} {shown}{symbol}"
-        path = url_quote(suspect.path.encode("utf-8", "surrogateescape"))
-        address = f"{base}/blob/{self.commit}/{path}#{lines}"
         return f"[{code(suspect.path.rsplit('/', 1)[-1])} {shown}]({address}){symbol}"
 
     def change(self, change: SuspectChange) -> str:
         """A commit by its short SHA."""
-        base = self._base(change.sha)
-        return f"[{code(change.sha[:7])}]({base}/commit/{change.sha})" if base else code(change.sha[:12])
+        address = self.commit_page(change.sha)
+        return f"[{code(change.sha[:7])}]({address})" if address else code(change.sha[:12])
+
+    def lines(self, path: str, start: int, end: int, sha: str) -> str | None:
+        """The address of lines at a commit, first and last inclusive; None where the repository has none."""
+        base = self._base(sha)
+        if base is None or not path:
+            return None
+        return f"{base}/blob/{sha}/{url_quote(path.encode('utf-8', 'surrogateescape'))}#L{start}-L{end}"
+
+    def commit_page(self, sha: str) -> str | None:
+        """The address of a commit."""
+        base = self._base(sha)
+        return f"{base}/commit/{sha}" if base else None
 
     def _base(self, sha: str) -> str | None:
         if not (_REPOSITORY.fullmatch(self.repository) and _SHA.fullmatch(sha)):

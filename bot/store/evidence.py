@@ -33,3 +33,9 @@ class RunEvidence:
             rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
             self._known |= {key: Evidence.model_validate_json(body) for key, body in rows if key not in self._known}
         return {key: self._known[key] for key in keys if key in self._known}
+
+    async def all(self) -> list[Evidence]:
+        """Everything the run gathered."""
+        statement = "SELECT body FROM evidence WHERE run = ? ORDER BY hash"
+        rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
+        return [Evidence.model_validate_json(body) for (body,) in rows]

@@ -33,11 +33,12 @@ class RunEvents:
     def __init__(self, database: Database, run: str, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._run = run
-        self._clock = clock or database.clock
+        self.clock = clock or database.clock
+        """Seconds since 1970, the same for everybody who shares the store."""
 
     async def add(self, *bodies: str) -> None:
         """Append some, as JSON, in one transaction; a run that has too many already keeps those it has."""
-        now = self._clock()
+        now = self.clock()
         await self._database.do(lambda db: _add(db, self._run, bodies, now))
 
     async def after(self, seq: int) -> list[Event]:

@@ -206,7 +206,8 @@ CREATE TABLE outcomes (
 CREATE INDEX outcomes_of_repository ON outcomes (repository_key, state)
 """
 
-# What pages sort, filter and show of a run without reading its result. Runs of older releases keep the defaults.
+# What pages sort, filter and show of a run without reading its result, which is large: the first index holds all of
+# it. Runs of older releases keep the defaults.
 _PAGES = """
 ALTER TABLE runs ADD COLUMN repository_key TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -216,9 +217,11 @@ ALTER TABLE runs ADD COLUMN confidence REAL;
 ALTER TABLE runs ADD COLUMN began_at REAL NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN changed_at REAL NOT NULL DEFAULT 0;
 UPDATE runs SET repository_key = rtrim(rtrim(issue_key, '0123456789'), '#');
-CREATE INDEX runs_by_age ON runs (began_at, issue_key, run_no);
+CREATE INDEX runs_by_age ON runs (
+    began_at, issue_key, run_no, repository_key, status, kind, claimed, confidence, brain, title, changed_at
+);
 CREATE INDEX runs_of_repository ON runs (repository_key, began_at);
-CREATE INDEX runs_changed ON runs (changed_at);
+CREATE INDEX runs_changed ON runs (changed_at, issue_key, run_no);
 ALTER TABLE outcomes ADD COLUMN settled_at REAL
 """
 

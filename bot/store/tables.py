@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from bot.ports import IssueRef, RepositoryRef
 from bot.store.api_runs import ApiRuns
 from bot.store.control import Control
@@ -20,6 +18,7 @@ from bot.store.limited import RepositoryLimited
 from bot.store.metrics import Metrics
 from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes
 from bot.store.pace import StoredPace
+from bot.store.pages import Pages
 from bot.store.past_issues import PastIssues
 from bot.store.questions import Questions
 from bot.store.run_events import RunEvents
@@ -44,6 +43,7 @@ class Store:
         self.metrics = Metrics(self._database)
         self.usage = Usage(self._database)
         self.api_runs = ApiRuns(self._database)
+        self.pages = Pages(self._database)
 
     def clock(self) -> float:
         """Seconds since 1970, the same for everybody who shares the store."""
@@ -71,7 +71,7 @@ class Store:
 
     async def open_run(self, issue_key: str) -> int:
         """The number of a local issue's unfinished run, or of a new one."""
-        now = time.time()
+        now = self.clock()
         return (await self._database.do(lambda db: open_run(db, issue_key, now))).number
 
     async def finish_run(self, issue_key: str, run_no: int) -> None:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from bot.web import assets, github_login, login, welcome
+from bot.web import assets, github_login, login, queue, repositories, run, runs, welcome
 from bot.web.door import Gate
 from bot.web.render import render
 from bot.web.site import Site
@@ -28,7 +28,14 @@ def routes(site: Site) -> list[BaseRoute]:
 
 def _closed() -> list[BaseRoute]:
     """Pages for those who are logged in; a new module adds its ``routes()`` here."""
-    return [Route("/", home), *welcome.routes()]
+    return [
+        Route("/", home),
+        *welcome.routes(),
+        *runs.routes(),
+        *run.routes(),
+        *repositories.routes(),
+        *queue.routes(),
+    ]
 
 
 async def home(request: Request) -> Response:

@@ -10,9 +10,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from bot.report.sanitise import visible
 from bot.web.assets import asset
 
-NAVIGATION: tuple[tuple[str, str], ...] = (("/", "Overview"),)
+NAVIGATION: tuple[tuple[str, str], ...] = (
+    ("/", "Overview"),
+    ("/runs", "Runs"),
+    ("/repositories", "Repositories"),
+    ("/queue", "Queue"),
+)
 """(address, name) of the pages at the top of each, for whoever is logged in."""
 
 
@@ -33,6 +39,11 @@ def render(
     return HTMLResponse(environment().get_template(template).render(shown), status, headers)
 
 
+def _seen(value: Any) -> Any:
+    """Text without what cannot be seen, or turns the line round: it would make a page say what it does not."""
+    return visible(value) if type(value) is str else value
+
+
 @cache
 def environment() -> Environment:
     """Jinja with autoescape always, and a blank that nobody filled is a fault."""
@@ -43,6 +54,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        finalize=_seen,
     )
     made.globals["asset"] = asset
     return made

@@ -11,6 +11,7 @@ from bot.settings import Settings
 from bot.store.tables import Store
 from bot.web.accounts import Accounts
 from bot.web.door import Door
+from bot.web.live import Live
 from bot.web.sessions import Sessions, session_secret
 
 
@@ -21,11 +22,12 @@ class Site:
     settings: Settings
     store: Store
     door: Door
+    live: Live
 
     @classmethod
     def of(cls, settings: Settings, store: Store) -> Site:
         """Put them together from the settings."""
-        return cls(settings, store, door_of(settings))
+        return cls(settings, store, door_of(settings), Live(store.pages.runs))
 
     def address(self, request: Request) -> str:
         """Where browsers find this server."""

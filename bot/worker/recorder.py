@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bot.errors import BotError
@@ -35,15 +34,14 @@ async def recording(events: RunEvents) -> AsyncIterator[Watch]:
 class _Recorder:
     """What was not written yet. A node that begins and ends between two writes is written once."""
 
-    def __init__(self, events: RunEvents, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, events: RunEvents) -> None:
         self._events = events
-        self._clock = clock
         self._began: dict[str, float] = {}
         self._waiting: dict[str, Visit] = {}
 
     def note(self, step: Step) -> None:
         """Take a step in."""
-        now = self._clock()
+        now = self._events.clock()
         began = self._began.setdefault(step.id, now)
         # Put last: ends are read in the order in which they happened.
         self._waiting.pop(step.id, None)

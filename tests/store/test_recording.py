@@ -82,6 +82,8 @@ async def test_a_run_that_asks_has_its_question_as_the_last_step(store: Store) -
 
 async def test_a_store_that_is_away_costs_the_steps_and_not_the_run() -> None:
     class Away:
+        clock = staticmethod(time.time)
+
         async def add(self, *_: str) -> None:
             raise StoreError("the disk is full")
 

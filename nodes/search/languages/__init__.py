@@ -21,6 +21,7 @@ from nodes.search.languages import (
     swift,
     typescript,
 )
+from nodes.search.languages.lexemes import Kind, pieces
 from nodes.search.types import Outline
 
 PARSER_VERSION = 3
@@ -63,6 +64,12 @@ def outline(path: str, source: bytes) -> Outline:
     if language is c.LANGUAGE and path.endswith((".h", ".H")) and _CPP_HEADER.search(source):
         language = cpp.LANGUAGE
     return grammar.outline(language, source)
+
+
+def lexemes(path: str, text: str) -> list[tuple[Kind, str]]:
+    """The pieces of a few lines of a file, each with what it is; joined they are the text again."""
+    language = _by_path(path)
+    return pieces(grammar.load(language), text) if language else [("", text)]
 
 
 def _by_path(path: str) -> grammar.Language | None:

@@ -98,9 +98,15 @@ class _Found:
 
 @cache
 def _loaded(language: Language) -> tuple[Parser, Query]:
-    module: Any = importlib.import_module(language.package)
-    grammar = Grammar(getattr(module, language.factory)())
+    grammar = load(language)
     return Parser(grammar), Query(grammar, language.query)
+
+
+@cache
+def load(language: Language) -> Grammar:
+    """The grammar of a language, from its wheel."""
+    module: Any = importlib.import_module(language.package)
+    return Grammar(getattr(module, language.factory)())
 
 
 def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[_Found]:

@@ -1,0 +1,165 @@
+"""Repositories as pages show them: what their reports were worth, which labels they got, what they used."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.store.database import Connection, Database
+from bot.store.outcomes import OutcomeState
+from bot.store.pages.keys import Keys, visible
+
+_COLUMNS = """
+repositories.repository_key, repositories.host, owner, name, archived, gone,
+(SELECT count(*) FROM runs WHERE runs.repository_key = repositories.repository_key),
+(SELECT max(began_at) FROM runs WHERE runs.repository_key = repositories.repository_key)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryRow:
+    """One repository."""
+
+    key: str
+    host: str
+    owner: str
+    name: str
+    archived: bool
+    gone: bool
+    """Deleted, or taken out of the installation."""
+    runs: int
+    last_began: float | None
+
+    @property
+    def full_name(self) -> str:
+        """owner/name of today."""
+        return f"{self.owner}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeRow:
+    """A report of a repository, and what became of it."""
+
+    issue: int
+    run: int
+    claimed: bool
+    confidence: float
+    state: OutcomeState
+    rank: int
+    """Of the first named file that the fix changed, from 1; 0: none."""
+    settled_at: float | None
+    """None while it is open, or where an older release settled it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelUse:
+    """One label: how often it was put on by us, and what people did with it."""
+
+    name: str
+    ours: int
+    """Issues that have it from us."""
+    added: int
+    """Issues on which a person put it."""
+    removed: int
+    """Issues from which a person took it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """One day."""
+
+    day: str
+    calls: int
+    tokens: int
+    cost: int
+    """Millionths of a dollar."""
+    issues: int
+    limits: tuple[tuple[str, int], ...]
+    """The limits that were met, by their codes, and how often."""
+
+
+class Repositories:
+    """All repositories that are known."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self, keys: Keys) -> list[RepositoryRow]:
+        """Those that have runs, by name."""
+        allowed, given = visible("repositories.repository_key", keys)
+        statement = f"""
+            SELECT {_COLUMNS} FROM repositories
+            WHERE {allowed} AND EXISTS (SELECT 1 FROM runs WHERE runs.repository_key = repositories.repository_key)
+            ORDER BY lower(owner), lower(name), repositories.repository_key
+        """  # noqa: S608  names of columns, and placeholders
+        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        return [_row(row) for row in rows]
+
+    async def named(self, owner: str, name: str) -> RepositoryRow | None:
+        """The repository of that name today, in any case; one that is there before one that is gone."""
+        statement = f"""
+            SELECT {_COLUMNS} FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)
+            ORDER BY gone, repositories.repository_key LIMIT 1
+        """  # noqa: S608  names of columns
+        row = await self._database.read(lambda db: db.execute(statement, (owner, name)).fetchone())
+        return _row(row) if row else None
+
+    async def outcomes(self, key: str) -> list[OutcomeRow]:
+        """What became of its reports, the earliest first."""
+        statement = """
+            SELECT issue_key, run_no, claimed, confidence, state, rank, settled_at FROM outcomes
+            WHERE repository_key = ? AND named <> '[]'
+            ORDER BY settled_at IS NOT NULL, settled_at, issue_key
+        """
+        rows = await self._database.read(lambda db: db.execute(statement, (key,)).fetchall())
+        return [
+            OutcomeRow(int(issue.rpartition("#")[2]), run, bool(claimed), *rest) for issue, run, claimed, *rest in rows
+        ]
+
+    async def labels(self, key: str) -> list[LabelUse]:
+        """Which labels are used, the most used first."""
+        return await self._database.read(lambda db: _labels(db, key))
+
+    async def spent(self, key: str, days: int = 14) -> list[Spent]:
+        """What the last days took, the latest first; days on which nothing happened are left out."""
+        return await self._database.read(lambda db: _spent(db, key, days))
+
+
+def _row(row: tuple[str, str, str, str, int, int, int, float | None]) -> RepositoryRow:
+    key, host, owner, name, archived, gone, runs, last = row
+    return RepositoryRow(key, host, owner, name, bool(archived), bool(gone), runs, last)
+
+
+def _spent(db: Connection, key: str, days: int) -> list[Spent]:
+    used = "SELECT day, calls, tokens, cost_micros, issues FROM usage WHERE scope = ? ORDER BY day DESC LIMIT ?"
+    rows = {row[0]: row[1:] for row in db.execute(used, (key, days)).fetchall()}
+    met: dict[str, list[tuple[str, int]]] = {}
+    limited = "SELECT day, what, times FROM limited WHERE repository_key = ? ORDER BY day DESC, what LIMIT ?"
+    for day, what, times in db.execute(limited, (key, 20 * days)).fetchall():
+        met.setdefault(day, []).append((what, times))
+    latest = sorted({*rows, *met}, reverse=True)[:days]
+    nothing: tuple[int, int, int, int] = (0, 0, 0, 0)
+    found = []
+    for day in latest:
+        calls, tokens, cost, issues = rows.get(day, nothing)
+        found.append(Spent(day, calls, tokens, cost, issues, tuple(met.get(day, ()))))
+    return found
+
+
+def _labels(db: Connection, key: str) -> list[LabelUse]:
+    prefix = (f"{key}#", f"{key}$")  # the sign after it: all that begins so
+    ours: Counter[str] = Counter()
+    statement = "SELECT payload FROM effects WHERE kind = 'labels' AND issue_key >= ? AND issue_key < ?"
+    for (payload,) in db.execute(statement, prefix):
+        ours.update(json.loads(payload))
+    people: dict[Literal[0, 1], Counter[str]] = {0: Counter(), 1: Counter()}
+    statement = """
+        SELECT label, added, count(*) FROM label_actors WHERE issue_key >= ? AND issue_key < ? GROUP BY label, added
+    """
+    for label, added, count in db.execute(statement, prefix):
+        people[1 if added else 0][label] = count
+    names = {*ours, *people[0], *people[1]}
+    used = [LabelUse(name, ours[name], people[1][name], people[0][name]) for name in names]
+    return sorted(used, key=lambda use: (-use.ours, -use.added - use.removed, use.name))

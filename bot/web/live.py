@@ -1,0 +1,107 @@
+"""Who watches, and what changed: one look at the store a second for all of them, whoever did the change."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+from bot.store.database import StoreError
+from bot.store.pages.runs import RunRow, Runs
+
+PACE = 1.0
+"""Seconds between two looks at the store, while somebody watches."""
+MOST = 200
+"""Browsers that watch one process."""
+_ROOM = 100
+"""Changes that wait for one slow browser; then it is let go, and comes again with what it saw last."""
+_RENDERED = 128
+
+Changes = asyncio.Queue[RunRow | None]
+"""Runs as they are now; None when the watcher fell behind."""
+
+logger = logging.getLogger(__name__)
+
+
+class TooManyWatchersError(Exception):
+    """Another one would be too many."""
+
+
+class Live:
+    """Tells watchers of changes; looks only while there are any."""
+
+    def __init__(self, runs: Runs, pace: float = PACE) -> None:
+        self._runs = runs
+        self._pace = pace
+        self._watchers: set[Changes] = set()
+        self._looking: asyncio.Task[None] | None = None
+        self._known: dict[tuple[str, int], float] | None = None
+        self._looked = asyncio.Event()
+        self._rendered: OrderedDict[tuple[object, ...], asyncio.Task[str]] = OrderedDict()
+
+    @contextmanager
+    def watching(self) -> Iterator[Changes]:
+        """Be told of every change from the next look on (``looked``).
+
+        Raises:
+            TooManyWatchersError: enough watch already.
+        """
+        if len(self._watchers) >= MOST:
+            raise TooManyWatchersError
+        changes: Changes = asyncio.Queue(_ROOM)
+        self._watchers.add(changes)
+        if self._looking is None:
+            self._looked.clear()
+            self._looking = asyncio.create_task(self._look())
+        try:
+            yield changes
+        finally:
+            self._watchers.discard(changes)
+            if not self._watchers and self._looking is not None:
+                self._looking.cancel()
+                self._looking = self._known = None
+
+    async def looked(self) -> None:
+        """Wait until whatever changes from now on is told of."""
+        await self._looked.wait()
+
+    async def once(self, key: tuple[object, ...], render: Callable[[], Awaitable[str]]) -> str:
+        """What is rendered for all who watch the same, made by the first who asks."""
+        if key not in self._rendered:
+            self._rendered[key] = asyncio.ensure_future(_awaited(render))
+            while len(self._rendered) > _RENDERED:
+                self._rendered.popitem(last=False)
+        return await asyncio.shield(self._rendered[key])
+
+    async def _look(self) -> None:
+        while True:
+            try:
+                await self._tell(await self._runs.changes())
+                self._looked.set()
+            except StoreError as error:
+                logger.warning("live pages: %s", error, extra={"action": "live_failed"})
+            await asyncio.sleep(self._pace)
+
+    async def _tell(self, now: dict[tuple[str, int], float]) -> None:
+        before, self._known = self._known, now
+        if before is None:
+            return
+        for (issue_key, number), changed in reversed(now.items()):
+            if before.get((issue_key, number)) != changed:
+                row = await self._runs.row(issue_key, number)
+                for watcher in list(self._watchers) if row else ():
+                    _put(watcher, row)
+
+
+async def _awaited(render: Callable[[], Awaitable[str]]) -> str:
+    return await render()
+
+
+def _put(watcher: Changes, row: RunRow | None) -> None:
+    if watcher.full():
+        while not watcher.empty():
+            watcher.get_nowait()
+        row = None
+    watcher.put_nowait(row)

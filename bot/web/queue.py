@@ -1,0 +1,67 @@
+"""What waits, runs, was laid aside or given up."""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from bot.store.pages.queue import LISTED, JobRow, JobState
+from bot.web.render import render
+from bot.web.site import site_of
+from bot.web.viewer import must_operate, viewer_of
+from bot.web.views.words import line, moment
+
+_LARGEST = 2**31
+_STATES: tuple[tuple[JobState, str, str], ...] = (
+    ("dead", "Given up", "Tried as often as it may be, or refused for good. Replay begins one again."),
+    ("doing", "Running", "A worker has these in hand."),
+    ("todo", "Waiting", "Taken up when they are due and their issue is free."),
+    ("parked", "Parked", "Laid aside while their installation is suspended; taken up when it is back."),
+)
+
+
+def routes() -> list[Route]:
+    """Behind the login."""
+    return [Route("/queue", listed), Route("/queue/{job:int}/replay", replay, methods=["POST"])]
+
+
+async def listed(request: Request) -> Response:
+    """Jobs by state; a viewer sees those of their repositories."""
+    queue, viewer = site_of(request).store.pages.queue, viewer_of(request)
+    counts = await queue.counts(viewer.repositories)
+    shown = [
+        (state, title, says, [_row(job) for job in await queue.listing(state, viewer.repositories)])
+        for state, title, says in _STATES
+        if counts.get(state)
+    ]
+    replayed = request.query_params.get("replayed", "")
+    return render(
+        request,
+        "queue.html",
+        counts=[(state, title, counts.get(state, 0)) for state, title, _ in _STATES],
+        shown=shown,
+        most=LISTED,
+        replayed=replayed if replayed.isdigit() else "",
+    )
+
+
+async def replay(request: Request) -> Response:
+    """Begin a dead job again, for the operator; a form of another site is refused before it gets here."""
+    must_operate(request)
+    job = request.path_params["job"]
+    if job >= _LARGEST or not await site_of(request).store.jobs.replay(job):
+        raise HTTPException(404)
+    return RedirectResponse(f"/queue?replayed={job}", 303)
+
+
+def _row(job: JobRow) -> dict[str, object]:
+    return {
+        "job": job,
+        "kind": job.kind.replace("_", " "),
+        "repository": f"{job.owner}/{job.name}" if job.owner else "",
+        "due": moment(job.due),
+        "stored": moment(job.stored_at),
+        "said": line(job.said),
+    }

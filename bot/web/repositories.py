@@ -1,0 +1,63 @@
+"""Repositories: what their reports were worth."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.backtest.plot import draw_reliability, draw_trade
+from bot.ceilings import explained
+from bot.report.record import ENOUGH, read_record
+from bot.store.pages.runs import RunFilter
+from bot.web.render import render
+from bot.web.run import repository_of
+from bot.web.site import site_of
+from bot.web.viewer import viewer_of
+from bot.web.views import record
+from bot.web.views.run import Row
+from bot.web.views.words import moment
+
+_LAST = 8
+"""Runs that are shown; the list has all."""
+
+
+def routes() -> list[Route]:
+    """Behind the login."""
+    return [Route("/repositories", listed), Route("/repositories/{owner}/{name}", shown)]
+
+
+async def listed(request: Request) -> Response:
+    """Those that whoever asks may see."""
+    found = await site_of(request).store.pages.repositories.all(viewer_of(request).repositories)
+    return render(request, "repositories.html", repositories=[(one, moment(one.last_began or 0)) for one in found])
+
+
+async def shown(request: Request) -> Response:
+    """One of them: accuracy, labels, limits, and its last runs."""
+    pages, repository = site_of(request).store.pages, await repository_of(request)
+    known = record.read(await pages.repositories.outcomes(repository.key))
+    runs = await pages.runs.listing(RunFilter(repository=repository.key), viewer_of(request).repositories)
+    return render(
+        request,
+        "repository.html",
+        repository=repository,
+        record=known,
+        charts=_charts(known),
+        words=read_record(known.pairs),
+        enough=ENOUGH,
+        labels=await pages.repositories.labels(repository.key),
+        spent=await pages.repositories.spent(repository.key),
+        explained=explained,
+        rows=[Row.of(row) for row in runs.rows[:_LAST]],
+    )
+
+
+def _charts(known: record.Record) -> dict[str, Markup | None]:
+    drawn = {
+        "months": record.draw(known.periods),
+        "trade": draw_trade(known.pairs, known.threshold, "Speaking from a confidence on") if known.pairs else None,
+        "worth": draw_reliability(known.pairs, "What a confidence was worth") if known.pairs else None,
+    }
+    return {name: Markup(svg) if svg else None for name, svg in drawn.items()}  # noqa: S704  escaped where it is drawn

@@ -1,0 +1,170 @@
+"""One run: what it did, what it found, and what became of that."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from bot.report.links import Links
+from bot.steps import Visit, load
+from bot.store.pages.repositories import RepositoryRow
+from bot.store.pages.runs import FullRun, RunRow, Runs
+from bot.web import streams
+from bot.web.render import environment, render
+from bot.web.site import site_of
+from bot.web.viewer import Viewer, must_see, viewer_of
+from bot.web.views import run as view
+from bot.web.views.evidence import cited_in, numbered, piece
+from bot.web.views.words import moment
+
+_RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
+_A_PAGE = 10
+"""Pieces of evidence."""
+_LARGEST = 2**31
+
+
+def routes() -> list[Route]:
+    """Behind the login."""
+    return [
+        Route("/runs/{owner}/{name}/{issue:int}", newest),
+        Route(_RUN, shown),
+        Route(f"{_RUN}/live", live),
+        Route(f"{_RUN}/evidence", evidence),
+    ]
+
+
+async def newest(request: Request) -> Response:
+    """Go to an issue's last run."""
+    repository = await repository_of(request)
+    rows = await site_of(request).store.pages.runs.of_issue(f"{repository.key}#{request.path_params['issue']}")
+    if not rows:
+        raise HTTPException(404)
+    return RedirectResponse(view.address(rows[-1]), 303)
+
+
+async def shown(request: Request) -> Response:
+    """The page of a run."""
+    full, runs = await _full(request), site_of(request).store.pages.runs
+    everything = viewer_of(request).is_operator
+    visits, others = await _visits(runs, full.row), await runs.of_issue(full.row.issue_key)
+    links = _links(request, full)
+    is_last = others[-1].number == full.row.number
+    posted = await runs.posted(full.row.issue_key) if is_last else None
+    return render(
+        request,
+        "run.html",
+        progress=view.progress(full, visits, open_to_all=everything),
+        page=view.page(
+            full,
+            visits=visits,
+            gathered=await runs.evidence(full.row),
+            questions=await runs.questions(full.row),
+            posted=posted,
+            links=links,
+            open_to_all=everything,
+        ),
+        row=view.Row.of(full.row),
+        others=[view.Row.of(other) for other in others],
+        sha=full.sha,
+        commit=links.commit_page(full.sha),
+        issue=f"{links.server_url}/{links.repository}/issues/{full.row.issue}",
+        changed=moment(full.row.changed_at),
+        seen=streams.event_id(full.row),
+    )
+
+
+async def evidence(request: Request) -> Response:
+    """Everything a run gathered, a page at a time."""
+    full, runs = await _full(request), site_of(request).store.pages.runs
+    harmless = full.result is not None and full.result.report.kind != "security"
+    if not (viewer_of(request).is_operator or harmless):
+        raise HTTPException(404)
+    items = numbered(full.result.evidence if full.result else (), await runs.evidence(full.row))
+    pages = max(-(-len(items) // _A_PAGE), 1)
+    at = min(max(_number(request.query_params.get("page", "1")), 1), pages)
+    cited = cited_in(full.result.report) if full.result else frozenset()
+    links = _links(request, full)
+    pieces = [piece(number, one, links, cited) for number, one in items[(at - 1) * _A_PAGE : at * _A_PAGE]]
+    return render(
+        request, "evidence.html", row=view.Row.of(full.row), pieces=pieces, at=at, pages=pages, gathered=len(items)
+    )
+
+
+async def live(request: Request) -> EventSourceResponse:
+    """What of the page changes while the run goes on."""
+    site, first = site_of(request), (await _full(request)).row
+    runs = site.store.pages.runs
+
+    async def says(row: RunRow, viewer: Viewer) -> ServerSentEvent:
+        key = ("run", row.thread, row.changed_at, row.status, viewer.is_operator)
+        text = await site.live.once(key, _progress(runs, row, everything=viewer.is_operator))
+        return ServerSentEvent(text, event="over" if row.over else "run", id=streams.event_id(row))
+
+    async def missed(since: float) -> list[RunRow]:
+        row = await runs.row(first.issue_key, first.number)
+        return [row] if row is not None and (row.over or row.changed_at > since) else []
+
+    def is_this(row: RunRow) -> bool:
+        return (row.issue_key, row.number) == (first.issue_key, first.number)
+
+    return streams.stream(request, streams.Watch(is_this, says, missed, lambda row: row.over))
+
+
+async def repository_of(request: Request) -> RepositoryRow:
+    """The repository that a path names, if whoever asks may see it.
+
+    Raises:
+        HTTPException: 404, there is none, or none for them.
+    """
+    owner, name = request.path_params["owner"], request.path_params["name"]
+    found = await site_of(request).store.pages.repositories.named(owner, name)
+    if found is None:
+        raise HTTPException(404)
+    must_see(request, found.key)
+    return found
+
+
+async def _full(request: Request) -> FullRun:
+    repository = await repository_of(request)
+    issue, number = request.path_params["issue"], request.path_params["run"]
+    if max(issue, number) >= _LARGEST:
+        raise HTTPException(404)
+    found = await site_of(request).store.pages.runs.full(f"{repository.key}#{issue}", number)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+async def _visits(runs: Runs, row: RunRow) -> list[Visit]:
+    return [load(event.body) for event in await runs.events(row)]
+
+
+def _progress(runs: Runs, row: RunRow, *, everything: bool) -> Callable[[], Awaitable[str]]:
+    async def rendered() -> str:
+        full = await runs.full(row.issue_key, row.number)
+        if full is None:
+            return ""
+        progress = view.progress(full, await _visits(runs, row), open_to_all=everything)
+        return environment().get_template("run_progress.html").render(progress=progress)
+
+    return rendered
+
+
+def _links(request: Request, full: FullRun) -> Links:
+    """Of the GitHub whose repository it is."""
+    server, host = site_of(request).settings.github_server_url.rstrip("/"), full.row.repository_key.rpartition("/")[0]
+    return Links(
+        server if urlsplit(server).netloc == host else f"https://{host}",
+        f"{full.row.owner}/{full.row.name}",
+        full.sha,
+    )
+
+
+def _number(said: str) -> int:
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 9 else 1

@@ -1,0 +1,65 @@
+// Keeps a page as the server has it. Without it the page stays as it was when it was loaded.
+"use strict";
+
+(() => {
+  const place = document.querySelector("[data-live]");
+  const line = document.getElementById("live-line");
+  const said = document.getElementById("said");
+  if (!place || !window.EventSource) return;
+
+  const show = (text, lost) => {
+    line.hidden = false;
+    line.classList.toggle("lost", lost);
+    line.querySelector("[data-says]").textContent = text;
+  };
+
+  // The server escapes whatever it sends; a template's content is inert until it is put into the page.
+  const read = (html) => {
+    const template = document.createElement("template");
+    template.innerHTML = html.trim();
+    return template.content.firstElementChild;
+  };
+
+  // Whoever stands on a link with the keyboard stays on it.
+  const replace = (old, fresh) => {
+    const stops = (within) => [...within.querySelectorAll("a, button, summary, [tabindex]")];
+    const at = stops(old).indexOf(document.activeElement);
+    old.replaceWith(fresh);
+    if (at >= 0) (stops(fresh)[at] || fresh).focus({ preventScroll: true });
+  };
+
+  const row = (event) => {
+    const fresh = read(event.data);
+    const old = document.getElementById(fresh.id);
+    if (old) {
+      replace(old, fresh);
+    } else if (place.dataset.inserts !== undefined) {
+      place.querySelector("tbody").prepend(fresh);
+      fresh.classList.add("fresh");
+      document.querySelector(".empty")?.remove();
+    } else {
+      return;
+    }
+    said.textContent = fresh.dataset.say;
+  };
+
+  const run = (event) => {
+    const fresh = read(event.data);
+    if (!fresh) return;
+    replace(place.firstElementChild, fresh);
+    said.textContent = fresh.dataset.say;
+  };
+
+  const source = new EventSource(place.dataset.live);
+  source.addEventListener("open", () => show("Updates as it happens", false));
+  source.addEventListener("error", () => {
+    const over = source.readyState === EventSource.CLOSED;
+    show(over ? "No longer updated: load the page again" : "The connection is lost; trying again", true);
+  });
+  source.addEventListener("row", row);
+  source.addEventListener("run", run);
+  source.addEventListener("over", () => {
+    source.close();
+    location.reload();
+  });
+})();

@@ -1,0 +1,122 @@
+"""Server-sent events: a run, or rows of the list, whenever they change."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from bot.errors import RetryableError
+from bot.store.pages.runs import RunRow
+from bot.web.door import TooManyError
+from bot.web.live import Changes, TooManyWatchersError
+from bot.web.site import site_of
+from bot.web.viewer import Viewer, viewer_of
+
+RECHECK = 20.0
+"""Seconds between two looks whether whoever watches may still see it."""
+HEARTBEAT = 15
+"""Seconds: proxies end what is silent for longer."""
+_RETRY = 2_000
+"""Milliseconds after which a browser comes again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What one browser is told."""
+
+    shows: Callable[[RunRow], bool]
+    """Whether a change is for it, whoever it is."""
+    says: Callable[[RunRow, Viewer], Awaitable[ServerSentEvent]]
+    """The event that tells of one."""
+    missed: Callable[[float], Awaitable[list[RunRow]]]
+    """What changed after a time, the earliest first, for a browser that comes again."""
+    ends: Callable[[RunRow], bool] = lambda _row: False
+    """Whether nothing follows."""
+
+
+def stream(request: Request, watch: Watch) -> EventSourceResponse:
+    """Answer with what changes, until the browser goes, may see it no more, or the server stops.
+
+    Raises:
+        HTTPException: 400, what was seen last makes no sense.
+    """
+    events = _events(request, watch, _seen(request))
+    return EventSourceResponse(events, ping=HEARTBEAT, headers={"Cache-Control": "no-store"})
+
+
+def event_id(row: RunRow) -> str:
+    """How a browser says what it saw last."""
+    return repr(row.changed_at)
+
+
+async def _events(request: Request, watch: Watch, seen: float) -> AsyncIterator[ServerSentEvent]:
+    site = site_of(request)
+    try:
+        with site.live.watching() as changes:
+            yield ServerSentEvent(comment="watching", retry=_RETRY)
+            await site.live.looked()
+            async for row, viewer in _allowed(request, watch, changes, seen):
+                yield await watch.says(row, viewer)
+                if watch.ends(row):
+                    return
+    except TooManyWatchersError:
+        yield ServerSentEvent(comment="too many watch this server", retry=30_000)
+
+
+async def _allowed(
+    request: Request, watch: Watch, changes: Changes, seen: float
+) -> AsyncIterator[tuple[RunRow, Viewer]]:
+    """What was missed, then what changes, as long as somebody is logged in, and only what they may see."""
+    viewer, checked = viewer_of(request), time.monotonic()
+    for row in await watch.missed(seen):
+        if watch.shows(row) and viewer.may_see(row.repository_key):
+            yield row, viewer
+    while True:
+        changed = await _next(changes, RECHECK)
+        if time.monotonic() - checked >= RECHECK:
+            now = await _viewer(request)
+            if now is None:
+                return
+            viewer, checked = now, time.monotonic()
+        if changed is _BEHIND:
+            return
+        if isinstance(changed, RunRow) and watch.shows(changed) and viewer.may_see(changed.repository_key):
+            yield changed, viewer
+
+
+class _Behind:
+    """Too much happened for this browser to be told."""
+
+
+_BEHIND = _Behind()
+
+
+async def _next(changes: Changes, seconds: float) -> RunRow | _Behind | None:
+    """The next change; None if nothing did for so long."""
+    try:
+        return await asyncio.wait_for(changes.get(), seconds) or _BEHIND
+    except TimeoutError:
+        return None
+
+
+async def _viewer(request: Request) -> Viewer | None:
+    try:
+        return await site_of(request).door.viewer(request)
+    except (TooManyError, RetryableError):
+        return None
+
+
+def _seen(request: Request) -> float:
+    said = request.headers.get("last-event-id") or request.query_params.get("seen", "")
+    try:
+        return float(said)
+    except ValueError as error:
+        if said:
+            raise HTTPException(400) from error
+        return time.time()

@@ -1,0 +1,104 @@
+"""What a run gathered, as a page shows it: where it can be read again, and the quote with its words told apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from bot.report.links import Links
+from bot.web.views.words import line, verbatim
+from nodes.evidence import Evidence, NumberedEvidence
+from nodes.report import TriageReport
+from nodes.search.languages import lexemes
+from nodes.trust.secrets import mask
+
+_CITED = re.compile(r"\bE\d{1,6}\b")
+COLOURED = 200
+"""Pieces of one quote beyond which it stays plain: what is dense with signs would make the page heavy."""
+_WHERE = {"issue": "the issue", "human": "a person's answer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece of evidence."""
+
+    id: str
+    """Its short number in the report; empty while the run goes on."""
+    kind: str
+    where: str
+    link: str
+    """A permalink; empty where there is none."""
+    symbol: str
+    numbers: str
+    """Of the quote's lines, one a line; empty where it is no file's."""
+    quote: tuple[tuple[str, str], ...]
+    """(kind, text): the kind is a class of the style sheet, or empty."""
+    reasons: tuple[str, ...]
+    score: str
+    cited: bool
+
+
+def cited_in(report: TriageReport) -> frozenset[str]:
+    """The short numbers of what a report leans on."""
+    texts = " ".join((report.root_cause or "", *report.ruled_out))
+    named = (
+        *(suspect.evidence for suspect in report.suspects),
+        *(change.evidence for change in (*report.suspect_changes, *report.recent_changes)),
+        *(related.evidence for related in report.related),
+    )
+    return frozenset((*_CITED.findall(texts), *filter(None, named)))
+
+
+def numbered(keys: Sequence[str], gathered: Sequence[Evidence]) -> list[tuple[str, Evidence]]:
+    """Evidence under its short numbers, in their order; without numbers where the run has none yet."""
+    known = {one.key: one for one in gathered}
+    if not keys:
+        return [("", one) for one in gathered]
+    return [(f"E{number}", known[key]) for number, key in enumerate(keys, 1) if key in known]
+
+
+def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] = ()) -> Piece:
+    """One piece of evidence, with nothing in it that acts."""
+    at = evidence.locator
+    return Piece(
+        id=number,
+        kind=evidence.kind,
+        where=_WHERE.get(evidence.kind, "") if not (at.path or at.url or at.sha) else verbatim(line(str(at))),
+        link=_link(evidence, links),
+        symbol=line(evidence.symbol or ""),
+        numbers=_numbers(evidence),
+        quote=_quote(evidence),
+        reasons=tuple(line(reason) for reason in evidence.reasons[:3]),
+        score=f"{evidence.score:.2f}",
+        cited=number in cited,
+    )
+
+
+def as_result(items: Sequence[tuple[str, Evidence]]) -> tuple[NumberedEvidence, ...]:
+    """As a result document has it."""
+    return tuple(NumberedEvidence(id=number, evidence=one) for number, one in items if number)
+
+
+def _link(evidence: Evidence, links: Links) -> str:
+    at = evidence.locator
+    if at.path is not None and at.start_line is not None:
+        return links.lines(at.path, at.start_line, at.end_line or at.start_line, at.sha or links.commit) or ""
+    if at.url is not None:
+        # Whatever a search brought is only ever an address of the web.
+        return at.url if urlsplit(at.url).scheme in ("http", "https") else ""
+    return links.commit_page(at.sha) or "" if at.sha else ""
+
+
+def _numbers(evidence: Evidence) -> str:
+    first = evidence.locator.start_line if evidence.locator.path is not None else None
+    return "\n".join(str(first + line) for line in range(evidence.quote.count("\n") + 1)) if first else ""
+
+
+def _quote(evidence: Evidence) -> tuple[tuple[str, str], ...]:
+    path, quote = evidence.locator.path, mask(evidence.quote)
+    told = lexemes(path, quote) if path and evidence.kind == "code" else []
+    if not 0 < len(told) <= COLOURED:
+        return (("", verbatim(quote)),)
+    return tuple((kind, verbatim(text)) for kind, text in told)

@@ -1,0 +1,100 @@
+"""What a list of runs is asked for: out of an address, and back into one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import get_args
+from urllib.parse import urlencode
+
+from bot.store.pages.repositories import RepositoryRow
+from bot.store.pages.runs import Place, RunFilter
+from bot.store.runs import RunStatus
+from nodes.report import Kind
+
+STATUSES = get_args(RunStatus)
+KINDS = get_args(Kind)
+CAUSES = {"yes": True, "no": False}
+_NAMES = ("repository", "status", "kind", "cause", "brain", "q", "since", "until")
+_LONGEST = 200
+_MOST_RUNS, _LATEST = 2**31, 1e11
+"""What a database can compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked for, as the form shows it and as the store is asked."""
+
+    fields: Mapping[str, str]
+    """By the names of the form's fields; empty ones are left out."""
+    filter: RunFilter
+    faults: tuple[str, ...] = ()
+    """What of it could not be understood, and was left out."""
+
+    def address(self, **other: str) -> str:
+        """The query of the same list, with something more."""
+        return urlencode({**self.fields, **other})
+
+    def without(self, name: str) -> str:
+        """The query of the list without one of the conditions."""
+        return urlencode({key: value for key, value in self.fields.items() if key != name})
+
+
+def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> Asked:
+    """Read the conditions of an address; one that makes no sense is left out and said."""
+    fields = {name: query.get(name, "").strip()[:_LONGEST] for name in _NAMES}
+    keys = {one.full_name.lower(): one.key for one in repositories}
+    faults: list[str] = []
+
+    def one_of(name: str, known: Sequence[str]) -> str:
+        if fields[name] and fields[name] not in known:
+            faults.append(name)
+            fields[name] = ""
+        return fields[name]
+
+    wanted = RunFilter(
+        repository=keys.get(one_of("repository", [one.full_name for one in repositories]).lower(), ""),
+        status=one_of("status", STATUSES),
+        kind=one_of("kind", KINDS),
+        claimed=CAUSES.get(one_of("cause", list(CAUSES))),
+        brain=fields["brain"],
+        text=fields["q"],
+    )
+    since, until = _day(fields, "since", faults), _day(fields, "until", faults)
+    days = replace(
+        wanted,
+        since=since.timestamp() if since else None,
+        until=(until + timedelta(days=1)).timestamp() if until else None,
+    )
+    return Asked({name: value for name, value in fields.items() if value}, days, tuple(faults))
+
+
+def _day(fields: dict[str, str], name: str, faults: list[str]) -> datetime | None:
+    if not fields[name]:
+        return None
+    try:
+        day = datetime.strptime(fields[name], "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        day = None
+    if day is None or not 1971 < day.year < 9000:
+        faults.append(name)
+        fields[name] = ""
+        return None
+    return day
+
+
+def place(said: str) -> Place | None:
+    """Where a page of the list ends, out of an address; None where that makes no sense."""
+    began_at, _, rest = said.partition("~")
+    issue_key, _, number = rest.rpartition("~")
+    try:
+        at = Place(float(began_at), issue_key, int(number))
+    except ValueError:
+        return None
+    return at if 0 <= at.number < _MOST_RUNS and 0 <= at.began_at < _LATEST else None
+
+
+def written(at: Place | None) -> str:
+    """The same, for an address."""
+    return f"{at.began_at!r}~{at.issue_key}~{at.number}" if at else ""

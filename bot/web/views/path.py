@@ -1,0 +1,151 @@
+"""The way a run took: its steps, in words and as a drawing of the graph."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.drawing import picture, text
+from bot.steps import Visit
+from bot.web.views.words import label, line, percent, span
+from nodes.guards import meaning
+from nodes.state import TraceEntry
+
+_NODES = ("investigator", "codebase_search", "web_search", "critic", "human_input", "writer")
+_BETWEEN = ("supervisor", "join")
+"""Where every visit comes from and leads back to: the column on the left."""
+_WIDTH, _ROW, _TOP = 440, 48, 64
+_HUB, _HUB_WIDTH, _BOX, _BOX_WIDTH, _BOX_HEIGHT = 12, 116, 284, 144, 34
+_FEW = 4
+"""Visits of one node that are numbered one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry of a run's trace."""
+
+    round: int
+    node: str
+    name: str
+    """For people."""
+    decision: str
+    confidence: str
+    reason: str
+    guard: str
+    guard_means: str
+    judged_by: str
+    error: str
+    took: str
+    counts: tuple[str, ...] = ()
+    looks: tuple[str, ...] = ()
+
+
+def steps(trace: Iterable[TraceEntry], *, reasons: bool) -> tuple[Step, ...]:
+    """What each node decided.
+
+    Args:
+        trace: as the run has it.
+        reasons: whether what was said of the issue may be shown, and not only where the run went.
+    """
+    return tuple(_step(entry, reasons=reasons) for entry in trace)
+
+
+def _step(entry: TraceEntry, *, reasons: bool) -> Step:
+    decision = label(entry.decision) if entry.node == "supervisor" else line(entry.decision)
+    return Step(
+        round=entry.iteration,
+        node=entry.node,
+        name=label(entry.node),
+        decision=decision,
+        # Where one node alone was legal, nobody was asked how sure they are.
+        confidence=percent(entry.confidence if entry.confidence or entry.node != "supervisor" else None),
+        reason=line(entry.reason) if reasons else "",
+        guard=line(entry.guard or ""),
+        guard_means=meaning(entry.guard) if entry.guard else "",
+        judged_by=line(entry.judged_by),
+        error=line(entry.error or "") if reasons else ("It failed." if entry.error else ""),
+        took=span(entry.duration_ms / 1000),
+        counts=tuple(f"{line(name).replace('_', ' ')} {number}" for name, number in entry.counts.items()),
+        looks=tuple(line(look) for look in entry.looks) if reasons else (),
+    )
+
+
+def latest(visits: Iterable[Visit]) -> tuple[Visit, ...]:
+    """Each visit once, as it was last said to be, in the order in which they ended or began."""
+    known: dict[str, Visit] = {}
+    for visit in visits:
+        known.pop(visit.id, None)
+        known[visit.id] = visit
+    return tuple(known.values())
+
+
+def draw(trace: Sequence[TraceEntry], *, now: Iterable[str] = (), ended: bool = False) -> str:
+    """The graph as an SVG: what was visited, in which order, and where the run is now.
+
+    Args:
+        trace: as the run has it.
+        now: nodes that are at work.
+        ended: whether the run is over.
+    """
+    going = tuple(name for name in now if name not in _BETWEEN)
+    order = _order(trace)
+    names = (*_NODES, *(name for name in dict.fromkeys((*order, *going)) if name not in _NODES))
+    height = _TOP + _ROW * len(names) + 44
+    parts = [_hub(height, visited=bool(trace), ended=ended)]
+    parts += [_spoke(_TOP + _ROW * row, name, order.get(name, ()), now=name in going) for row, name in enumerate(names)]
+    return picture((_WIDTH, height), "The path through the graph", _said(trace, going, ended=ended), parts, name="path")
+
+
+def _order(trace: Sequence[TraceEntry]) -> dict[str, tuple[int, ...]]:
+    """Node → the places of its visits on the path, from 1; those of one round share a place."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    place, last = 0, None
+    for entry in trace:
+        if entry.node in _BETWEEN:
+            continue
+        place += entry.iteration != last
+        last = entry.iteration
+        places[entry.node].append(place)
+    return {name: tuple(found) for name, found in places.items()}
+
+
+def _said(trace: Sequence[TraceEntry], going: Sequence[str], *, ended: bool) -> str:
+    visited = [label(entry.node) for entry in trace if entry.node not in _BETWEEN]
+    way = ", then ".join(["Start", *visited, *([f"{' and '.join(map(label, going))} at work now"] if going else [])])
+    return f"{way}{', then the end' if ended else ''}."
+
+
+def _hub(height: int, *, visited: bool, ended: bool) -> str:
+    middle, bottom = _HUB + _HUB_WIDTH / 2, height - 44
+    on = ' class="on"' if visited else ""
+    over = ' class="on"' if ended else ""
+    return (
+        f'<g{on}><circle class="stop" cx="{middle}" cy="16" r="7"/><path class="edge" d="M{middle} 23V{_TOP - 16}"/>'
+        f'<text class="small" x="{middle + 14}" y="20">start</text>'
+        f'<rect class="box" x="{_HUB}" y="{_TOP - 16}" width="{_HUB_WIDTH}" height="{bottom - _TOP + 6}" rx="8"/>'
+        f'<text x="{middle}" y="{(_TOP + bottom) / 2 - 8}" text-anchor="middle">Supervisor</text></g>'
+        f'<g{over}><path class="edge" d="M{middle} {bottom - 10}V{height - 24}"/>'
+        f'<circle class="stop" cx="{middle}" cy="{height - 16}" r="7"/>'
+        f'<circle class="ring" cx="{middle}" cy="{height - 16}" r="11"/>'
+        f'<text class="small" x="{middle + 18}" y="{height - 12}">end</text></g>'
+    )
+
+
+def _spoke(y: int, name: str, places: Sequence[int], *, now: bool) -> str:
+    state = "now" if now else "on" if places else "off"
+    middle = y + _BOX_HEIGHT / 2
+    edge = f'<path class="edge" d="M{_HUB + _HUB_WIDTH} {middle}H{_BOX}"/>'
+    box = f'<rect class="box" x="{_BOX}" y="{y}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="8"/>' + text(
+        _BOX + _BOX_WIDTH / 2, middle + 5, label(name)[:18], "name", "middle"
+    )
+    return f'<g class="{state}">{edge}{box}{"".join(_badges(places, middle))}</g>'
+
+
+def _badges(places: Sequence[int], y: float) -> Iterable[str]:
+    shown = places if len(places) <= _FEW else places[: _FEW - 1]
+    signs = [*map(str, shown), *([f"+{len(places) - len(shown)}"] if len(shown) < len(places) else [])]
+    for at, sign in enumerate(signs):
+        x = _HUB + _HUB_WIDTH + 22 + 34 * at
+        yield f'<circle class="badge-dot" cx="{x}" cy="{y}" r="12"/>'
+        yield text(x, y + 4.5, sign, "badge-number", "middle")

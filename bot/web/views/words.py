@@ -1,0 +1,78 @@
+"""How pages write what they are told: names, moments, spans of time, and text that nobody here wrote."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bot.report.sanitise import visible
+from nodes.trust.secrets import mask
+
+_LABELS = {
+    "supervisor": "Supervisor",
+    "investigator": "Investigator",
+    "codebase_search": "Code search",
+    "web_search": "Web search",
+    "critic": "Critic",
+    "human_input": "Question",
+    "writer": "Writer",
+    "tool": "Tool",
+    "join": "Join",
+    "end": "End",
+}
+_CLASSES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point in time, for a ``<time>``."""
+
+    iso: str
+    said: str
+    """In UTC."""
+
+
+def moment(seconds: float) -> Moment | None:
+    """A point in time out of seconds since 1970; None where nobody noted it."""
+    if seconds <= 0:
+        return None
+    at = datetime.fromtimestamp(seconds, UTC)
+    return Moment(at.strftime("%Y-%m-%dT%H:%M:%SZ"), at.strftime("%Y-%m-%d %H:%M"))
+
+
+def label(node: str) -> str:
+    """A node's name for people."""
+    return _LABELS.get(node) or line(node).replace("_", " ")
+
+
+def line(text: str) -> str:
+    """One line of foreign text, without what cannot be seen; a template escapes it."""
+    return " ".join(visible(mask(text)).split())
+
+
+def verbatim(text: str) -> str:
+    """Foreign text as it stands, with what cannot be seen, or turns the line round, written out."""
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in _CLASSES else f"⟨U+{ord(c):04X}⟩" for c in text)
+
+
+def percent(share: float | None) -> str:
+    """A share, such as 78 %; nothing where there is none."""
+    return "" if share is None else f"{share:.0%}"
+
+
+def span(seconds: float) -> str:
+    """A length of time, in the unit that fits."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 99.5:
+        return f"{seconds:.1f} s"
+    for unit, size in (("min", 60), ("h", 3600), ("days", 86_400)):
+        if seconds / size < (100 if unit != "h" else 48) or unit == "days":
+            return f"{seconds / size:.0f} {unit}"
+    raise AssertionError("days fit")
+
+
+def count(number: int, one: str, more: str = "") -> str:
+    """A number of things, such as 1 run, 1 204 runs."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}".replace(",", "\N{NARROW NO-BREAK SPACE}")

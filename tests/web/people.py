@@ -1,0 +1,66 @@
+"""The pages as different people see them, over either database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.types import ASGIApp
+
+from bot.app import build_app
+from bot.server_settings import ServerSettings
+from bot.settings import Settings
+from bot.store.tables import Store
+from bot.web.door import OPERATOR, Door
+from bot.web.viewer import Viewer
+from tests.serving import NobodyWorks
+from tests.web.stored import PARSER, known
+
+PEOPLE: dict[str, Viewer] = {
+    "operator": OPERATOR,
+    "rita": Viewer("rita", frozenset({PARSER.key})),
+    "nobody": Viewer("nobody", frozenset()),
+}
+FROM_HERE = {"Sec-Fetch-Site": "same-origin"}
+
+
+@dataclass
+class Site:
+    """The pages over a store with runs."""
+
+    app: ASGIApp
+    store: Store
+    http: httpx.AsyncClient
+
+    async def get(self, path: str, who: str | None = "operator") -> httpx.Response:
+        """Ask for a page as one of ``PEOPLE``, or as somebody without a login."""
+        return await self.http.get(path, headers={"X-Who": who} if who else {})
+
+    async def page(self, path: str, who: str = "operator") -> str:
+        """The text of a page that is there."""
+        answer = await self.get(path, who)
+        assert answer.status_code == 200, (path, answer.status_code, answer.text[:300])
+        assert len(answer.content) < 150_000, (path, len(answer.content))
+        return answer.text
+
+
+@asynccontextmanager
+async def opened(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    """Serve pages to whoever a header says they are."""
+
+    async def viewer(_self: Door, request: Request) -> Viewer | None:
+        return PEOPLE.get(request.headers.get("x-who", ""))
+
+    monkeypatch.setattr(Door, "viewer", viewer)
+    settings = Settings(triage_data_dir=folder)  # type: ignore[call-arg]
+    await known(store)
+    app = build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())
+    accept = {"Accept": "text/html"}
+    here = httpx.ASGITransport(app)  # a port of its own for each test would take longer than the test
+    async with httpx.AsyncClient(transport=here, base_url="http://pages", headers=accept) as http:
+        yield Site(app, store, http)

@@ -1,0 +1,253 @@
+"""Pages follow what happens, whichever process did it, and for nobody longer than they may."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sse_starlette.sse import AppStatus
+
+from bot.steps import dump
+from bot.store.database import StoreError
+from bot.store.pages.runs import Runs
+from bot.store.postgres import PostgresDatabase
+from bot.store.sqlite import SqliteDatabase
+from bot.store.tables import Store
+from bot.web import live, streams
+from tests.serving import serving
+from tests.web.people import PEOPLE, Site, opened
+from tests.web.stored import PARSER, SECRET, TRACE, Ran, ran, visits
+
+PATIENCE = 30.0
+"""Seconds for a machine that does other things too."""
+
+
+@pytest.fixture
+async def site(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    monkeypatch.setattr(live.Live.__init__, "__defaults__", (0.05,))
+    async with opened(store, tmp_path, monkeypatch) as site:
+        yield site
+
+
+@pytest.fixture
+async def served(site: Site) -> AsyncIterator[str]:
+    async with serving(site.app) as url:
+        yield url
+
+
+@pytest.fixture
+async def elsewhere(request: pytest.FixtureRequest, database: Any, tmp_path: Path) -> AsyncIterator[Store]:
+    """The same database in the hands of another process."""
+    other: Any = SqliteDatabase(tmp_path / "store.db")
+    if isinstance(database, PostgresDatabase):
+        await other.aclose()
+        other = PostgresDatabase(request.getfixturevalue("url"))
+    yield Store(other)
+    await other.aclose()
+
+
+class Stream:
+    """What a browser hears."""
+
+    def __init__(self, lines: AsyncIterator[str]) -> None:
+        self._lines = lines
+
+    async def event(self) -> dict[str, str]:
+        """The next event; comments aside."""
+        said: dict[str, str] = {}
+        async with asyncio.timeout(PATIENCE):
+            async for line in self._lines:
+                if not line and "data" in said:
+                    return said
+                name, _, value = line.partition(": ")
+                said[name] = f"{said[name]}\n{value}" if name in said else value
+        raise StopAsyncIteration
+
+    async def watching(self) -> None:
+        """Wait until changes are told from now on."""
+        async with asyncio.timeout(PATIENCE):
+            async for line in self._lines:
+                if line == ": watching":
+                    return
+        raise AssertionError("the stream ended")
+
+    async def ended(self) -> None:
+        """Wait until the server ends it."""
+        async with asyncio.timeout(PATIENCE):
+            async for _ in self._lines:
+                pass
+
+
+@asynccontextmanager
+async def heard(url: str, path: str, who: str = "operator", **headers: str) -> AsyncIterator[Stream]:
+    async with (
+        httpx.AsyncClient(timeout=PATIENCE) as http,
+        http.stream("GET", url + path, headers={"X-Who": who, **headers}) as answer,
+    ):
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        yield Stream(aiter(answer.aiter_lines()))
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+async def test_a_run_is_followed_from_another_process_to_its_end(site: Site, served: str, elsewhere: Store) -> None:
+    ref = await ran(site.store, Ran(status="running", trace=TRACE[:2]))
+    path = f"/runs/octo/parser/{ref.number}/1/live"
+    async with heard(served, f"{path}?seen=0") as stream:
+        now = await stream.event()
+        assert now["event"] == "run"
+        assert "Code search" not in now["data"].partition("</svg>")[2]
+        await elsewhere.for_issue(ref).events(1).add(*map(dump, visits(TRACE[2:4])))
+        then = await stream.event()
+        assert "Lexer.scan is on the reporter" in then["data"]
+        assert float(then["id"]) > float(now["id"])
+        await elsewhere.for_issue(ref).runs.give_up(1)
+        over = await stream.event()
+        assert (over["event"], "failed" in over["data"]) == ("over", True)
+        await stream.ended()
+    async with heard(served, path, **{"Last-Event-ID": now["id"]}) as stream:
+        assert (await stream.event())["event"] == "over"
+
+
+async def test_a_row_is_told_of_to_those_who_may_see_it_and_asked_for_it(site: Site, served: str) -> None:
+    for path, who, expected in (
+        ("/runs/live", "rita", ["Mine, first", "Mine, second"]),
+        ("/runs/live?q=second", "operator", ["Theirs, second", "Mine, second"]),
+        ("/runs/live?repository=octo/secret-plans", "operator", ["Theirs, second"]),
+    ):
+        for title, where in (("old", PARSER), ("old", SECRET)):
+            await ran(site.store, Ran(title=title, repository=where, status="failed", trace=(), visits=()))
+        async with heard(served, path, who) as stream:
+            await stream.watching()
+            await asyncio.sleep(0.2)
+            for title, where in (("Mine, first", PARSER), ("Theirs, second", SECRET), ("Mine, second", PARSER)):
+                await ran(site.store, Ran(title=title, repository=where, status="failed", trace=(), visits=()))
+            told: list[str] = []  # a run that changed twice may be told of twice
+            while not told or expected[-1] not in told[-1]:
+                told.append((await stream.event())["data"])
+        assert all(row.startswith("<tr") for row in told)
+        assert {title for row in told for title in expected if title in row} == set(expected), (path, who)
+        assert all(any(title in row for title in expected) for row in told), (path, who)
+
+
+async def test_what_was_missed_is_told_to_a_browser_that_comes_again(site: Site, served: str) -> None:
+    await ran(site.store, Ran(title="seen", status="failed", trace=(), visits=()))
+    (seen,) = (await site.store.pages.runs.changes()).values()
+    await asyncio.sleep(0.01)
+    for title in ("missed", "missed too"):
+        await ran(site.store, Ran(title=title, status="failed", trace=(), visits=()))
+    async with heard(served, "/runs/live?seen=0", **{"Last-Event-ID": repr(seen)}) as stream:
+        told = [(await stream.event())["data"] for _ in range(2)]
+    assert ["missed</bdi>" in told[0], "missed too</bdi>" in told[1]] == [True, True]
+
+
+async def test_many_who_watch_cost_one_look_at_the_store(
+    site: Site, served: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ref = await ran(site.store, Ran(status="running", trace=TRACE[:2]))
+    looks, reads = itertools.count(), itertools.count()
+    changes, full = Runs.changes, Runs.full
+
+    async def counted(self: Runs) -> Any:
+        next(looks)
+        return await changes(self)
+
+    async def read(self: Runs, *key: Any) -> Any:
+        next(reads)
+        return await full(self, *key)
+
+    path = f"/runs/octo/parser/{ref.number}/1/live"
+    async with (
+        heard(served, path) as one,
+        heard(served, path) as two,
+        heard(served, path) as three,
+        heard(served, "/runs/live") as four,
+    ):
+        for stream in (one, two, three, four):
+            await stream.watching()
+        await asyncio.sleep(0.2)
+        monkeypatch.setattr(Runs, "changes", counted)
+        monkeypatch.setattr(Runs, "full", read)
+        began = time.monotonic()
+        await site.store.for_issue(ref).events(1).add(*map(dump, visits(TRACE[2:4])))
+        for stream in (one, two, three, four):
+            assert (await stream.event())["event"] in ("run", "row")
+        assert next(looks) <= 2 + (time.monotonic() - began) / 0.05
+        assert next(reads) == 1
+
+
+async def test_nobody_watches_longer_than_they_may(site: Site, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "RECHECK", 0.1)
+    ref = await ran(site.store, Ran(status="running", trace=TRACE[:2]))
+    path = f"/runs/octo/parser/{ref.number}/1/live"
+    async with heard(served, path, "rita") as mine, heard(served, "/runs/live", "operator") as all_runs:
+        await mine.watching()
+        await all_runs.watching()
+        monkeypatch.setitem(PEOPLE, "rita", PEOPLE["nobody"])
+        await asyncio.sleep(0.5)
+        await site.store.for_issue(ref).events(1).add(*map(dump, visits(TRACE[2:4])))
+        assert (await all_runs.event())["event"] == "row"
+        monkeypatch.delitem(PEOPLE, "rita")
+        await mine.ended()
+
+
+async def test_a_stream_asks_for_a_login_and_for_sense(site: Site) -> None:
+    program = {"Accept": "text/event-stream"}
+    assert (await site.http.get("/runs/live", headers=program)).status_code == 401
+    odd = await site.http.get("/runs/live?seen=x", headers={"X-Who": "rita", **program})
+    assert odd.status_code == 400
+
+
+async def test_a_store_that_is_away_for_a_while_ends_no_stream(
+    site: Site, served: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes, failures = Runs.changes, itertools.count()
+
+    async def failing(self: Runs) -> Any:
+        if next(failures) < 2:
+            raise StoreError("away")
+        return await changes(self)
+
+    monkeypatch.setattr(Runs, "changes", failing)
+    async with heard(served, "/runs/live") as stream:
+        await stream.watching()
+        await until(lambda: next(failures) > 3)
+        await ran(site.store, Ran(title="after all", status="failed", trace=(), visits=()))
+        assert "after all" in (await stream.event())["data"]
+
+
+async def test_a_browser_that_is_too_slow_is_let_go(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = live.Live(site.store.pages.runs)
+    with watched.watching() as quick:
+        monkeypatch.setattr(live, "_ROOM", 2)
+        with watched.watching() as slow:
+            await watched.looked()
+            refs = [await ran(site.store, Ran(status="failed", trace=(), visits=())) for _ in range(3)]
+            told: set[str] = set()
+            async with asyncio.timeout(PATIENCE):
+                while told < {ref.key for ref in refs}:
+                    row = await quick.get()
+                    told |= {row.issue_key} if row else set()
+            heard_of = [slow.get_nowait() for _ in range(slow.qsize())]
+        assert heard_of[0] is None
+    monkeypatch.setattr(live, "MOST", 1)
+    with watched.watching(), pytest.raises(live.TooManyWatchersError), watched.watching():
+        pass
+
+
+def test_streams_hear_of_the_servers_end() -> None:
+    import uvicorn
+
+    assert uvicorn.Server.handle_exit is AppStatus.handle_exit

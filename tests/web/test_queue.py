@@ -1,0 +1,85 @@
+"""The queue: what waits, runs, was laid aside or given up, and who may begin it again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.jobs import InstallationChanged, LearnPast
+from bot.ports import IssueRef
+from bot.store.deliveries import Arrival
+from bot.store.tables import Store
+from tests.web.people import FROM_HERE, Site, opened
+from tests.web.stored import PARSER, SECRET, job_for
+
+PARSED, HIDDEN = (IssueRef(one.host, 7, one.id, one.owner, one.name, 4) for one in (PARSER, SECRET))
+
+
+@pytest.fixture
+async def site(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    async with opened(store, tmp_path, monkeypatch) as site:
+        yield site
+
+
+async def dead(store: Store, ref: IssueRef = PARSED) -> int:
+    """A job that was given up."""
+    job = await job_for(store, ref)
+    await store.jobs.bury(job, "GitHub says <b>502</b>")
+    return job.id
+
+
+async def test_an_empty_queue_says_what_will_be_there(site: Site) -> None:
+    assert "Nothing to do" in await site.page("/queue")
+
+
+async def test_jobs_stand_under_their_state_with_their_reason(site: Site) -> None:
+    number = await dead(site.store)
+    await dead(site.store, HIDDEN)
+    parked = await job_for(site.store, PARSED)
+    await site.store.jobs.park(parked, "the installation is suspended")
+    await site.store.inbox.accept(
+        Arrival("i", "installation", b"", (InstallationChanged(host="github.com", id=7, how="suspend"),))
+    )
+    await site.store.inbox.accept(Arrival("l", "issues", b"", (LearnPast(ref=PARSER),)))
+    page = await site.page("/queue")
+    assert re.findall(r"<dt>([\w ]+)</dt><dd[^>]*>(\d+)</dd>", page) == [
+        *(("Given up", "2"), ("Running", "0"), ("Waiting", "2"), ("Parked", "1"))
+    ]
+    assert f'action="/queue/{number}/replay"' in page
+    for said in ("GitHub says &lt;b&gt;502", "octo/secret-plans", "learn past", "installation:7", "suspended"):
+        assert said in page, said
+    theirs = await site.page("/queue", "rita")
+    assert re.findall(r"<dd[^>]*>(\d+)</dd>", theirs) == ["1", "0", "1", "1"]
+    for hidden in ("secret", "installation:7", "replay"):
+        assert hidden not in theirs, hidden
+    assert re.findall(r"<dd[^>]*>(\d+)</dd>", await site.page("/queue", "nobody")) == ["0", "0", "0", "0"]
+
+
+async def test_the_operator_begins_a_dead_job_again(site: Site) -> None:
+    number = await dead(site.store)
+    answer = await site.http.post(f"/queue/{number}/replay", headers={"X-Who": "operator", **FROM_HERE})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/queue?replayed={number}")
+    assert f"Job {number} begins again" in await site.page(f"/queue?replayed={number}")
+    assert await site.store.jobs.counts() == {"todo": 1}
+    again = await site.http.post(f"/queue/{number}/replay", headers={"X-Who": "operator", **FROM_HERE})
+    assert again.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        pytest.param({"X-Who": "rita", **FROM_HERE}, 404, id="a viewer"),
+        pytest.param(FROM_HERE, 303, id="nobody"),
+        pytest.param({"X-Who": "operator", "Sec-Fetch-Site": "cross-site"}, 403, id="another site's form"),
+        pytest.param({"X-Who": "operator"}, 403, id="no word of whose form"),
+    ],
+)
+async def test_nobody_else_does(site: Site, headers: dict[str, str], status: int) -> None:
+    number = await dead(site.store)
+    answer = await site.http.post(f"/queue/{number}/replay", headers=headers)
+    assert answer.status_code == status
+    assert await site.store.jobs.counts() == {"dead": 1}
+    assert (await site.http.get(f"/queue/{number}/replay", headers={"X-Who": "operator"})).status_code == 405

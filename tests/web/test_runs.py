@@ -1,0 +1,298 @@
+"""The list of runs and a run's page: what they show, to whom, and whatever an issue says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from bot.ports import IssueRef
+from bot.store.tables import Store
+from nodes.evidence import Evidence, Locator
+from nodes.report import CitationAudit
+from nodes.state import TraceEntry
+from tests.report.reports import FOUND, SHA
+from tests.web.people import Site, opened
+from tests.web.stored import (
+    COMMENT,
+    DROPPED,
+    PARSER,
+    SECRET,
+    SECURITY,
+    TRACE,
+    Ran,
+    ask,
+    entry,
+    ran,
+)
+
+HOSTILE = "<script>alert(1)</script>\u202egnp\x07.exe\x00 \u200b'\"><img src=x onerror=alert(2)> {{ 7*7 }} &lt;b&gt;"
+
+
+@pytest.fixture
+async def site(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    async with opened(store, tmp_path, monkeypatch) as site:
+        yield site
+
+
+class Acts(HTMLParser):
+    """What on a page could do something that we did not put there."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        ours = given.get("src", "/assets/").startswith("/assets/") and (given.get("href") or "/").startswith(
+            ("/", "?", "#", "https://github.com/")
+        )
+        if tag in ("iframe", "object", "style", "b") or not ours or (tag == "script" and "src" not in given):
+            self.found.append(self.get_starttag_text() or tag)
+        self.found += [name for name in given if name.startswith("on") or name == "style"]
+
+
+def titles(page: str) -> list[str]:
+    """Of the runs in a list, in its order."""
+    return [
+        unescape(title) for title in re.findall(r'scope="row" class="what"><a href="/runs/[^"]*"><bdi>(.*?)<', page)
+    ]
+
+
+async def test_runs_are_found_by_what_they_are(site: Site) -> None:
+    feature = FOUND.model_copy(update={"kind": "feature", "root_cause": None})
+    await ran(site.store, Ran(title="Scan 100% hangs"))
+    await ran(site.store, Ran(title="Add a scan_mode", report=feature, brain="gpt-4o"))
+    await ran(site.store, Ran(title="Nothing known", status="failed", trace=()))
+    await ran(site.store, Ran(title="Elsewhere", repository=SECRET))
+    waiting = await ran(site.store, Ran(title="It fails", status="waiting"))
+    await ask(site.store, waiting)
+    everything = ["It fails", "Elsewhere", "Nothing known", "Add a scan_mode", "Scan 100% hangs"]
+    for asked, expected in (
+        ("", everything),
+        ("q=SCAN", ["Add a scan_mode", "Scan 100% hangs"]),
+        ("q=100%25", ["Scan 100% hangs"]),
+        ("q=n_m", ["Add a scan_mode"]),
+        ("kind=feature", ["Add a scan_mode"]),
+        ("cause=yes", ["Elsewhere", "Scan 100% hangs"]),
+        ("cause=no", ["Add a scan_mode"]),
+        ("brain=gpt-4o", ["Add a scan_mode"]),
+        ("status=failed", ["Nothing known"]),
+        ("status=waiting", ["It fails"]),
+        ("repository=octo/secret-plans", ["Elsewhere"]),
+        ("until=2001-01-01", []),
+        ("since=2001-01-01", everything),
+        ("since=nonsense&status=odd&repository=no/such&before=~~&after=1e999~x~9", everything),
+    ):
+        assert titles(await site.page(f"/runs?{asked}")) == expected, asked
+    assert "No run fits" in await site.page("/runs?q=unheard-of")
+    assert "Left out, as it makes no sense here: repository, status, since." in await site.page(
+        "/runs?since=nonsense&status=odd&repository=no/such"
+    )
+
+
+async def test_a_question_that_was_answered_waits_no_more(site: Site) -> None:
+    ref = await ran(site.store, Ran(title="It fails", status="waiting"))
+    await ask(site.store, ref, answer="2.4")
+    assert titles(await site.page("/runs?status=running")) == ["It fails"]
+
+
+async def test_all_pages_together_are_all_runs_each_once(site: Site) -> None:
+    made = [f"number {n:02}" for n in range(60)]
+    for title in made:
+        await ran(site.store, Ran(title=title, status="failed", trace=(), gathered=[], visits=()))
+    there, page = [], await site.page("/runs?q=number")
+    while True:
+        there.append(titles(page))
+        older = re.search(r'rel="next" href="([^"]*)"', page)
+        if older is None:
+            break
+        page = await site.page(unescape(older[1]))
+    assert [len(one) for one in there] == [25, 25, 10]
+    assert list(chain.from_iterable(there)) == made[::-1]
+    back = []
+    while newer := re.search(r'rel="prev" href="([^"]*)"', page):
+        page = await site.page(unescape(newer[1]))
+        back.append(titles(page))
+    assert back == [there[1], there[0]]
+
+
+async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
+    ref = await ran(site.store, Ran(report=DROPPED, comment=COMMENT))
+    await ask(site.store, ref, answer="2.4.1, on Debian")
+    page = await site.page(f"/runs/octo/parser/{ref.number}/1")
+    text = unescape(re.sub(r"<[^>]*>", "", page))
+    for said in (
+        "Lexer.scan is on the reporter's stack trace.",  # a reason
+        "investigator_first",  # a guard, and what it means
+        "Nothing is concluded before the issue was read.",
+        "Start, then Investigator, then Code search, then Critic, then Writer, then the end.",  # the graph in words
+        "names evidence that nobody gathered: E99",  # dropped claims
+        "no evidence cited: It is bad.",
+        "quality was too low; a citation failed",  # a retry
+        "draft 1: 52%, sent back because quality was too low; draft 2: 78%",
+        "Which version does it happen with?",
+        "2.4.1, on Debian",
+        "18\N{NARROW NO-BREAK SPACE}420 tokens",
+        "It was checked that the quote stands at these lines.",  # the comment
+        "Code search 420 ms",  # when each node was at work
+    ):
+        assert said in text, said
+    assert f'href="https://github.com/octo/parser/blob/{SHA}/parser/lexer.py#L10-L14"' in page
+    assert '<span class="keyword">while</span>' in page
+    assert (await site.get(f"/runs/octo/parser/{ref.number}")).headers["location"].endswith(f"/{ref.number}/1")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("/runs/octo/secret-plans/{}/1", id="run"),
+        pytest.param("/runs/octo/secret-plans/{}", id="issue"),
+        pytest.param("/runs/octo/secret-plans/{}/1/evidence", id="evidence"),
+        pytest.param("/runs/octo/secret-plans/{}/1/live", id="stream"),
+        pytest.param("/repositories/octo/secret-plans", id="repository"),
+    ],
+)
+async def test_what_one_may_not_see_is_as_if_it_were_not(site: Site, path: str) -> None:
+    ref = await ran(site.store, Ran(title="Launch", repository=SECRET))
+    there = path.format(ref.number)
+    hidden, absent = (await site.get(there, "rita")), (await site.get(there.replace("secret-plans", "no-such"), "rita"))
+    assert (hidden.status_code, absent.status_code) == (404, 404)
+    assert hidden.content == absent.content
+    for who, status in ((None, 303), ("nobody", 404)):
+        assert (await site.get(there, who)).status_code == status
+
+
+async def test_lists_hold_only_what_one_may_see(site: Site) -> None:
+    await ran(site.store, Ran(title="Hangs"))
+    await ran(site.store, Ran(title="Launch", repository=SECRET, brain="secret-model"))
+    for path in ("/runs", "/repositories", "/queue", "/runs?repository=octo/secret-plans"):
+        page = await site.page(path, "rita")
+        assert "Launch" not in page
+        assert not re.search(r"secret", page.replace("?repository=octo/secret-plans", "")), path
+        assert "octo/" not in await site.page(path, "nobody"), path
+    assert titles(await site.page("/runs", "rita")) == ["Hangs"]
+    assert "No runs yet" in await site.page("/runs", "nobody")
+    assert "No repository has a run yet" in await site.page("/repositories", "nobody")
+
+
+async def test_a_security_report_and_what_may_become_one_is_the_operators(site: Site) -> None:
+    closed = await ran(site.store, Ran(title="Odd file", report=SECURITY))
+    going = await ran(site.store, Ran(title="Other file", status="running", trace=TRACE[:4]))
+    for ref in (closed, going):
+        path = f"/runs/octo/parser/{ref.number}/1"
+        mine, theirs = await site.page(path), await site.page(path, "rita")
+        for said in ("Two findings agree" if ref is closed else "had to be", "on the reporter", "parser/lexer.py"):
+            assert said not in theirs, said
+        assert "shown to the operator alone" in theirs
+        assert "on the reporter" in mine
+        assert (await site.get(f"{path}/evidence", "rita")).status_code == 404
+
+
+async def test_whatever_an_issue_says_is_text(site: Site) -> None:
+    hostile = FOUND.model_copy(
+        update={
+            "verdict": HOSTILE[:250],
+            "review_message": HOSTILE[:250],
+            "citation_audit": CitationAudit(dropped=(HOSTILE,), fabricated=(HOSTILE,), failed=(HOSTILE,)),
+        }
+    )
+    trace: tuple[TraceEntry, ...] = (
+        entry("supervisor", HOSTILE, 0, reason=HOSTILE, guard=HOSTILE, judged_by=HOSTILE, error=HOSTILE),
+        entry(HOSTILE, HOSTILE, 0, reason=HOSTILE, counts={HOSTILE: 1}, looks=(HOSTILE,)),
+    )
+    gathered = [
+        Evidence(
+            kind="code",
+            locator=Locator(path=f"{HOSTILE}/a.py", start_line=1, end_line=2, sha=SHA),
+            symbol=HOSTILE,
+            quote=HOSTILE,
+            reasons=(HOSTILE,),
+        ),
+        Evidence(kind="web", locator=Locator(url="javascript:alert(1)"), quote=HOSTILE),
+    ]
+    ref = await ran(
+        site.store,
+        Ran(
+            title=HOSTILE,
+            report=hostile,
+            trace=trace,
+            gathered=gathered,
+            brain=HOSTILE,
+            comment=f"{HOSTILE}\n\n{COMMENT}",
+        ),
+    )
+    await ask(site.store, ref, answer=HOSTILE)
+    await site.store.for_issue(ref).people.labelled(HOSTILE, HOSTILE, added=True)
+    job = await site.store.jobs.claim("run", "me")
+    assert job is None
+    path = f"/runs/octo/parser/{ref.number}/1"
+    for page in ("/runs", path, f"{path}/evidence", "/repositories/octo/parser", "/queue"):
+        text = await site.page(page)
+        acts = Acts(text)
+        assert acts.found == [], page
+        assert not re.search(r"[\x00-\x08\x0e-\x1f\u202a-\u202e\u200b]", text), page
+        assert "49 &amp;" not in text
+
+
+async def test_five_hundred_pieces_of_evidence_are_all_there_and_no_page_is_heavy(site: Site) -> None:
+    pieces = [
+        Evidence(
+            kind="code",
+            locator=Locator(path=f"src/m{n}.py", start_line=1, end_line=30, sha=SHA),
+            quote=("if x is None:\n    return 'é' # no\n" * 40)[:1_000],
+            reasons=("names it " * 20,) * 3,
+        )
+        for n in range(500)
+    ]
+    ref = await ran(site.store, Ran(gathered=pieces, title="long " * 60))
+    path = f"/runs/octo/parser/{ref.number}/1"
+    assert "of 500 pieces" in await site.page(path)
+    for page in (1, 2, 50):
+        shown = re.findall(r"<bdi>src/m(\d+)\.py:1-30", await site.page(f"{path}/evidence?page={page}"))
+        assert list(map(int, shown)) == list(range(page * 10 - 10, page * 10))
+    assert "page 50 of 50" in await site.page(f"{path}/evidence?page=99999")
+
+
+async def test_an_earlier_run_says_that_a_later_one_took_its_place(site: Site) -> None:
+    ref = await ran(site.store, Ran(title="It hangs", comment=COMMENT))
+    await ran(site.store, Ran(title="It hangs still", number=ref.number))
+    first = await site.page(f"/runs/octo/parser/{ref.number}/1")
+    assert "A later run took its place" in first
+    assert "It was checked" not in first
+    assert "It was checked" in await site.page(f"/runs/octo/parser/{ref.number}/2")
+
+
+@pytest.mark.parametrize(
+    "path", ["/runs/octo/parser/1/1", "/runs/octo/parser/99999999999999999999/1", "/runs/octo/parser/1/x", "/runs/a"]
+)
+async def test_a_run_that_is_not_there_is_said_to_be_so(site: Site, path: str) -> None:
+    answer = await site.get(path)
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.text
+
+
+async def test_runs_of_an_older_release_are_shown_with_what_is_known(site: Site, store: Store) -> None:
+    ref = await ran(site.store, Ran(visits=()))
+    old = "UPDATE runs SET title = '', kind = '', began_at = 0, changed_at = 0"
+    await store._database.do(lambda db: db.execute(old).rowcount)
+    assert "Untitled" in await site.page("/runs")
+    page = await site.page(f"/runs/octo/parser/{ref.number}/1")
+    assert "No times were noted" in page
+    assert "not noted" in page
+
+
+async def test_a_renamed_repository_has_its_runs_under_its_new_name(site: Site) -> None:
+    ref = await ran(site.store, Ran())
+    await site.store.installations.add([replace(PARSER, name="reader")])
+    assert (await site.get(f"/runs/octo/reader/{ref.number}/1")).status_code == 200
+    assert (await site.get(f"/runs/octo/parser/{ref.number}/1")).status_code == 404
+    moved = IssueRef("github.com", 7, 9, "octo", "reader", ref.number)
+    assert moved.key == ref.key
