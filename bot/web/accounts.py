@@ -42,7 +42,7 @@ class Accounts:
             clock: seconds.
         """
         self.people = people
-        self._host = host
+        self._host = host.lower()
         self._clock = clock
         self._known: OrderedDict[str, _Account] = OrderedDict()
 

@@ -24,6 +24,9 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def tab(browser: Browser) -> AsyncIterator[Tab]:
-    """A tab of somebody new; the test fails if a page asks another server or a script says an error."""
+    """A tab of somebody new; the test fails if a page asks another server or a script says an error.
+
+    Name it last among a test's fixtures, so that it is closed before the servers it looks at.
+    """
     async with opened_tab(browser) as tab:
         yield tab

@@ -36,7 +36,7 @@ async def test_everybody_can_read_the_form(browser: Browser, url: str, *, dark: 
         await assert_sound(tab, f"{url}/login")
 
 
-async def test_one_logs_in_by_keyboard_and_comes_to_where_one_wanted(tab: Tab, url: str) -> None:
+async def test_one_logs_in_by_keyboard_and_comes_to_where_one_wanted(url: str, tab: Tab) -> None:
     await tab.open(f"{url}/?a=b")
     await tab.page.get_by_label("Operator's token").fill("wrong")
     await tab.page.keyboard.press("Enter")
@@ -53,7 +53,7 @@ async def test_one_logs_in_by_keyboard_and_comes_to_where_one_wanted(tab: Tab, u
     await tab.page.get_by_role("heading", name="Log in").wait_for()
 
 
-async def test_a_page_that_asks_elsewhere_or_fails_is_found_out(tab: Tab, url: str) -> None:
+async def test_a_page_that_asks_elsewhere_or_fails_is_found_out(url: str, tab: Tab) -> None:
     await tab.page.evaluate("fetch('http://127.0.0.1:9/elsewhere').catch(() => {})")
     tab.excuse("asked for http://127.0.0.1:9/elsewhere")
     tab.excuse("console: Failed to load")

@@ -37,7 +37,7 @@ def app(github: GitHubServer, tmp_path: Path) -> Iterator[App]:
 
 
 async def test_a_newcomer_comes_to_a_working_app_in_two_minutes(
-    tab: Tab, app: App, github: GitHubServer, tmp_path: Path
+    app: App, github: GitHubServer, tmp_path: Path, tab: Tab
 ) -> None:
     sha = make_repository(tmp_path / "origin", FILES)
     repo = github.world.repository("octo/feedbox", git=tmp_path / "origin", head=sha)

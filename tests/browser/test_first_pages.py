@@ -1,0 +1,118 @@
+"""Every page of the first start and of the login can be read by everybody, in either scheme, on a phone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser
+
+from bot.app import build_app
+from bot.first_start import Finish, defaults_of
+from bot.server_settings import ServerSettings
+from bot.settings import Settings
+from bot.store.sqlite import SqliteStore
+from bot.web.setup import SetUp, setup_app
+from tests.browser.chromium import Tab, assert_accessible, assert_sound, opened_tab
+from tests.github_pages import CLIENT_ID, CLIENT_SECRET
+from tests.github_server import Fault, GitHubServer, serve_github
+from tests.serving import NobodyWorks, serving
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@dataclass
+class First:
+    """A server without an App."""
+
+    url: str
+    token: str
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubServer]:
+    with serve_github() as server:
+        yield server
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[First]:
+    settings = Settings(github_server_url=github.url, github_api_url=github.url, triage_data_dir=tmp_path)
+    done = asyncio.Event()
+    setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
+    async with serving(setup_app(setup)) as url:
+        yield First(url, setup.pending.token)
+
+
+@pytest.mark.parametrize(("dark", "phone"), [(False, False), (True, True)], ids=["light", "dark-on-a-phone"])
+async def test_the_first_start(
+    browser: Browser, first: First, github: GitHubServer, *, dark: bool, phone: bool
+) -> None:
+    async with opened_tab(browser, dark=dark, phone=phone) as tab:
+        tab.origins.add(github.url)
+        await assert_sound(tab, first.url)
+        await assert_sound(tab, f"{first.url}/setup")
+        tab.excuse("401")
+        await assert_sound(tab, f"{first.url}/nothing")
+        tab.excuse("404")
+        await assert_sound(tab, f"{first.url}/setup?token={first.token}")
+        await tab.page.get_by_text("Change something first").click()
+        await tab.page.get_by_label("GitHub", exact=True).fill("https://github.com")
+        await tab.page.get_by_role("button", name="Show what would be made").click()
+        await tab.page.get_by_text("GitHub cannot send deliveries").wait_for()
+        await assert_accessible(tab)
+
+
+async def test_a_code_that_is_lost_is_said_and_begun_again(first: First, github: GitHubServer, tab: Tab) -> None:
+    tab.origins.add(github.url)
+    github.fail("POST", "/conversions", Fault(status=404))
+    await tab.open(f"{first.url}/setup?token={first.token}")
+    await _through(tab)
+    await tab.page.get_by_role("heading", name="No App was made").wait_for()
+    tab.excuse("502")
+    await assert_accessible(tab)
+    await tab.page.get_by_role("link", name="Start again").click()
+    await tab.page.get_by_role("heading", name="Create the GitHub App").wait_for()
+
+
+async def test_secrets_that_are_shown_once_can_be_read(first: First, github: GitHubServer, tab: Tab) -> None:
+    tab.origins.add(github.url)
+    await tab.open(f"{first.url}/setup?token={first.token}")
+    await tab.page.get_by_text("Change something first").click()
+    await tab.page.get_by_label("Organisation").fill("octo-org")
+    await tab.page.get_by_label("show them to me once").check()
+    await tab.page.get_by_role("button", name="Show what would be made").click()
+    await tab.page.get_by_text("the organisation octo-org").wait_for()
+    await _through(tab)
+    await tab.page.get_by_text("GITHUB_WEBHOOK_SECRET=").wait_for()
+    await assert_accessible(tab)
+    assert github.world.registered[0]["owner"] == "octo-org"
+
+
+async def test_one_logs_in_with_a_github_account(tmp_path: Path, github: GitHubServer, tab: Tab) -> None:
+    github.world.signed_in = "rita"
+    settings = Settings(
+        triage_data_dir=tmp_path,
+        github_client_id=CLIENT_ID,
+        github_client_secret=CLIENT_SECRET,  # type: ignore[arg-type]
+        github_server_url=github.url,
+        github_api_url=github.url,
+    )
+    store = SqliteStore(tmp_path / "store.db")
+    async with serving(build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())) as url:
+        tab.origins.add(github.url)
+        await tab.open(url)
+        await assert_accessible(tab)
+        await tab.page.get_by_role("link", name="Log in with GitHub").click()
+        await tab.page.get_by_text("rita").wait_for()
+        await assert_accessible(tab)
+    await store.aclose()
+
+
+async def _through(tab: Tab) -> None:
+    await tab.page.get_by_role("button", name="Create the App on GitHub").click()
+    await tab.page.get_by_role("button", name="Create GitHub App").click()
