@@ -10,7 +10,7 @@ from bot.web.sessions import Sessions
 from tests.web.conftest import FROM_HERE, TOKEN, Pages
 from tests.web.requests import request
 
-PATHS = ["/", "/runs", "/nothing", "/assets", "/login/other", "/api/v1/runs", "/welcome?a=b"]
+PATHS = ["/", "/runs", "/nothing", "/assets", "/login/other", "/welcome?a=b"]
 
 
 @pytest.mark.parametrize("path", PATHS)
