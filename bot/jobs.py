@@ -22,10 +22,14 @@ class _Work(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     lane: ClassVar[Lane] = "run"
-    delay: ClassVar[float] = 0.0
-    """Seconds to wait before it is begun."""
+    rest: ClassVar[float] = 0.0
     merges: ClassVar[bool] = False
     """An equal one that waits is put off instead of storing a second."""
+
+    @property
+    def delay(self) -> float:
+        """Seconds to wait before it is begun."""
+        return self.rest
 
 
 class _IssueWork(_Work):
@@ -52,7 +56,7 @@ class Edited(_IssueWork):
     """Title or body changed: it may answer a question, or call for another look."""
 
     kind: Literal["edited"] = "edited"
-    delay: ClassVar[float] = EDIT_DELAY
+    rest: ClassVar[float] = EDIT_DELAY
     merges: ClassVar[bool] = True
 
 
@@ -73,7 +77,7 @@ class Expire(_IssueWork):
     """A question has waited long enough."""
 
     kind: Literal["expire"] = "expire"
-    delay: ClassVar[float] = PATIENCE
+    rest: ClassVar[float] = PATIENCE
     question_id: str
 
 
@@ -101,8 +105,15 @@ class LeftOver(_IssueWork):
 
     kind: Literal["left_over"] = "left_over"
     lane: ClassVar[Lane] = "control"
-    delay: ClassVar[float] = 90.0
+    rest: ClassVar[float] = 90.0
     merges: ClassVar[bool] = True
+    again: int = 0
+    """How often it was tried before."""
+
+    @property
+    def delay(self) -> float:
+        """Longer each time, up to an hour: limits may hold for a day."""
+        return min(self.rest * 2.0 ** min(self.again, 10), 3_600.0)
 
 
 class Ended(_IssueWork):
@@ -135,7 +146,7 @@ class LearnPast(_Work):
 
     kind: Literal["learn_past"] = "learn_past"
     lane: ClassVar[Lane] = "control"
-    delay: ClassVar[float] = 5.0
+    rest: ClassVar[float] = 5.0
     ref: RepositoryRef
 
     @property

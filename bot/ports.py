@@ -88,6 +88,8 @@ class Issue:
     url: str
     updated_at: str
     is_pull_request: bool
+    created_at: str = ""
+    """As GitHub writes it; empty where it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,6 +154,16 @@ class Settings(BaseSettings):
         description="Issues of one author that are triaged in one repository; maintainers are not counted out.",
         examples=["hour=30 day=100"],
     )
+    triage_keep_deliveries_days: int = Field(
+        7, ge=4, description="Days for which deliveries and jobs that are done are kept; GitHub redelivers for three."
+    )
+    triage_keep_closed_days: int = Field(
+        90, ge=1, description="Days after an issue is closed for which what its runs gathered is kept."
+    )
+    triage_keep_gone_days: int = Field(
+        30, ge=1, description="Days after which everything of a repository is deleted that the App was taken from."
+    )
+    triage_keep_mirrors_days: int = Field(30, ge=1, description="Days for which an unused mirror is kept.")
     triage_allowed_bots: str = Field(
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )

@@ -31,6 +31,8 @@ _COMMANDS = {
     "app": "Have GitHub make the App.",
     "migrate": "Make the tables in DATABASE_URL's database, or update them.",
     "backfill": "Triage issues that were there before the App.",
+    "export": "Print everything that is kept of one repository.",
+    "forget": "Delete everything that is kept of one repository.",
     "stats": "Compare the server's reports with the fixes that landed.",
     "jobs": "List what the server gave up, and try it again.",
     "replay": "Say what a saved delivery leads to.",

@@ -43,6 +43,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         url=text(data.get("html_url")),
         updated_at=text(data.get("updated_at")),
         is_pull_request=bool(data.get("pull_request")),
+        created_at=text(data.get("created_at")),
     )
 
 

@@ -40,6 +40,16 @@ def evict(root: Path, budget: int, *, in_use: Callable[[str], bool]) -> list[str
     return gone
 
 
+def unused(root: Path, before: float, *, known: Callable[[str], bool], in_use: Callable[[str], bool]) -> list[str]:
+    """Remove the folders below a root that nobody used since a time, or that nobody knows; returns their names."""
+    gone = []
+    for folder in [folder for folder in root.iterdir() if folder.is_dir()]:
+        if not in_use(folder.name) and (folder.stat().st_mtime < before or not known(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)
+            gone.append(folder.name)
+    return gone
+
+
 def clear_leavings(mirror: Path) -> None:
     """Take away what a killed git left behind; nobody else works in a mirror."""
     for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock", "objects/*/tmp_obj_*"):

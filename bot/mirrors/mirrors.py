@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from bot.errors import RefusedError
-from bot.mirrors.disk import clear_leavings, evict
+from bot.mirrors.disk import clear_leavings, evict, unused
 from bot.mirrors.git import HEAD, BrokenMirrorError, MirrorLimits, TooLargeError, fetch, run
 from bot.ports import RepositoryRef
 
@@ -87,6 +87,15 @@ class Mirrors:
         finally:
             self._using[name] -= 1
 
+    async def tidy(self, *, older_than: float, known: Collection[str]) -> list[str]:
+        """Remove mirrors that were not used for so many seconds, or whose repository nobody knows; says which."""
+        before = time.time() - older_than
+        in_use = self._in_use
+        return await asyncio.to_thread(unused, self._root, before, known=known.__contains__, in_use=in_use)
+
+    def _in_use(self, name: str) -> bool:
+        return self._using[name] > 0
+
     async def _fetched(self, name: str, source: CloneSource) -> Mirror:
         seen = self._begun[name]
         directory = self._root / name / "mirror"
@@ -140,7 +149,7 @@ class Mirrors:
             raise RefusedError(f"the repository is {error}") from error
 
     async def _make_room(self) -> None:
-        gone = await asyncio.to_thread(evict, self._root, self._limits.disk, in_use=lambda name: self._using[name] > 0)
+        gone = await asyncio.to_thread(evict, self._root, self._limits.disk, in_use=self._in_use)
         for name in gone:
             logger.info("mirror removed", extra={"action": "mirror.evicted", "repository": name})
 

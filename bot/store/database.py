@@ -23,6 +23,10 @@ class Rows(Protocol):
     def rowcount(self) -> int:
         """Rows that were written."""
 
+    @property
+    def description(self) -> Any:
+        """For each column a tuple that begins with its name."""
+
     def fetchone(self) -> Any:
         """The next row; None if there is none."""
 

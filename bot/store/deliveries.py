@@ -11,9 +11,6 @@ from bot.jobs import Work
 from bot.store.database import Connection, Database
 from bot.store.jobs import insert_job
 
-KEPT = 7 * 86_400.0
-"""Seconds for which deliveries are remembered; GitHub can redeliver for about three days."""
-
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
@@ -50,9 +47,9 @@ class Inbox:
         statement = "SELECT 1 FROM deliveries WHERE guid = ?"
         return await self._database.read(lambda db: db.execute(statement, (guid,)).fetchone()) is not None
 
-    async def forget_old(self) -> int:
-        """Drop deliveries that nothing can repeat any more; say how many."""
-        before = self._clock() - KEPT
+    async def forget_old(self, older_than: float) -> int:
+        """Drop deliveries that came so many seconds ago and led to nothing that is not done; say how many."""
+        before = self._clock() - older_than
         return await self._database.do(lambda db: _forget(db, before))
 
     async def _commit(self) -> None:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bot.ports import RepositoryRef
 from bot.store.database import Connection, Database
 
+_TO_LIST = """
+SELECT repositories.host, installation_id, repository_key, owner, name, listed_until
+FROM repositories LEFT JOIN installations
+    ON installations.host = repositories.host AND installations.id = installation_id
+WHERE gone = 0 AND archived = 0 AND installation_id <> 0 AND coalesce(state, 'active') = 'active'
+ORDER BY coalesce(listed_until, ''), repository_key LIMIT ?
+"""
 InstallationState = Literal["active", "suspended", "deleted"]
 
 
@@ -27,6 +34,14 @@ class RepositoryState:
     """The last valid ``.github/triage.yml``."""
     config_complaint: str | None
     """What was last complained of, so that it is said once."""
+
+
+class Listed(NamedTuple):
+    """A repository, and when its issues were last listed."""
+
+    ref: RepositoryRef
+    until: str | None
+    """As GitHub writes it; None if they never were."""
 
 
 class Installations:
@@ -51,8 +66,9 @@ class Installations:
     async def remove(self, keys: Iterable[str]) -> None:
         """Repositories are no longer ours."""
         rows = [(key,) for key in keys]
-        statement = "UPDATE repositories SET gone = 1 WHERE repository_key = ?"
-        await self._database.do(lambda db: db.executemany(statement, rows).rowcount)
+        statement = "UPDATE repositories SET gone = 1, gone_at = coalesce(gone_at, ?) WHERE repository_key = ?"
+        now = self._database.clock()
+        await self._database.do(lambda db: db.executemany(statement, [(now, *row) for row in rows]).rowcount)
 
     async def archive(self, key: str, *, archived: bool, private: bool) -> None:
         """A repository can no longer be written to, or can again."""
@@ -64,6 +80,25 @@ class Installations:
         statement = "SELECT repository_key FROM repositories WHERE host = ? AND installation_id = ?"
         given = (host, installation_id)
         return [key for (key,) in await self._database.read(lambda db: db.execute(statement, given).fetchall())]
+
+    async def keys_of(self, full_name: str) -> list[str]:
+        """Every repository that was last called so, whatever its case, also those that are no longer ours."""
+        statement = "SELECT repository_key FROM repositories WHERE lower(owner || '/' || name) = lower(?)"
+        rows = await self._database.read(lambda db: db.execute(statement, (full_name,)).fetchall())
+        return [key for (key,) in rows]
+
+    async def to_list(self, most: int) -> list[Listed]:
+        """Repositories that are worked in, the one first whose issues were listed longest ago."""
+        rows = await self._database.read(lambda db: db.execute(_TO_LIST, (most,)).fetchall())
+        return [
+            Listed(RepositoryRef(host, number, int(key.rpartition("/")[2]), owner, name), until)
+            for host, number, key, owner, name, until in rows
+        ]
+
+    async def listed(self, key: str, until: str) -> None:
+        """All issues of a repository are known that were opened before then."""
+        statement = "UPDATE repositories SET listed_until = ? WHERE repository_key = ?"
+        await self._database.do(lambda db: db.execute(statement, (until, key)).rowcount)
 
     async def named(self, full_name: str) -> RepositoryRef | None:
         """A repository by the name it has today, whatever its case; None if no delivery named it."""
@@ -116,7 +151,8 @@ class RepositoryConfig:
 def _add(db: Connection, repositories: Sequence[RepositoryRef]) -> None:
     statement = """
         INSERT INTO repositories (repository_key, host, installation_id, owner, name) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (repository_key) DO UPDATE SET gone = 0, owner = excluded.owner, name = excluded.name,
+        ON CONFLICT (repository_key) DO UPDATE SET gone = 0, gone_at = NULL,
+            owner = excluded.owner, name = excluded.name,
             installation_id = CASE WHEN excluded.installation_id = 0 THEN repositories.installation_id
                 ELSE excluded.installation_id END
     """

@@ -9,6 +9,10 @@ from bot.store.database import Connection, Database
 _FIELDS = "sticky_id, muted, ended, moved_to"
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes")
 """Tables whose rows belong to the issue, wherever it is. Effects stay: their ids name comments that were moved."""
+_END = """
+INSERT INTO issues (issue_key, ended, ended_at) VALUES (?, ?, ?)
+ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, ended_at = excluded.ended_at, pruned = 0
+"""
 _OF_RUNS = ("evidence", "run_events")
 """Tables whose rows are filed under an issue's key, a colon and a run's number."""
 
@@ -43,7 +47,8 @@ class Issues:
 
     async def end(self, how: str | None, moved_to: str | None = None) -> None:
         """It was closed, deleted or moved away; None: it is open."""
-        await self._set("ended", how)
+        at = None if how is None else self._database.clock()
+        await self._database.do(lambda db: db.execute(_END, (self._key, how, at)).rowcount)
         if moved_to is not None:
             await self._set("moved_to", moved_to)
 

@@ -150,6 +150,11 @@ class Jobs:
         now = self._clock()
         return await self._database.do(lambda db: sum(_unpark(db, f"{key}#", now) for key in repositories))
 
+    async def waits(self, issue_key: str) -> bool:
+        """Whether anything is to be done for an issue."""
+        statement = "SELECT 1 FROM jobs WHERE issue_key = ? AND state <> 'done' LIMIT 1"
+        return await self._database.read(lambda db: db.execute(statement, (issue_key,)).fetchone()) is not None
+
     async def counts(self) -> dict[str, int]:
         """How many jobs wait, run, were laid aside or given up."""
         statement = "SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"

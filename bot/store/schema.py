@@ -295,5 +295,13 @@ CREATE TABLE api_runs (
 CREATE INDEX api_runs_settled ON api_runs (settled_at)
 """
 
-STEPS = (_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS)
+_PRUNING = """
+ALTER TABLE issues ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX issues_ended ON issues (pruned, ended_at)
+"""
+
+STEPS = (
+    *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
+    _PRUNING,
+)
 """A file's ``user_version`` counts the steps that were taken."""

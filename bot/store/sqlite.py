@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from bot.errors import UserError
-from bot.store.database import StoreError
+from bot.store.database import Connection, StoreError
 from bot.store.schema import STEPS
 from bot.store.tables import Store
 
 PATIENCE, NAP = 30.0, 0.001
 """Seconds to wait for another process to finish writing, and between two looks."""
+_INCREMENTAL = 2
+_SPARE, _AT_ONCE = 1_000, 2_000
+"""Free pages that are kept, and given back in one transaction."""
 _PAGES, _PAGES_OVERDUE = 1_000, 20_000
 
 T = TypeVar("T")
@@ -82,10 +85,26 @@ class SqliteStore(Store):
     def __init__(self, path: Path, *, tidy: bool = True) -> None:
         super().__init__(SqliteDatabase(path, tidy=tidy))
 
+    async def shrink(self) -> None:
+        """Give free pages back to the disk, some at a time, so that nobody waits long for the file."""
+        while await self._database.do(_give_back) > 0:
+            pass
+
+
+def _give_back(connection: Connection) -> int:
+    """How many free pages there are more than are kept for what comes; a file of an older release keeps all."""
+    (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    if mode != _INCREMENTAL or free <= _SPARE:
+        return 0
+    connection.execute(f"PRAGMA incremental_vacuum({min(free - _SPARE, _AT_ONCE)})").fetchall()
+    return int(free) - _SPARE - _AT_ONCE
+
 
 def _connect(path: Path, pages: int) -> _File:
     connection = sqlite3.connect(path, isolation_level=None, factory=_File)
     connection.execute("PRAGMA busy_timeout = 30000")
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a file that is new
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")

@@ -20,12 +20,14 @@ from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes
 from bot.store.pace import StoredPace
 from bot.store.pages import Pages
 from bot.store.past_issues import PastIssues
+from bot.store.pruning import Pruning
 from bot.store.questions import Questions
 from bot.store.run_events import RunEvents
 from bot.store.runs import IssueRuns, open_run
 from bot.store.signals import IssueSignals
 from bot.store.tenant import Tenant
 from bot.store.usage import Usage
+from bot.store.whole import Whole
 from bot.store.writes import StoredWrites
 
 
@@ -44,10 +46,18 @@ class Store:
         self.usage = Usage(self._database)
         self.api_runs = ApiRuns(self._database)
         self.pages = Pages(self._database)
+        self.pruning = Pruning(self._database)
 
     def clock(self) -> float:
         """Seconds since 1970, the same for everybody who shares the store."""
         return self._database.clock()
+
+    async def shrink(self) -> None:
+        """Hand room back that is no longer used, where the database does not do so by itself."""
+
+    def whole(self, repository_key: str) -> Whole:
+        """Everything that is kept of a repository."""
+        return Whole(self._database, repository_key)
 
     def pace(self, name: str, calls_per_minute: float) -> StoredPace:
         """How often something is called by everybody who shares the store."""

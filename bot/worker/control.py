@@ -31,11 +31,11 @@ async def commands(turn: Turn, work: Commands) -> None:
     await turn.tools.store.jobs.settle(turn.job, f"{new} commands", next_work=await turn.left_over(found))
 
 
-async def left_over(turn: Turn, work: LeftOver) -> None:  # noqa: ARG001  a table of functions with one shape
+async def left_over(turn: Turn, work: LeftOver) -> None:
     """Try again what could not be left at once, as long as something is left."""
     found = await turn.config()
     await Replies.of(turn.publisher(turn.still_ours), turn.ref, found).catch_up()
-    again = await turn.left_over(found)
+    again = await turn.left_over(found, again=work.again + 1)
     await turn.tools.store.jobs.settle(turn.job, "again" if again else "all is done", next_work=again)
 
 

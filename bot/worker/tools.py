@@ -21,6 +21,7 @@ from bot.store.tables import Store
 from bot.worker.brains import Brains, open_brains
 from bot.worker.budgets import Budgets
 from bot.worker.engines import Engines
+from bot.worker.keep import Keep
 from nodes.brains.rules import RulesBrain
 from nodes.graph import Graph, build_graph
 
@@ -36,6 +37,7 @@ class Tools:
     graph: Graph
     checkpoints: BaseCheckpointSaver[Any]
     brains: Brains
+    keep: Keep
     sources: Sources
     """What may be asked outside repositories."""
     budgets: Budgets
@@ -65,6 +67,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             sources=Sources(settings.operator),
             brains=await stack.enter_async_context(open_brains(settings.settings, RulesBrain())),
             budgets=Budgets.of(settings.settings),
+            keep=Keep.of(settings.settings),
             pace=store.pace("models", settings.settings.triage_model_calls_per_minute),
             bots=settings.settings.bots,
         )

@@ -65,13 +65,13 @@ class Turn:
         """By the clock that intents are noted with: a wrong one here would cut short how long they are waited for."""
         return datetime.fromtimestamp(self.tools.store.clock(), UTC)
 
-    async def left_over(self, found: FoundConfig) -> tuple[LeftOver, ...]:
+    async def left_over(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
         """What is to be tried again, where a reaction or a reply is still wanted on GitHub and may be left there."""
         if found.config.mode != "comment" or not found.config.enabled:
             return ()
         pending = await self.store.repository.effects.pending(self.ref.key)
         wanted = any(effect.kind in ("reaction", "reply", "command-labels") for effect in pending)
-        return (LeftOver(ref=self.ref),) if wanted else ()
+        return (LeftOver(ref=self.ref, again=again),) if wanted else ()
 
     async def config(self) -> FoundConfig:
         """The configuration that holds for the repository; a valid one is kept as the last valid one."""

@@ -1,40 +1,53 @@
-"""What is done now and then besides jobs: ask for deliveries that were missed, drop what nobody needs any more."""
+"""What is done now and then besides jobs: once for all processes, or by each for what is its own."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable
 
 from bot.errors import BotError
-from bot.handlers import HANDLERS
 from bot.jobs import Score
-from bot.ports import AppPort
 from bot.store.deliveries import Arrival
 from bot.store.tables import Store
+from bot.worker.missed import catch_up, find_missed
+from bot.worker.prune import prune, tidy_up
+from bot.worker.tools import Tools
 
 PAUSE = 3_600.0
-"""Seconds between two rounds."""
-REACH = timedelta(days=3)
-"""How far back GitHub redelivers."""
-DONE_JOBS_KEPT = 7 * 86_400.0
+"""Seconds between two rounds, whoever does them."""
+LOOK = 300.0
+"""Seconds between two looks whether it is time."""
+AT_START = 60.0
+"""Seconds in which one of many processes that start does a round."""
 
 logger = logging.getLogger(__name__)
 
 
-async def keep_up(store: Store, app: AppPort) -> None:
-    """Go round until cancelled; a round that fails is logged and the next one tries again."""
+async def keep_up(tools: Tools) -> None:
+    """Go round until cancelled: at the start, for nobody may have listened before, and then every hour."""
+    await _part("tidy_up", lambda: tidy_up(tools))
+    started = False
     while True:
         try:
-            await catch_up(store, app)
-            await look_for_fixes(store)
-            await store.inbox.forget_old()
-            await store.jobs.forget_done(DONE_JOBS_KEPT)
+            due = await tools.store.leases.take("upkeep", PAUSE)
+            due = (not started and await tools.store.leases.take("upkeep at start", AT_START)) or due
+            started = True
+            if due:
+                await go_round(tools)
         except BotError as error:
             logger.warning("upkeep: %s", error, extra={"action": "upkeep_failed"})
-        except Exception:  # the next round tries again, and jobs go on meanwhile
-            logger.exception("upkeep failed", extra={"action": "upkeep_failed"})
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(LOOK)
+        await _part("tidy_up", lambda: tidy_up(tools))
+
+
+async def go_round(tools: Tools) -> None:
+    """Everything that is done once for all processes; a part that fails is tried again in the next round."""
+    store, github = tools.store, tools.github
+    await _part("catch_up", lambda: catch_up(store, github))
+    await _part("find_missed", lambda: find_missed(store, github.for_repository))
+    await _part("look_for_fixes", lambda: look_for_fixes(store))
+    await _part("prune", lambda: prune(tools))
 
 
 async def look_for_fixes(store: Store) -> int:
@@ -49,17 +62,10 @@ async def look_for_fixes(store: Store) -> int:
     return len(due)
 
 
-async def catch_up(store: Store, app: AppPort) -> int:
-    """Ask GitHub again for what it could not hand over while nobody listened; says how many deliveries that were.
-
-    GitHub does not redeliver by itself.
-    """
-    since = (datetime.now(UTC) - REACH).strftime("%Y-%m-%dT%H:%M:%SZ")
-    asked = 0
-    for delivery in await app.failed_deliveries(since):
-        if delivery.event in HANDLERS and not await store.inbox.knows(delivery.guid):
-            await app.redeliver(delivery.id)
-            asked += 1
-    if asked:
-        logger.info("asked for %d missed deliveries", asked, extra={"action": "caught_up"})
-    return asked
+async def _part(name: str, do: Callable[[], Awaitable[object]]) -> None:
+    try:
+        await do()
+    except BotError as error:
+        logger.warning("upkeep, %s: %s", name, error, extra={"action": "upkeep_failed", "part": name})
+    except Exception:  # the next round tries again, and jobs go on meanwhile
+        logger.exception("upkeep, %s", name, extra={"action": "upkeep_failed", "part": name})

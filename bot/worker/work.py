@@ -53,7 +53,7 @@ class Worker:
 
     async def keep_up(self) -> None:
         """Do what is done now and then, until cancelled."""
-        await keep_up(self._tools.store, self._tools.github)
+        await keep_up(self._tools)
 
     @property
     def store(self) -> Store:

@@ -13,7 +13,7 @@ from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.deliveries import Arrival
 from bot.store.sqlite import SqliteStore
-from bot.worker.upkeep import catch_up
+from bot.worker.missed import catch_up
 from tests.cli.process import triage
 from tests.deliveries import SECRET, issue_event
 from tests.github_server import GitHubServer, private_key

@@ -193,7 +193,7 @@ async def test_old_deliveries_and_jobs_are_dropped_only_when_they_are_done(queue
     await queue.store(triage(), triage(2))
     await queue.jobs.settle(await queue.claim())
     queue.clock.now += 8 * 86_400
-    assert await queue.inbox.forget_old() == 1
+    assert await queue.inbox.forget_old(7 * 86_400.0) == 1
     assert await queue.jobs.forget_done(86_400) == 1
     assert (await queue.claim()).work == triage(2)
 

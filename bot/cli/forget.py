@@ -1,0 +1,37 @@
+"""``triage forget``: nothing is kept of one repository any more."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+
+import click
+
+
+@click.command("forget")
+@click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="As it was last called.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def command(*, name: str, yes: bool) -> None:
+    """Delete everything that is kept of one repository, its checkpoints and this machine's mirror included.
+
+    Other machines remove their mirrors within some minutes. What was posted on GitHub stays. Works beside a running
+    server; while the App is installed there, the next delivery begins anew.
+    """
+    if not yes:
+        click.confirm(f"Delete everything that is kept of {name}? It cannot be undone", abort=True, err=True)
+    asyncio.run(_forget(name))
+
+
+async def _forget(name: str) -> None:
+    from bot.cli.kept import opened  # noqa: PLC0415  --help needs no store
+
+    async with opened(name) as kept:
+        for one in kept.repositories:
+            threads = await kept.forget_checkpoints(one)
+            for table, rows in (await one.forget()).items():
+                if rows:
+                    click.echo(f"{rows:>8} {table}")
+            click.echo(f"{threads:>8} runs' checkpoints")
+            for folder in kept.mirrors(one):
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+                click.echo(f"{1:>8} mirror: {folder}")

@@ -1,0 +1,67 @@
+"""Where everything of a repository is, for commands that read it out or delete it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from pydantic_core import to_jsonable_python
+
+from bot.errors import UserError
+from bot.settings import load_settings
+from bot.store.checkpoints import open_saver
+from bot.store.opening import open_existing_store
+from bot.store.whole import Whole
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The repositories of a name: more than one, if one was deleted and made anew."""
+
+    repositories: tuple[Whole, ...]
+    saver: BaseCheckpointSaver[Any]
+    folder: Path
+    """Where this machine's mirrors are."""
+
+    async def checkpoints(self, one: Whole) -> AsyncIterator[dict[str, Any]]:
+        """Where its runs stand that are not over."""
+        for thread in await one.threads():
+            found = await self.saver.aget_tuple({"configurable": {"thread_id": thread}})
+            if found is not None:
+                values = to_jsonable_python(found.checkpoint["channel_values"], fallback=str)
+                yield {"table": "checkpoints", "thread": thread, "values": values}
+
+    async def forget_checkpoints(self, one: Whole) -> int:
+        """Delete them; says of how many runs."""
+        threads = await one.threads()
+        for thread in threads:
+            await self.saver.adelete_thread(thread)
+        return len(threads)
+
+    def mirrors(self, one: Whole) -> list[Path]:
+        """Its mirror on this machine, if there is one."""
+        folder = self.folder / one.key.rpartition("/")[2]
+        return [folder] if folder.is_dir() else []
+
+
+@asynccontextmanager
+async def opened(name: str) -> AsyncIterator[Kept]:
+    """What is kept of a repository, by the name that it was last called.
+
+    Raises:
+        UserError: nothing is.
+    """
+    settings = load_settings()
+    store = open_existing_store(settings)
+    try:
+        keys = await store.installations.keys_of(name)
+        if not keys:
+            raise UserError(f"nothing is kept of {name}")
+        async with open_saver(settings) as saver:
+            yield Kept(tuple(map(store.whole, keys)), saver, settings.triage_data_dir / "repos")
+    finally:
+        await store.aclose()

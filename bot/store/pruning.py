@@ -1,0 +1,97 @@
+"""What nobody needs any more is dropped, a bounded number of rows at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.ceilings import day_of
+from bot.store.database import Connection, Database, Value
+from bot.store.whole import forget_repository
+
+MOST = 500
+"""Issues of one transaction."""
+_STAMP = "UPDATE issues SET ended_at = ? WHERE ended IS NOT NULL AND ended_at IS NULL"
+_STAMP_ASKED_FOR_LONG_AGO = """
+DELETE FROM usage WHERE scope >= 'api:' AND scope < 'api;'
+    AND NOT EXISTS (SELECT 1 FROM api_runs WHERE usage.scope = 'api:' || api_runs.id)
+"""
+_GONE = "UPDATE repositories SET gone_at = ? WHERE gone = 1 AND gone_at IS NULL"
+_ENDED = "SELECT issue_key FROM issues WHERE ended IS NOT NULL AND pruned = 0 AND ended_at < ? LIMIT ?"
+_RUNS = "SELECT run_no FROM runs WHERE issue_key = ? AND status <> 'waiting'"
+_OVER = "SELECT issue_key, run_no FROM runs WHERE changed_at BETWEEN ? AND ? AND status NOT IN ('running', 'waiting')"
+_GONE = "SELECT repository_key FROM repositories WHERE gone = 1 AND gone_at < ? ORDER BY repository_key LIMIT 20"
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What went."""
+
+    issues: int
+    """Closed issues whose evidence and events went."""
+    threads: tuple[str, ...]
+    """Runs whose checkpoints are no longer needed."""
+    more: bool
+    """There is more of it."""
+
+
+class Pruning:
+    """For all repositories."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def closed_issues(self, older_than: float) -> Dropped:
+        """Drop what runs of issues gathered and did that ended so many seconds ago; reports and answers stay."""
+        now = self._database.clock()
+        return await self._database.do(lambda db: _drop_closed(db, now, now - older_than))
+
+    async def over(self, within: float) -> list[str]:
+        """Runs that came to an end within so many seconds, and not just now, by thread."""
+        now = self._database.clock()
+        given = (now - within, now - 60.0)
+        rows = await self._database.read(lambda db: db.execute(_OVER, given).fetchall())
+        return [f"{issue_key}:{number}" for issue_key, number in rows]
+
+    async def counters(self, older_than: float) -> None:
+        """Drop what was spent and which limits were met before so many seconds, and writes that count no more."""
+        now = self._database.clock()
+        await self._database.do(lambda db: _drop_counters(db, now, day_of(now - older_than)))
+
+    async def gone_repositories(self, older_than: float) -> list[str]:
+        """Forget all of repositories that were not ours any more so many seconds ago; says which, by key."""
+        now = self._database.clock()
+        return await self._database.do(lambda db: _forget_gone(db, now, now - older_than))
+
+    async def known_repositories(self) -> set[str]:
+        """Every repository of which anything is kept, by key."""
+        statement = "SELECT repository_key FROM repositories"
+        return {key for (key,) in await self._database.read(lambda db: db.execute(statement).fetchall())}
+
+
+def _drop_closed(db: Connection, now: float, before: float) -> Dropped:
+    db.execute(_STAMP, (now,))
+    keys = [key for (key,) in db.execute(_ENDED, (before, MOST)).fetchall()]
+    threads: list[str] = []
+    for key in keys:
+        threads += [f"{key}:{number}" for (number,) in db.execute(_RUNS, (key,)).fetchall()]
+        given: dict[str, Value] = {"first": f"{key}:", "last": f"{key};"}
+        for table in ("evidence", "run_events"):
+            db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", given)  # noqa: S608  named here
+        db.execute("DELETE FROM usage WHERE scope >= :first AND scope < :last", given)
+    db.executemany("UPDATE issues SET pruned = 1 WHERE issue_key = ?", [(key,) for key in keys])
+    return Dropped(len(keys), tuple(threads), len(keys) == MOST)
+
+
+def _drop_counters(db: Connection, now: float, day: str) -> None:
+    db.execute("DELETE FROM usage WHERE day < ?", (day,))  # a run's row has no day and sorts behind all of them
+    db.execute(_ASKED_FOR_LONG_AGO)
+    db.execute("DELETE FROM limited WHERE day < ?", (day,))
+    db.execute("DELETE FROM writes WHERE at < ?", (now - 3_600.0,))
+
+
+def _forget_gone(db: Connection, now: float, before: float) -> list[str]:
+    db.execute(_STAMP_GONE, (now,))
+    keys = [key for (key,) in db.execute(_GONE, (before,)).fetchall()]
+    for key in keys:
+        forget_repository(db, key)
+    return keys

@@ -1,0 +1,100 @@
+"""Everything that is kept of one repository: to be read out, or forgotten."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bot.store.database import Connection, Database, Value
+
+_ISSUE = "issue_key >= :first AND issue_key < :last"
+_RUN = "run >= :first AND run < :last"
+_REPOSITORY = "repository_key = :key"
+_SCOPE = "scope = :key OR (scope >= :first AND scope < :last) OR (scope >= :author AND scope < :authors)"
+KEPT: Mapping[str, str] = {
+    # Before the jobs, by which they are found.
+    "deliveries": f"guid IN (SELECT guid FROM jobs WHERE {_ISSUE})",  # noqa: S608  no input in it
+    "jobs": _ISSUE,
+    "signals": _ISSUE,
+    "commands": _ISSUE,
+    "issues": _ISSUE,
+    "runs": _ISSUE,
+    "run_events": _RUN,
+    "evidence": _RUN,
+    "questions": _ISSUE,
+    "effects": _ISSUE,
+    "label_actors": _ISSUE,
+    "relations": _ISSUE,
+    "outcomes": _ISSUE,
+    "past_issues": _REPOSITORY,
+    "past_walks": _REPOSITORY,
+    "limited": _REPOSITORY,
+    "api_runs": _REPOSITORY,
+    "usage": _SCOPE,
+    "repositories": _REPOSITORY,
+}
+"""Table → which of its rows are a repository's."""
+NOT_OF_A_REPOSITORY = frozenset({"installations", "writes", "quiet", "paces", "leases", "metric_samples"})
+"""Tables that hold nothing of what anybody wrote in a repository."""
+
+_THREADS = f"SELECT issue_key, run_no FROM runs WHERE {_ISSUE} ORDER BY issue_key, run_no"  # noqa: S608  no input
+
+
+class Whole:
+    """One repository, in all tables."""
+
+    def __init__(self, database: Database, repository_key: str) -> None:
+        self._database = database
+        self.key = repository_key
+
+    async def rows(self, table: str) -> list[dict[str, Any]]:
+        """The rows of a table, by column, as JSON can hold them."""
+        statement = f"SELECT * FROM {table} WHERE {KEPT[table]}"  # noqa: S608  one of the names above
+        return await self._database.read(lambda db: list(_named(db, statement, _given(self.key))))
+
+    async def threads(self) -> list[str]:
+        """Its runs, by the names of their checkpoints."""
+        rows = await self._database.read(lambda db: db.execute(_THREADS, _given(self.key)).fetchall())
+        return [f"{issue_key}:{number}" for issue_key, number in rows]
+
+    async def forget(self) -> dict[str, int]:
+        """Delete all of it; says how many rows of each table that were."""
+        return await self._database.do(lambda db: forget_repository(db, self.key))
+
+
+def forget_repository(db: Connection, key: str) -> dict[str, int]:
+    """Delete everything of a repository, within a transaction."""
+    given = _given(key)
+    statements = {table: f"DELETE FROM {table} WHERE {where}" for table, where in KEPT.items()}  # noqa: S608  as above
+    return {table: db.execute(statement, given).rowcount for table, statement in statements.items()}
+
+
+def _given(key: str) -> dict[str, Value]:
+    """A repository's keys begin with its own: ``#`` is followed by an issue's number, ``@`` by an author's id."""
+    return {"key": key, "first": f"{key}#", "last": f"{key}$", "author": f"{key}@", "authors": f"{key}A"}
+
+
+def _named(db: Connection, statement: str, given: dict[str, Value]) -> Iterator[dict[str, Any]]:
+    found = db.execute(statement, given)
+    names = [column[0] for column in found.description]
+    for row in found:
+        yield {name: _readable(value) for name, value in zip(names, row, strict=True)}
+
+
+def _readable(value: Any) -> Any:
+    """Compressed deliveries as what they were, other bytes in base64, JSON as JSON."""
+    if isinstance(value, bytes | memoryview):
+        raw = bytes(value)
+        try:
+            return _readable(zlib.decompress(raw).decode())
+        except (zlib.error, UnicodeDecodeError):
+            return base64.b64encode(raw).decode()
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value

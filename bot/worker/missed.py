@@ -1,0 +1,90 @@
+"""What happened while nobody listened: deliveries that failed, and issues of which none ever came."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from bot.errors import BotError, RefusedError
+from bot.handlers import HANDLERS
+from bot.jobs import Triage
+from bot.ports import AppPort, GitHubPort, Issue, RepositoryRef
+from bot.store.deliveries import Arrival
+from bot.store.installations import Listed
+from bot.store.tables import Store
+
+REACH = timedelta(days=3)
+"""How far back GitHub redelivers."""
+OVERLAP = timedelta(minutes=5)
+"""By which clocks may differ, and a delivery may be late."""
+MOST_REPOSITORIES, MOST_ISSUES, MOST_OF_ONE = 1_000, 200, 100
+"""Of one round; what is left over is the next one's."""
+
+logger = logging.getLogger(__name__)
+
+
+async def catch_up(store: Store, app: AppPort) -> int:
+    """Ask GitHub again for what it could not hand over while nobody listened; says how many deliveries that were.
+
+    GitHub does not redeliver by itself.
+    """
+    since = stamp(datetime.now(UTC) - REACH)
+    asked = 0
+    for delivery in await app.failed_deliveries(since):
+        if delivery.event in HANDLERS and not await store.inbox.knows(delivery.guid):
+            await app.redeliver(delivery.id)
+            asked += 1
+    if asked:
+        logger.info("asked for %d missed deliveries", asked, extra={"action": "caught_up"})
+    return asked
+
+
+async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHubPort]) -> int:
+    """Triage issues that were opened since a repository was last looked at, and that nobody told us of.
+
+    Newest first; a repository that was never looked at is only noted, so that installing starts nothing. What GitHub
+    does not say now is asked in the next round.
+
+    Returns:
+        How many issues that were.
+    """
+    found = 0
+    for listed in await store.installations.to_list(MOST_REPOSITORIES):
+        began = stamp(datetime.fromtimestamp(store.clock(), UTC) - OVERLAP)
+        try:
+            fresh = await _unknown(store, github_for(listed.ref), listed)
+        except RefusedError:
+            fresh = []  # archived, or not ours to read: a delivery will say so
+        except BotError as error:
+            logger.info("%s", error, extra={"action": "not_listed", "repository": listed.ref.key})
+            continue
+        for issue in fresh[: MOST_ISSUES - found]:
+            work = Triage(ref=issue.ref, why="opened")
+            found += await store.inbox.accept(Arrival(f"missed:{issue.ref.key}", "missed", b"", (work,)))
+        if found >= MOST_ISSUES:
+            break
+        await store.installations.listed(listed.ref.key, began)
+    if found:
+        logger.info("%d issues of which no delivery came", found, extra={"action": "missed_found"})
+    return found
+
+
+async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Issue]:
+    """Issues that were opened since, and that neither a run nor a job knows."""
+    since = listed.until
+    if since is None:
+        return []
+    issues = await github.issues(since=since, limit=MOST_OF_ONE)
+    return [issue for issue in issues if issue.created_at >= since and not await _is_known(store, issue)]
+
+
+async def _is_known(store: Store, issue: Issue) -> bool:
+    if await store.jobs.waits(issue.ref.key):
+        return True
+    return await store.for_issue(issue.ref).runs.last() is not None
+
+
+def stamp(when: datetime) -> str:
+    """A time as GitHub writes it."""
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,51 @@
+"""What is kept of one repository, from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from bot.ports import IssueRef
+from bot.settings import load_settings
+from bot.store.checkpoints import open_saver
+from bot.store.sqlite import SqliteStore
+from nodes.graph import build_graph
+from nodes.run import Waiting, advance, initial_state
+from tests.cli.process import triage
+from tests.fakes import SHA, ScriptedBrain, context, decide
+
+REF = IssueRef("github.com", 7, 9, "octo", "Parser", 5)
+
+
+async def _fill() -> None:
+    """A run that waits for an answer, and a mirror."""
+    settings = load_settings()
+    store = SqliteStore(settings.triage_data_dir / "store.db")
+    await store.installations.add([REF.repository])
+    run = await store.for_issue(REF).runs.open()
+    brain = ScriptedBrain([decide("human_input", question="Which version?")])
+    async with open_saver(settings) as saver:
+        start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
+        thread = store.for_issue(REF).thread(run.number)
+        assert isinstance(await advance(build_graph(saver), context(brain), thread, start), Waiting)
+    await store.aclose()
+    (settings.triage_data_dir / "repos" / "9" / "mirror").mkdir(parents=True)
+
+
+def test_a_repository_is_printed_and_then_forgotten(tmp_path: Path) -> None:
+    asyncio.run(_fill())
+    data = {"TRIAGE_DATA_DIR": str(tmp_path / "data")}
+    printed = triage(tmp_path, "export", "--repository", "octo/parser", **data)
+    rows = [json.loads(line) for line in printed.stdout.splitlines()]
+    assert {row["table"] for row in rows} == {"repositories", "runs", "checkpoints", "mirror"}
+    (waiting,) = (row for row in rows if row["table"] == "checkpoints")
+    assert waiting["values"]["issue_title"] == "scan hangs"
+    refused = triage(tmp_path, "forget", "--repository", "octo/parser", **data)
+    assert (refused.returncode, "cannot be undone" in refused.stderr) == (1, True)
+    assert (tmp_path / "data" / "repos" / "9").exists()
+    done = triage(tmp_path, "forget", "--repository", "octo/parser", "--yes", **data)
+    assert (done.returncode, "1 runs' checkpoints" in done.stdout, "1 mirror" in done.stdout) == (0, True, True)
+    assert not (tmp_path / "data" / "repos" / "9").exists()
+    again = triage(tmp_path, "export", "--repository", "octo/parser", **data)
+    assert (again.returncode, again.stderr) == (2, "triage: nothing is kept of octo/parser\n")

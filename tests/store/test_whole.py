@@ -1,0 +1,97 @@
+"""Everything of one repository: read out, forgotten, and no row of another."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bot.ceilings import Amount, Scope
+from bot.jobs import Triage
+from bot.ports import IssueRef
+from bot.store.deliveries import Arrival
+from bot.store.schema import STEPS
+from bot.store.tables import Store
+from bot.store.whole import KEPT, NOT_OF_A_REPOSITORY
+from nodes.evidence import Evidence
+
+REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
+DAY = "2026-01-31"
+OTHERS = (IssueRef("github.com", 7, 90, "octo", "lexer", 5), IssueRef("github.com", 7, 8, "octo", "printer", 5))
+
+
+def test_every_table_is_a_repository_s_or_said_to_be_none() -> None:
+    made = {
+        line.split("(")[0].replace("IF NOT EXISTS ", "").split()[2]
+        for step in STEPS
+        for line in step.splitlines()
+        if line.startswith("CREATE TABLE")
+    }
+    assert made == set(KEPT) | NOT_OF_A_REPOSITORY
+
+
+async def fill(store: Store, ref: IssueRef) -> None:
+    """A row in many tables, and in those where a repository's rows are hardest to tell from another's."""
+    body = json.dumps({"issue": ref.number}).encode()
+    await store.installations.add([ref.repository])
+    await store.inbox.accept(Arrival(f"guid-{ref.key}", "issues", body, (Triage(ref=ref, why="opened"),)))
+    issue = store.for_issue(ref)
+    await issue.runs.open()
+    await issue.evidence(1).put([Evidence(kind="code", quote="x = 1")])
+    await issue.row.end("closed")
+    await issue.repository.limited.note("repository.tokens")
+    key = ref.repository.key
+    scopes = [Scope("run", f"{ref.key}:1", "run"), Scope("repository", key, DAY), Scope("author", f"{key}@3", DAY)]
+    await store.usage.reserve(scopes, Amount(calls=1))
+
+
+async def count(store: Store, ref: IssueRef) -> dict[str, int]:
+    whole = store.whole(ref.repository.key)
+    return {table: len(await whole.rows(table)) for table in KEPT}
+
+
+async def test_what_is_forgotten_is_one_repository_s_and_all_of_it(store: Store) -> None:
+    for ref in (REF, *OTHERS):
+        await fill(store, ref)
+    before = [await count(store, ref) for ref in OTHERS]
+    kept = {table: rows for table, rows in (await count(store, REF)).items() if rows}
+    assert kept["usage"] == 3
+    assert {"deliveries", "jobs", "runs", "evidence", "issues", "limited", "repositories"} <= set(kept)
+    (delivery,) = await store.whole(REF.repository.key).rows("deliveries")
+    assert delivery["body"] == {"issue": 5}
+    gone = await store.whole(REF.repository.key).forget()
+    assert {table: rows for table, rows in gone.items() if rows} == kept
+    assert not any((await count(store, REF)).values())
+    assert [await count(store, ref) for ref in OTHERS] == before
+
+
+@pytest.mark.parametrize(
+    ("older_than", "left"), [pytest.param(-1.0, 0, id="old-enough"), pytest.param(60.0, 1, id="closed-just-now")]
+)
+async def test_what_runs_gathered_goes_when_their_issue_was_closed_long_ago(
+    store: Store, older_than: float, left: int
+) -> None:
+    await fill(store, REF)
+    dropped = await store.pruning.closed_issues(older_than)
+    rows = await count(store, REF)
+    assert (dropped.issues, rows["evidence"], rows["runs"]) == (1 - left, left, 1)
+    assert (await store.pruning.closed_issues(older_than)).issues == 0
+    await store.for_issue(REF).row.end(None)
+    assert (await store.pruning.closed_issues(-1.0)).issues == 0
+
+
+async def test_a_repository_that_was_taken_away_is_forgotten_after_a_while(store: Store) -> None:
+    await fill(store, REF)
+    await fill(store, OTHERS[0])
+    await store.installations.remove([REF.repository.key])
+    assert await store.pruning.gone_repositories(60.0) == []
+    assert await store.pruning.gone_repositories(-1.0) == [REF.repository.key]
+    assert await store.pruning.known_repositories() == {OTHERS[0].repository.key}
+    assert not any((await count(store, REF)).values())
+
+
+async def test_what_counts_no_more_is_dropped(store: Store) -> None:
+    await fill(store, REF)
+    await store.writes.take("github.com/installation:7")
+    await store.pruning.counters(-86_400.0 * 2)
+    assert [row["scope"] for row in await store.whole(REF.repository.key).rows("usage")] == [f"{REF.key}:1"]
