@@ -11,11 +11,11 @@ from bot.store.whole import forget_repository
 MOST = 500
 """Issues of one transaction."""
 _STAMP = "UPDATE issues SET ended_at = ? WHERE ended IS NOT NULL AND ended_at IS NULL"
-_STAMP_ASKED_FOR_LONG_AGO = """
+_ASKED_FOR_LONG_AGO = """
 DELETE FROM usage WHERE scope >= 'api:' AND scope < 'api;'
     AND NOT EXISTS (SELECT 1 FROM api_runs WHERE usage.scope = 'api:' || api_runs.id)
 """
-_GONE = "UPDATE repositories SET gone_at = ? WHERE gone = 1 AND gone_at IS NULL"
+_STAMP_GONE = "UPDATE repositories SET gone_at = ? WHERE gone = 1 AND gone_at IS NULL"
 _ENDED = "SELECT issue_key FROM issues WHERE ended IS NOT NULL AND pruned = 0 AND ended_at < ? LIMIT ?"
 _RUNS = "SELECT run_no FROM runs WHERE issue_key = ? AND status <> 'waiting'"
 _OVER = "SELECT issue_key, run_no FROM runs WHERE changed_at BETWEEN ? AND ? AND status NOT IN ('running', 'waiting')"
