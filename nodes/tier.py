@@ -28,6 +28,8 @@ def tier_of(kind: Kind, facts: IssueFacts) -> Tiered:
         return Tiered("simple", "empty")
     if len({*facts.paths, *facts.modules}) >= MANY_COMPONENTS:
         return Tiered("complex", "several components")
+    if len({trace.language for trace in facts.traces}) > 1:
+        return Tiered("complex", "traces of different programs")
     if not (facts.traces or facts.errors or facts.symbols):
         return Tiered("complex", "no trace, error or name")
     return Tiered("medium", "a trace, an error or a name to follow")

@@ -312,6 +312,23 @@ def get_issue(asked: Asked) -> Answer:
     return 200, asked.world.issue(repo, issue["number"])
 
 
+def search_issues(asked: Asked) -> Answer:
+    """What is public, by repository and by any of its words; another token than an installation's may ask too."""
+    if not asked.call.authorization:
+        raise RefusalError(401)
+    words = asked.call.query["q"][0].split()
+    named = [word.removeprefix("repo:") for word in words if word.startswith("repo:")]
+    plain = [word.lower() for word in words if ":" not in word]
+    found = [
+        {**asked.world.issue(repo, number), "html_url": f"https://github.com/{repo.owner}/{repo.name}/issues/{number}"}
+        for repo in asked.world.repos.values()
+        if repo.public and (not named or f"{repo.owner}/{repo.name}" in named)
+        for number, issue in repo.issues.items()
+        if any(word in f"{issue['title']} {issue['body']}".lower() for word in plain)
+    ]
+    return 200, {"total_count": len(found), "incomplete_results": False, "items": asked.page(found)}
+
+
 def list_comments(asked: Asked) -> Answer:
     repo, issue = asked.issue()
     since = asked.call.query.get("since", [""])[0]
@@ -401,6 +418,7 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", _REPO + "/collaborators/{user}/permission", get_permission),
     ("GET", _REPO + "/issues", list_issues),
     ("GET", _REPO + "/issues/{number}", get_issue),
+    ("GET", "/search/issues", search_issues),
     ("GET", "/repositories/{id}/issues/{number}", get_issue),
     ("GET", "/repositories/{id}/contents/{path}", get_file),
     ("GET", _REPO + "/issues/{number}/comments", list_comments),

@@ -21,6 +21,13 @@ TRACE = 'Traceback (most recent call last):\n  File "app/parser.py", line 2, in 
         pytest.param("bug", "parse fails", TRACE, "medium", id="one-trace"),
         pytest.param("bug", "`parse` fails", "", "medium", id="one-name"),
         pytest.param("bug", "It is slow", "very slow indeed " * 250, "complex", id="prose-only"),
+        pytest.param(
+            "bug",
+            "fails",
+            f"{TRACE}\nand in the browser\n\nTypeError: x\n    at run (/app/src/run.js:1:2)\n",
+            "complex",
+            id="two-programs",
+        ),
         pytest.param("bug", "parse fails", "See a/b.py, a/c.py, a/d.py and a/e.py.", "complex", id="many-files"),
     ],
 )

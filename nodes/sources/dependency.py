@@ -8,9 +8,10 @@ from typing import Protocol
 
 from nodes.search.types import StackTrace
 from nodes.sources import Dependency
-from nodes.sources.manifests import files_of, find_in
-from nodes.sources.packages import Package, own_folders, raised_in
+from nodes.sources.manifests import files_of, find_in, is_itself
+from nodes.sources.packages import Package, own_folders, package_of, raised_in
 
+_SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
 _MOST_FILES = 40
 """Files that are looked for, over all folders."""
 
@@ -28,22 +29,29 @@ async def find_dependency(traces: Sequence[StackTrace], code: Texts) -> Dependen
     Lock files know versions and manifests addresses, so what one leaves open the next may fill.
     """
     package = raised_in(traces)
-    if package is None:
+    if package is None or await _is_own(traces, package, code):
         return None
     found: Dependency | None = None
     names = files_of(package.ecosystem)
     places = [f"{folder}/{name}" if folder else name for folder in own_folders(traces) for name in names]
     for place in places[:_MOST_FILES]:
-        declared = await _declared(place, package, code)
-        found = _filled(found, declared)
+        text = await code.text(place) or ""
+        name = place.rpartition("/")[2]
+        if is_itself(name, text, package):
+            return None
+        found = _filled(found, find_in(name, text, package))
         if found is not None and found.repository and found.version:
             break
     return found or _undeclared(package)
 
 
-async def _declared(place: str, package: Package, code: Texts) -> Dependency | None:
-    text = await code.text(place)
-    return find_in(place.rpartition("/")[2], text, package) if text else None
+async def _is_own(traces: Sequence[StackTrace], package: Package, code: Texts) -> bool:
+    """Whether the repository holds the file that the error was raised in: then it was installed from here."""
+    inside = [frame.path for trace in traces[-1:] for frame in trace.frames if package_of(frame) == package]
+    if not inside or package.ecosystem != "python":
+        return False
+    file = inside[0].rpartition("-packages/")[2]
+    return any([await code.text(f"{folder}{file}") is not None for folder in _SOURCE_FOLDERS])
 
 
 def _filled(known: Dependency | None, more: Dependency | None) -> Dependency | None:

@@ -65,6 +65,15 @@ def find_in(name: str, text: str, package: Package) -> Dependency | None:
     return max(fits, key=lambda one: len(one.name), default=None)
 
 
+def is_itself(name: str, text: str, package: Package) -> bool:
+    """Whether a manifest is the package's own: then the repository is the package, wherever it was installed."""
+    try:
+        own = _OWN_NAMES[name](text) if name in _OWN_NAMES else ""
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
+        return False
+    return bool(own) and _is_it(Dependency(str(own), package.ecosystem), package)
+
+
 def files_of(ecosystem: Ecosystem) -> tuple[str, ...]:
     """Names of the files that may declare a dependency: lock files, which know versions, first."""
     return _FILES[ecosystem]
@@ -211,6 +220,15 @@ _READERS: dict[str, Callable[[str], Declared]] = {
     "build.gradle.kts": _gradle,
     "Gemfile.lock": _gemfile_lock,
     "composer.lock": _composer_lock,
+}
+_OWN_NAMES: dict[str, Callable[[str], object]] = {
+    "pyproject.toml": lambda text: (
+        (whole := tomllib.loads(text)).get("project", {}).get("name")
+        or whole.get("tool", {}).get("poetry", {}).get("name")
+    ),
+    "package.json": lambda text: json.loads(text).get("name"),
+    "go.mod": lambda text: next((line.split()[1] for line in text.splitlines() if line.startswith("module ")), ""),
+    "Cargo.toml": lambda text: tomllib.loads(text).get("package", {}).get("name"),
 }
 _FILES: dict[Ecosystem, tuple[str, ...]] = {
     "python": ("uv.lock", "poetry.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml"),

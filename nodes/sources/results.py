@@ -16,7 +16,7 @@ from nodes.sources import BEST_SCORE
 _LISTS = ("results", "result", "items", "documents", "rows", "matches", "hits", "data", "records", "issues")
 _TITLES, _TEXTS = ("title", "name", "heading"), ("text", "content", "snippet", "body", "excerpt", "description")
 _URLS, _IDS = ("url", "link", "html_url", "uri", "source", "href"), ("id", "path", "key", "file", "document_id")
-_MAX_URL, _MAX_ID = 500, 80
+_MAX_URL, _MAX_ID, _DEEPEST = 500, 80, 6
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _PRIVATE = re.compile(r"(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp)\.?$", re.IGNORECASE)
 
@@ -58,17 +58,23 @@ def clean(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def results_in(value: Any) -> list[Result]:
+def results_in(value: Any, depth: int = 0) -> list[Result]:
     """The results in a decoded answer, whatever a server calls their parts; anything else is one result."""
+    if depth > _DEEPEST:
+        return []
     if isinstance(value, Mapping):
         inner = next((value[name] for name in _LISTS if isinstance(value.get(name), list | str | Mapping)), None)
         if inner is not None and not _first(value, _TEXTS):
-            return results_in(inner)
+            return results_in(inner, depth + 1)
         return [_of_mapping(value)]
     if isinstance(value, str):
         return [Result(value)]
     if isinstance(value, Sequence):
-        return [result for item in value[:100] for result in (results_in(item) if _is_text(item) else [_plain(item)])]
+        return [
+            result
+            for item in value[:100]
+            for result in (results_in(item, depth + 1) if _is_text(item) else [_plain(item)])
+        ]
     return [_plain(value)]
 
 

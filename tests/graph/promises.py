@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,11 +12,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 
 from nodes.checkpoints import serializer
-from nodes.context import ModelError, Signal
+from nodes.context import ModelError, Patience, Signal
+from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
+from nodes.guards import MAX_CALLS
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.search.history.types import Commit, History, Owner, SuspectCommit, Suspicion
 from nodes.search.types import Reason
+from nodes.sources import SourceError
 from nodes.state import MAX_QUESTIONS, ROUNDS_LIMIT, Answer, BugTriageState, SupervisorDecision
 from tests.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
 
@@ -47,6 +51,9 @@ class Script:
     """What happens to each question to the brain in turn: None, ``model`` or ``bug``."""
     redirects: int = 0
     web: bool = False
+    tools: Sequence[str] = ()
+    sources: Sequence[str] = ()
+    """What happens to each question to a source in turn: ``found``, ``dead``, ``slow`` or ``bug``."""
     confidence: float = 0.9
     broken_search: bool = False
     max_retries: int = 2
@@ -73,6 +80,19 @@ async def run(script: Script) -> Ran:
         if failure == "bug":
             raise RuntimeError("a bug")
 
+    sources = list(script.sources)
+
+    async def source() -> None:
+        how = sources.pop(0) if sources else "found"
+        if how == "dead":
+            raise SourceError("dead")
+        if how == "slow":
+            await asyncio.sleep(60)
+        if how == "bug":
+            raise RuntimeError("a bug")
+
+    pages = [Evidence(kind="web", locator=Locator(url=f"https://example.org/{n}"), quote=LONG * 3) for n in range(5)]
+
     def search_fails() -> None:
         if script.broken_search:
             raise OSError("unreadable")
@@ -84,7 +104,9 @@ async def run(script: Script) -> Ran:
         brain,
         code=FakeCode(confidence=script.confidence, fail=search_fails, past=PAST, subjects=SUBJECTS),
         evidence=FakeEvidence(),
-        web=FakeWeb() if script.web else None,
+        web=FakeWeb(tuple(pages), before=source) if script.web else None,
+        tools=[FakeWeb(tuple(pages[1:]), name=name, before=source) for name in script.tools],
+        patience=Patience(outside=0.01, code=60.0),
         signals=FakeSignals([Signal(n + 1, "redirect", f"look at {n}") for n in range(script.redirects)]),
     )
     graph = build_graph(InMemorySaver(serde=serializer()))
@@ -129,10 +151,18 @@ def broken_promises(ran: Ran, script: Script) -> list[str]:
         "too many rounds": len(steps) > ROUNDS_LIMIT + 2 or len(steps) > state.max_iterations + 2,
         "a question too late to matter": any(left < 3 for left in ran.asked_with),
         "web search without a provider": not script.web and "web_search" in route,
+        "a tool that is not configured": not {node for node in _nodes(state) if node.startswith("tool_")}
+        <= {*script.tools},
+        "a tool asked more than twice": any(_nodes(state).count(name) > MAX_CALLS for name in script.tools),
+        "more beside each other than may be": _nodes(state).count("join") > len(route),
         "a third search with nothing new": state.marks.searches > 2,
         "the state outgrew its bound": len(state.model_dump_json()) > 32_000,
     }
     return [promise for promise, is_broken in broken.items() if is_broken] + _critic_faults(state)
+
+
+def _nodes(state: BugTriageState) -> list[str]:
+    return [entry.node for entry in state.trace]
 
 
 def _ran_after_report(state: BugTriageState) -> bool:
@@ -152,7 +182,9 @@ def _critic_faults(state: BugTriageState) -> list[str]:
                 faults.append("a critic on unchanged evidence")
             verdict, new = entry.decision if entry.decision != "failed" else verdict, False
         elif (
-            entry.node in ("codebase_search", "web_search", "human_input", "investigator") or entry.decision == "retry"
+            entry.node in ("codebase_search", "web_search", "human_input", "investigator")
+            or entry.node.startswith("tool_")
+            or entry.decision == "retry"
         ):
             new = True
         below_limit = entry.node == "supervisor" and entry.guard != "iteration_limit" and not entry.error

@@ -16,13 +16,14 @@ from tests.fakes import decide
 from tests.graph.promises import Script, broken_promises, run
 
 NODES = get_args(NodeName)
+TOOLS = ("tool_a", "tool_b", "tool_c")
 QUESTIONS = [None, "", "Which version?", "which VERSION", "Does it happen without the cache?", "On which system?"]
 
 decisions = st.builds(
     lambda node, question, also: decide(node, question=question, also=also),
     st.sampled_from(NODES),
     st.sampled_from(QUESTIONS),
-    st.sampled_from([(), ("codebase_search",), ("web_search",), ("codebase_search", "web_search")]),
+    st.lists(st.sampled_from(["codebase_search", "web_search", *TOOLS, "tool_unknown"]), max_size=6).map(tuple),
 )
 scripts = st.builds(
     Script,
@@ -32,6 +33,8 @@ scripts = st.builds(
     failures=st.lists(st.sampled_from([None, None, None, "model", "bug"]), max_size=40),
     redirects=st.integers(0, 5),
     web=st.booleans(),
+    tools=st.sampled_from([(), TOOLS[:1], TOOLS]),
+    sources=st.lists(st.sampled_from(["found", "found", "dead", "slow", "bug"]), max_size=20),
     confidence=st.sampled_from([0.0, 0.3, 0.66, 0.9]),
     broken_search=st.booleans(),
     max_retries=st.integers(0, 3),
