@@ -12,7 +12,8 @@ from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.facts import IssueFacts
 from nodes.report import TriageReport
-from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Metrics, Progress, Usage
+from nodes.sources.route import SourceInfo
+from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Metrics, Progress, TraceEntry, Usage
 from tests.model_server import Reply, calls, completion, error, says, serve, text_of
 
 DECISION = {
@@ -125,6 +126,31 @@ async def test_every_role_is_told_the_language_unless_it_is_english(brain, serve
         await brain.read_code(case, EVIDENCE)
     told = ["language with the code de" in str(request["messages"][0]) for request in server.requests]
     assert told == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("state", "offered"),
+    [
+        pytest.param({}, None, id="nothing-configured"),
+        pytest.param({"web_configured": True}, ["codebase_search", "web_search"], id="the-web"),
+        pytest.param({"tools": ("docs", "data")}, ["docs", "data"], id="tools"),
+        pytest.param({"tools": ("docs",), "trace": (TraceEntry(node="docs"),) * 2}, None, id="asked-often-enough"),
+    ],
+)
+async def test_the_supervisor_is_offered_what_is_configured_and_nothing_else(brain, server, state, offered):
+    server.script = [says(DECISION | {"also": (offered or [])[:1]})]
+    infos = tuple(SourceInfo(name, f"About {name}.") for name in state.get("tools", ()))
+    judged = await brain.decide(dataclasses.replace(_case(**state), sources=infos))
+    (request,) = server.requests
+    fields = request["response_format"]["json_schema"]["schema"]["properties"]
+    assert (
+        fields.get("also", {}).get("items", {}).get("enum", [fields["also"]["items"].get("const")] if offered else None)
+        == offered
+    )
+    system = request["messages"][0]["content"]
+    assert [f"**{name}**: About {name}." in system for name in state.get("tools", ())] == [bool(offered)] * len(infos)
+    assert ("## Tools" in system) == bool(infos and offered)
+    assert judged.value.also == tuple((offered or [])[:1])
 
 
 async def test_a_specialist_judges(brain, server):

@@ -48,6 +48,20 @@ async def test_an_issue_is_read_in_our_types(server, repo, client) -> None:
     assert issue.ref.key == f"127.0.0.1/{repo.id}#1"
 
 
+async def test_a_search_finds_public_issues_elsewhere_and_its_limit_is_its_own(server, repo, client) -> None:
+    library = server.world.repository("pypa/lexing", public=True)
+    server.world.open_issue(library, "advance hangs", "on an open quote")
+    (found,) = await client.search_issues("advance quote repo:pypa/lexing is:issue", 5)
+    assert (found["title"], found["html_url"]) == ("advance hangs", "https://github.com/pypa/lexing/issues/1")
+    limit = Fault(status=403, headers={"Retry-After": "60"}, message="You have exceeded a secondary rate limit")
+    server.fail("GET", "/search/issues", limit, limit)
+    for _ in range(2):
+        with pytest.raises(RateLimitedError):
+            await client.search_issues("advance", 5)
+    server.world.open_issue(repo)
+    assert await client.issue(1) is not None
+
+
 async def test_tokens_are_narrowed_and_asked_for_once(server, repo, client) -> None:
     server.world.open_issue(repo)
     await client.issue(1)

@@ -15,6 +15,8 @@ from bot.errors import UserError
 from bot.operator_config import OperatorConfig, load_operator_config, read_operator_config
 from bot.operator_config.model import operator_schema
 from bot.repo_config import read_config
+from bot.server_settings import load_server_settings
+from bot.settings import SettingsError
 from bot.sources import Sources
 from bot.yaml_file import ConfigError
 from nodes.sources.harm import FALLBACK
@@ -196,7 +198,9 @@ async def test_a_question_goes_where_its_keywords_say(question: str, route: str,
     assert bool(server.asked) == (route == "sources")
 
 
-def test_a_faulty_file_stops_a_run_and_a_server_with_every_fault(tmp_path: Path) -> None:
+def test_a_faulty_file_stops_a_run_and_a_server_with_every_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repository = tmp_path / "clone"
     make_repository(repository, {"a.py": "def scan(): pass\n"})
     file = tmp_path / "operator.yml"
@@ -206,6 +210,7 @@ def test_a_faulty_file_stops_a_run_and_a_server_with_every_fault(tmp_path: Path)
     assert done.returncode != 0
     assert "line 1: unknown key `tool`" in done.stderr
     assert "line 3: " in done.stderr
-    served = triage(tmp_path, "serve", **given, GITHUB_APP_ID="", GITHUB_PRIVATE_KEY="", GITHUB_WEBHOOK_SECRET="s")
-    assert served.returncode != 0
-    assert "line 1: unknown key `tool`" in served.stderr
+    monkeypatch.setenv("TRIAGE_CONFIG", str(file))
+    with pytest.raises(SettingsError) as raised:
+        load_server_settings()
+    assert "line 1: unknown key `tool`" in raised.value.faults["triage_config"]

@@ -1,0 +1,66 @@
+"""SPEC section 2's promises, for arbitrary decisions and failures; and that each guard is needed for them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nodes import guards
+from nodes.state import NodeName
+from tests.fakes import decide
+from tests.graph.promises import Script, broken_promises, run
+
+NODES = get_args(NodeName)
+TOOLS = ("tool_a", "tool_b", "tool_c")
+QUESTIONS = [None, "", "Which version?", "which VERSION", "Does it happen without the cache?", "On which system?"]
+
+decisions = st.builds(
+    lambda node, question, also: decide(node, question=question, also=also),
+    st.sampled_from(NODES),
+    st.sampled_from(QUESTIONS),
+    st.lists(st.sampled_from(["codebase_search", "web_search", *TOOLS, "tool_unknown"]), max_size=6).map(tuple),
+)
+scripts = st.builds(
+    Script,
+    decisions=st.lists(decisions, max_size=25),
+    audits=st.lists(st.booleans(), max_size=10),
+    answers=st.lists(st.sampled_from(["2.4", "yes " * 250, None]), max_size=2),
+    failures=st.lists(st.sampled_from([None, None, None, "model", "bug"]), max_size=40),
+    redirects=st.integers(0, 5),
+    web=st.booleans(),
+    tools=st.sampled_from([(), TOOLS[:1], TOOLS]),
+    sources=st.lists(st.sampled_from(["found", "found", "dead", "slow", "bug"]), max_size=20),
+    confidence=st.sampled_from([0.0, 0.3, 0.66, 0.9]),
+    broken_search=st.booleans(),
+    max_retries=st.integers(0, 3),
+)
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(script=scripts)
+def test_every_run_keeps_the_promises(script: Script) -> None:
+    assert broken_promises(asyncio.run(run(script)), script) == []
+
+
+@pytest.mark.parametrize("guard", [guard.name for guard in guards.GUARDS])
+def test_without_any_one_guard_a_promise_breaks(guard: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guards, "GUARDS", tuple(g for g in guards.GUARDS if g.name != guard))
+    dice = random.Random(guard)
+    assert any(broken_promises(asyncio.run(run(script)), script) for script in (_stubborn(dice) for _ in range(60)))
+
+
+def _stubborn(dice: random.Random) -> Script:
+    """A supervisor that has one or two favourite nodes and insists on them."""
+    favourites = dice.sample(NODES, dice.choice([1, 1, 2]))
+    fresh = (f"Question {n}?" for n in range(100))
+    return Script(
+        decisions=[decide(dice.choice(favourites), question=next(fresh)) for _ in range(30)],
+        audits=[dice.random() < 0.3 for _ in range(10)],
+        answers=[dice.choice(["yes", None]) for _ in range(2)],
+        confidence=dice.choice([0.3, 0.9]),
+    )
