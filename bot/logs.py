@@ -39,10 +39,11 @@ def also_about(**ids: object) -> None:
     structlog.contextvars.bind_contextvars(**ids)
 
 
-def log_to_stderr(level: int = logging.INFO) -> None:
-    """Log everything of ours, and only the warnings of others."""
+def log_to_stderr(level: int = logging.INFO, *, readable: bool = False) -> None:
+    """Log everything of ours, and only the warnings of others; readable where it is wanted, or on a terminal."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_formatter(readable=sys.stderr.isatty()))
+    terminal = sys.stderr.isatty()
+    handler.setFormatter(_formatter(readable=readable or terminal, colours=terminal and not os.environ.get("NO_COLOR")))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in ("bot", "nodes"):
         logging.getLogger(name).setLevel(level)
@@ -64,8 +65,7 @@ def _gathered() -> list[Processor]:
     ]
 
 
-def _formatter(*, readable: bool) -> logging.Formatter:
-    colours = readable and not os.environ.get("NO_COLOR")
+def _formatter(*, readable: bool, colours: bool) -> logging.Formatter:
     shown: list[Processor] = (
         [_without_controls, structlog.dev.ConsoleRenderer(colors=colours, event_key="message", timestamp_key="at")]
         if readable

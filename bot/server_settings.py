@@ -23,6 +23,8 @@ class ServerSettings:
     """Each of which a delivery may be signed with."""
     operator: OperatorConfig = field(default_factory=OperatorConfig)
     """What the operator's own file says."""
+    token: str = ""
+    """Instead of the App's, in a workflow: what is read and written with."""
 
     @property
     def data_dir(self) -> Path:

@@ -340,7 +340,8 @@ def create_comment(asked: Asked) -> Answer:
     body = asked.call.body["body"]
     if not body.strip() or len(body) > 65_536:
         raise RefusalError(422, "Validation Failed")
-    return 201, asked.world.comment(repo, issue["number"], body, BOT)
+    author = asked.world.tokens[asked.call.authorization.partition(" ")[2]].get("author", BOT)
+    return 201, asked.world.comment(repo, issue["number"], body, author)
 
 
 def edit_comment(asked: Asked) -> Answer:

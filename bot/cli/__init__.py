@@ -30,6 +30,7 @@ _COMMANDS = {
     "worker": "Work on what servers took in, as one of many.",
     "app": "Have GitHub make the App.",
     "migrate": "Make the tables in DATABASE_URL's database, or update them.",
+    "action": "Triage the event of a GitHub Actions workflow.",
     "backfill": "Triage issues that were there before the App.",
     "export": "Print everything that is kept of one repository.",
     "forget": "Delete everything that is kept of one repository.",

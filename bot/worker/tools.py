@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from bot.github import GitHub
+from bot.github.token import TokenGitHub
 from bot.mirrors import Mirrors
 from bot.server_settings import ServerSettings
 from bot.sources import Sources
@@ -74,6 +75,11 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
 
 
 def _github(settings: ServerSettings, store: Store) -> GitHub:
+    given = settings.settings
+    if settings.token:
+        return TokenGitHub(
+            settings.token, writes=store.writes, api_url=given.github_api_url, server_url=given.github_server_url
+        )
     return GitHub(
         app_id=str(settings.app_id),
         private_key=settings.private_key,

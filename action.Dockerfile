@@ -1,0 +1,15 @@
+# What action.yml runs. A runner mounts the workspace as root's, so that, unlike in Dockerfile, nobody else can be the user.
+FROM python:3.12-slim-bookworm
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends git ca-certificates \
+    && rm -rf /var/lib/apt/lists/* \
+    && pip install --no-cache-dir uv==0.13.8
+WORKDIR /src
+ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app PATH=/app/bin:$PATH PYTHONUNBUFFERED=1
+COPY pyproject.toml uv.lock README.md LICENSE ./
+RUN uv sync --frozen --no-dev --no-install-project
+COPY bot bot
+COPY nodes nodes
+COPY prompts prompts
+RUN uv sync --frozen --no-dev --no-editable
+ENTRYPOINT ["triage"]

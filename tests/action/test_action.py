@@ -1,0 +1,147 @@
+"""The GitHub Action: the event as a runner hands it over, GitHub's stand-in, and the files a runner reads."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.settings import Settings
+from tests.cli.process import ROOT, triage
+from tests.deliveries import comment_event, issue_event
+from tests.github_server import GitHubServer, serve_github
+from tests.github_world import GRANTED, Repo, person
+from tests.repositories import make_repository
+from tests.serve.conftest import BODY, FILES, TITLE
+
+TOKEN = "ghs_" + "workflow" * 4
+ACTIONS = person("github-actions[bot]", "Bot")
+
+
+@pytest.fixture(scope="module")
+def github() -> Iterator[GitHubServer]:
+    with serve_github() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def repo(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    origin = tmp_path_factory.mktemp("origin")
+    repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES), labels={"bug"})
+    github.world.tokens[TOKEN] = {"repositories": [repo.id], "permissions": GRANTED, "author": ACTIONS}
+    return repo
+
+
+def acted(github: GitHubServer, folder: Path, event: str, body: bytes, **more: str) -> subprocess.CompletedProcess[str]:
+    folder.mkdir(exist_ok=True)
+    (folder / "event.json").write_bytes(body)
+    (folder / ".env").write_text("OPENAI_BASE_URL=http://collector.example/v1\n")
+    given = {
+        "GITHUB_EVENT_NAME": event,
+        "GITHUB_EVENT_PATH": str(folder / "event.json"),
+        "GITHUB_WORKSPACE": str(folder),
+        "GITHUB_RUN_ID": "1",
+        "GITHUB_TOKEN": TOKEN,
+        "GITHUB_API_URL": github.url,
+        "GITHUB_SERVER_URL": github.url,
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        "GITHUB_OUTPUT": str(folder / "output"),
+        "TRIAGE_DATA_DIR": ".tracehound",
+        "TRIAGE_BRAIN": "auto",
+        "OPENAI_API_KEY": "",
+    }
+    return triage(folder, "action", **(given | more))
+
+
+def reports(github: GitHubServer, repo: Repo, number: int) -> list[str]:
+    return [comment["body"] for comment in github.world.on(repo, number) if comment["user"] == ACTIONS]
+
+
+def event(github: GitHubServer, repo: Repo, number: int, action: str) -> bytes:
+    """As in a workflow: no App is installed."""
+    return re.sub(rb', "installation": \{[^}]*\}', b"", issue_event(github.world, repo, number, action))
+
+
+def test_an_opened_issue_gets_one_report_however_often_the_workflow_runs(
+    github: GitHubServer, repo: Repo, tmp_path: Path
+) -> None:
+    number = github.world.open_issue(repo, TITLE, BODY)["number"]
+    opened = event(github, repo, number, "opened")
+    done = acted(github, tmp_path / "first", "issues", opened)
+    assert done.returncode == 0, done.stderr
+    (report,) = reports(github, repo, number)
+    assert report.startswith("<!-- triage:report")
+    assert f"/blob/{repo.head}/feedbox/dates.py#L" in report
+    assert "dates.py" in (tmp_path / "first" / "summary.md").read_text()
+    assert (
+        tmp_path / "first" / "output"
+    ).read_text() == f"issue-url=https://{github.url[7:]}/octo/feedbox/issues/{number}\n"
+    assert "job_done" in done.stderr
+    assert TOKEN not in done.stderr
+    again = acted(github, tmp_path / "without-what-was-known", "issues", opened, GITHUB_RUN_ATTEMPT="2")
+    assert again.returncode == 0, again.stderr
+    assert reports(github, repo, number) == [report]
+
+
+def test_a_command_in_a_comment_is_obeyed(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
+    number = github.world.open_issue(repo, TITLE, BODY)["number"]
+    repo.permissions["otto"] = "triage"
+    comment = github.world.comment(repo, number, "/triage", "otto")
+    done = acted(github, tmp_path / "w", "issue_comment", comment_event(github.world, repo, number, comment))
+    assert done.returncode == 0, done.stderr
+    assert len(reports(github, repo, number)) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        pytest.param({"GITHUB_EVENT_NAME": "push"}, "issues or issue_comment", id="another-event"),
+        pytest.param({"GITHUB_EVENT_PATH": "nowhere.json"}, "GITHUB_EVENT_PATH", id="no-event"),
+        pytest.param({"GITHUB_TOKEN": ""}, "GITHUB_TOKEN", id="no-token"),
+    ],
+)
+def test_what_is_missing_is_said_in_a_line(
+    github: GitHubServer, tmp_path: Path, given: dict[str, str], says: str
+) -> None:
+    done = acted(github, tmp_path / "w", "issues", b"{}", **given)
+    assert done.returncode == 2
+    assert says in done.stderr.splitlines()[-1]
+
+
+@pytest.fixture
+def described() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+    return found
+
+
+def test_every_input_is_explained_and_reaches_a_setting(described: dict[str, Any]) -> None:
+    runs, inputs = described["runs"], described["inputs"]
+    assert all(given.keys() == {"description", "default"} for given in inputs.values())
+    passed = {value.removeprefix("${{ inputs.").removesuffix(" }}"): name for name, value in runs["env"].items()}
+    assert passed.keys() == inputs.keys()
+    assert {name.lower() for name in passed.values()} <= Settings.model_fields.keys()
+    assert (runs["using"], runs["args"]) == ("docker", ["action"])
+
+
+def test_the_image_is_there_and_copies_what_may_be_copied(described: dict[str, Any]) -> None:
+    image = (ROOT / described["runs"]["image"]).read_text()
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = {word for line in re.findall(r"^COPY (.*) \S+$", image, re.M) for word in line.split()}
+    assert copied <= allowed
+    assert "USER" not in image
+
+
+def test_the_documented_workflow_asks_for_no_more_than_is_needed() -> None:
+    page = (ROOT / "docs" / "action.md").read_text()
+    workflow = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.S)[1])  # type: ignore[index]
+    assert workflow["permissions"] == {"contents": "read", "issues": "write"}
+    assert set(workflow[True]) == {"issues", "issue_comment"}
+    (job,) = workflow["jobs"].values()
+    (step,) = [step for step in job["steps"] if "tracehound" in step["uses"]]
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    assert set(step.get("with", {})) <= set(inputs)
