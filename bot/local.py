@@ -47,6 +47,7 @@ async def triage(
     listener: Listener,
     past: PastPort | None = None,
     outside: Outside | None = None,
+    renderer: MarkdownRenderer | None = None,
 ) -> Account:
     """Run the graph to its end, asking when it asks.
 
@@ -69,7 +70,7 @@ async def triage(
                 brain=brain or rules,
                 rules=rules,
                 signals=NoSignals(),
-                renderer=MarkdownRenderer(),
+                renderer=renderer or MarkdownRenderer(),
                 listener=listener,
                 facts=read_facts(title, body),
                 past=past,

@@ -85,6 +85,13 @@ def load_with_app() -> Settings:
     return load_settings(**{name: value for name, value in kept.items() if name not in said.model_fields_set})
 
 
+def app_key(settings: Settings) -> str | None:
+    """The App's private key; None where there is none that can be read."""
+    faults: dict[str, str] = {}
+    key = _private_key(settings, faults)
+    return None if faults else key
+
+
 def _without_app(settings: Settings, faults: Mapping[str, str]) -> bool:
     named = (settings.github_app_id, settings.github_private_key, settings.github_private_key_path)
     others = faults.keys() - {"github_app_id", "github_private_key", "github_webhook_secret"}

@@ -80,7 +80,8 @@ class Settings(BaseSettings):
     )
     github_token: SecretStr | None = Field(
         None,
-        description="A person's token, for `triage backtest --github`; without one, public issues are read. "
+        description="A person's token, for `run --issue owner/repo#n` and `backtest --github`, or a workflow's for "
+        "`triage action`; without one, public issues are read. "
         "`triage run` searches GitHub's issues with it, where TRIAGE_CONFIG says so.",
     )
     github_client_id: str | None = Field(

@@ -209,6 +209,14 @@ def get_app(asked: Asked) -> Answer:
     return 200, {"id": APP_ID, "slug": SLUG}
 
 
+def get_installation(asked: Asked) -> Answer:
+    _check_app(asked)
+    repo = asked.world.named(f"{asked.blanks['owner']}/{asked.blanks['repo']}")
+    if repo is None:
+        raise RefusalError(404)
+    return 200, {"id": repo.installation}
+
+
 def convert_manifest(asked: Asked) -> Answer:
     manifest = asked.world.manifests.pop(asked.blanks["code"], None)
     if manifest is None:
@@ -413,6 +421,7 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", "/app/hook/deliveries", list_deliveries),
     ("POST", "/app/hook/deliveries/{delivery}/attempts", redeliver),
     ("GET", _REPO, get_repo),
+    ("GET", _REPO + "/installation", get_installation),
     ("GET", _REPO + "/commits", list_commits),
     ("GET", _REPO + "/contents/{path}", get_file),
     ("GET", _REPO + "/labels", list_labels),

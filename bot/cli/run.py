@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from bot.cli.issue_text import IssueText, read_issue
+from bot.cli.issue_text import read_issue
 from bot.cli.progress import Progress
+from bot.cli.remote import Located, fetch, is_remote
 from bot.cli.repository import Storage, open_engine
-from bot.dotenv import ignored_settings
+from bot.dotenv import ignored_settings, repository_around
 
 if TYPE_CHECKING:
     from bot.cli.questions import Questions
@@ -25,9 +27,13 @@ Format = Literal["md", "json", "ticket"]
 
 
 @click.command("run")
-@click.option("--repo", required=True, help="A git repository, bare or not; it is only read.")
+@click.option(
+    "--repo", help="A git repository, bare or not; it is only read. Without one, that of the issue on GitHub."
+)
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
-@click.option("--issue", metavar="FILE|-", help="The issue text: a file, or - for standard input.")
+@click.option(
+    "--issue", metavar="FILE|-|OWNER/REPO#N", help="The issue: a file, - for standard input, or one that is on GitHub."
+)
 @click.option("--text", help="The issue text itself.")
 @click.option("--title", help="The title; without it the first line is the title.")
 @click.option(
@@ -57,7 +63,7 @@ Format = Literal["md", "json", "ticket"]
 @click.option("--verbose", is_flag=True, help="One line per step on stderr, also where it is no terminal.")
 def command(
     *,
-    repo: str,
+    repo: str | None,
     rev: str,
     issue: str | None,
     text: str | None,
@@ -69,17 +75,18 @@ def command(
     interactive: bool,
     verbose: bool,
 ) -> None:
-    """Triage one issue against a local repository and print the report.
+    """Triage one issue against a repository and print the report; nothing is written anywhere else.
+
+    An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are there; its repository is fetched and
+    kept below TRIAGE_DATA_DIR, unless --repo names a clone. GITHUB_API_URL and GITHUB_SERVER_URL name another server.
 
     Stop it with Ctrl-C whenever you like: the same command goes on from there.
     """
-    given = read_issue(issue, text, title)
     from bot.operator_config import load_operator_config  # noqa: PLC0415
-    from bot.settings import load_settings  # noqa: PLC0415  --help needs no pydantic
 
-    settings = load_settings(repo)
-    if ignored_settings(repo):
-        click.echo("the .env here belongs to the repository that is read, so it is left unread", err=True)
+    remote = is_remote(issue) and text is None
+    given = None if remote else read_issue(issue, text, title)
+    settings = _settings(repo, remote=remote)
     if brain is not None:
         settings = settings.model_copy(update={"triage_brain": brain})
     if settings.brain == "llm":
@@ -90,7 +97,8 @@ def command(
     operator = load_operator_config(settings.triage_config, repo)
     progress = Progress(verbose=verbose)
     try:
-        account = _triage(repo, rev, given, settings, progress, interactive=interactive, past=past, operator=operator)
+        where = fetch(str(issue), repo, settings, progress) if given is None else Located(given, str(repo))
+        account = _triage(where, rev, settings, progress, interactive=interactive, past=past, operator=operator)
     except KeyboardInterrupt:
         progress.clear()
         click.echo("stopped; the same command goes on from here", err=True)
@@ -99,10 +107,22 @@ def command(
     click.echo(_rendered(account, form, explain=explain), color=_colour())
 
 
+def _settings(repo: str | None, *, remote: bool) -> Settings:
+    """The operator's; a .env of the repository that is read, or that one stands in, is left unread."""
+    from bot.errors import UserError  # noqa: PLC0415  --help needs no pydantic
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    if repo is None and not remote:
+        raise UserError("name the repository with --repo, or an issue on GitHub with --issue OWNER/REPO#N")
+    around = repo or repository_around(Path.cwd())
+    if around is not None and ignored_settings(around):
+        click.echo("the .env here belongs to the repository that is read, so it is left unread", err=True)
+    return load_settings(around)
+
+
 def _triage(
-    repo: str,
+    where: Located,
     rev: str,
-    given: IssueText,
     settings: Settings,
     progress: Progress,
     *,
@@ -113,7 +133,9 @@ def _triage(
     from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
     from bot.local import open_outside, triage  # noqa: PLC0415
 
-    engine, sha = open_engine(repo, rev, Storage(settings.triage_data_dir, settings.triage_cache_mb), progress.phase)
+    engine, sha = open_engine(
+        where.repository, rev, Storage(settings.triage_data_dir, settings.triage_cache_mb), progress.phase
+    )
     questions: Questions = Questions(progress, interactive=interactive)
 
     async def run() -> Account:
@@ -121,13 +143,14 @@ def _triage(
             return await triage(
                 engine,
                 sha,
-                title=given.title,
-                body=given.body,
+                title=where.text.title,
+                body=where.text.body,
                 settings=settings,
                 ask=questions.ask,
                 listener=progress.node,
                 past=past,
                 outside=outside,
+                renderer=where.renderer,
             )
 
     return asyncio.run(run())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from bot.errors import GoneError
 from bot.github.search import found_issues, issue_search
 from bot.github.session import Session
+from bot.github.tokens import READ_CODE, Tokens
 from bot.github.values import MAX_BODY, Json, text
 
 
@@ -85,6 +87,34 @@ class IssueReader:
         """
         await self._session.send("GET", self._base, authorization=self._authorization)
 
+    async def id(self) -> int:
+        """The repository's, which stays when it is renamed."""
+        return int((await self._session.send("GET", self._base, authorization=self._authorization)).json()["id"])
+
+    @property
+    def git_header(self) -> str:
+        """The HTTP header that lets git fetch; empty where everybody may."""
+        token = self._authorization.removeprefix("Bearer ")
+        basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+        return f"Authorization: Basic {basic}" if token else ""
+
     async def aclose(self) -> None:
         """Close the connections."""
         await self._session.aclose()
+
+
+async def installation_token(full_name: str, *, app_id: str, private_key: str, api_url: str) -> str:
+    """A token of the App's for one repository that it is installed in, to read code and issues with.
+
+    Raises:
+        GoneError: it is not installed there.
+        BotError: GitHub cannot be reached, or does not let us.
+    """
+    session = Session(app_id=app_id, private_key=private_key, api_url=api_url)
+    owner, _, name = full_name.partition("/")
+    path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}/installation"
+    try:
+        found = await session.send("GET", path, authorization=await session.app_authorization())
+        return await Tokens(session).get(int(found.json()["id"]), (name,), {**READ_CODE, "issues": "read"})
+    finally:
+        await session.aclose()

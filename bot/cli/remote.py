@@ -1,0 +1,52 @@
+"""``--issue owner/repo#n``: an issue on GitHub, and its repository unless a clone is named."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.cli.issue_text import IssueText
+from bot.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from bot.report.markdown import MarkdownRenderer
+    from bot.settings import Settings
+
+_LOOKS_LIKE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An issue's text, and the repository that it is about."""
+
+    text: IssueText
+    repository: str
+    renderer: MarkdownRenderer | None = None
+    """Links to GitHub, where the repository is there."""
+
+
+def is_remote(issue: str | None) -> bool:
+    """Whether an issue is named instead of a file; a file that is called so goes first."""
+    return issue is not None and _LOOKS_LIKE.fullmatch(issue) is not None and not Path(issue).exists()
+
+
+def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) -> Located:
+    """Read the issue, and bring its repository here.
+
+    Raises:
+        UserError: it is not there, or cannot be read.
+    """
+    from bot.errors import UserError  # noqa: PLC0415  --help needs no GitHub
+    from bot.remote import Reference, read_remote  # noqa: PLC0415
+    from bot.report.markdown import MarkdownRenderer  # noqa: PLC0415
+
+    reference = Reference.read(issue)
+    if reference is None:
+        raise UserError(f"--issue {issue}: write owner/repo#n")
+    progress.phase(f"reading {reference}", 0, 0)
+    found = asyncio.run(read_remote(reference, settings, clone=repo is None))
+    renderer = MarkdownRenderer(server_url=found.server_url, repository=reference.full_name)
+    return Located(IssueText(found.title, found.body), repo or str(found.repository), renderer)

@@ -1,0 +1,140 @@
+"""An issue that is on GitHub, with its repository brought here: for the command line, without a server."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bot.errors import BotError, GoneError, UserError
+from bot.github.reader import IssueReader, ReadIssue, installation_token
+from bot.mirrors import Mirrors
+from bot.ports import RepositoryRef
+from bot.server_settings import app_key
+from bot.settings import Settings
+
+_REFERENCE = re.compile(r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})#([1-9]\d{0,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An issue by its repository's name of today and its number."""
+
+    full_name: str
+    number: int
+
+    @classmethod
+    def read(cls, said: str | None) -> Reference | None:
+        """``owner/repo#n``; None where something else is meant."""
+        found = _REFERENCE.fullmatch(said or "")
+        return cls(found[1], int(found[2])) if found else None
+
+    def __str__(self) -> str:
+        return f"{self.full_name}#{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteIssue:
+    """Its text, and where its repository's mirror is."""
+
+    title: str
+    body: str
+    repository: Path | None
+    server_url: str
+
+
+async def read_remote(reference: Reference, settings: Settings, *, clone: bool) -> RemoteIssue:
+    """Read an issue, and bring its repository here or up to date.
+
+    Args:
+        reference: which one.
+        settings: with GITHUB_TOKEN, or the App's settings, or neither for what everybody may read.
+        clone: whether the repository is wanted too.
+
+    Raises:
+        UserError: there is no such issue, or GitHub does not let us read it.
+    """
+    try:
+        async with _reader(reference, settings) as reader:
+            issue = await _issue(reader, reference)
+            mirror = await _mirrored(reader, reference, settings) if clone else None
+            return RemoteIssue(issue.title, issue.body, mirror, settings.github_server_url.rstrip("/"))
+    except GoneError as error:
+        raise UserError(f"{reference.full_name} is not there, or cannot be read: {_HOW}") from error
+    except UserError:
+        raise
+    except BotError as error:
+        raise UserError(f"{reference}: {error}") from error
+
+
+async def _issue(reader: IssueReader, reference: Reference) -> ReadIssue:
+    issue = await reader.issue(reference.number)
+    if issue is None or issue.is_pull_request:
+        raise UserError(f"there is no issue {reference}, or it cannot be read: {_HOW}")
+    return issue
+
+
+_HOW = "set GITHUB_TOKEN, or the App's settings, for what is private"
+
+
+@asynccontextmanager
+async def _reader(reference: Reference, settings: Settings) -> AsyncIterator[IssueReader]:
+    reader = IssueReader(
+        reference.full_name, api_url=settings.github_api_url, token=await _token(reference.full_name, settings)
+    )
+    try:
+        yield reader
+    finally:
+        await reader.aclose()
+
+
+async def _token(full_name: str, settings: Settings) -> str:
+    """A person's token goes first; the App's is for this repository alone, and can only read."""
+    if settings.github_token is not None:
+        return settings.github_token.get_secret_value()
+    key = app_key(settings)
+    if settings.github_app_id is None or key is None:
+        return ""
+    return await installation_token(
+        full_name, app_id=str(settings.github_app_id), private_key=key, api_url=settings.github_api_url
+    )
+
+
+async def _mirrored(reader: IssueReader, reference: Reference, settings: Settings) -> Path:
+    """Kept below the data directory, within the same limits as the server's mirrors."""
+    owner, _, name = reference.full_name.partition("/")
+    host = urlsplit(settings.github_server_url).netloc
+    ref = RepositoryRef(host, 0, await reader.id(), owner, name)
+    root = settings.triage_data_dir / "clones" / re.sub(r"[^\w.-]", "_", host)
+    url = f"{settings.github_server_url.rstrip('/')}/{reference.full_name}.git"
+    with _alone(root):
+        async with Mirrors(root).ready(ref, _Source(url, reader.git_header)) as mirror:
+            return mirror.directory
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    url: str
+    header: str
+
+    async def tip(self) -> str | None:
+        return None
+
+    async def clone_url_and_header(self) -> tuple[str, str]:
+        return self.url, self.header
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """Two commands do not fetch into one folder at once; the second one waits."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with (root / "lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise UserError(f"cannot write to {root}: {error.strerror}; set TRIAGE_DATA_DIR") from error

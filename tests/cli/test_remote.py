@@ -1,0 +1,86 @@
+"""``triage run --issue owner/repo#n``: read from GitHub, fetched, judged, and written nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import triage
+from tests.github_server import GitHubServer, private_key, serve_github
+from tests.github_world import APP_ID, GRANTED, Repo
+from tests.repositories import make_repository
+from tests.serve.conftest import BODY, FILES, TITLE
+
+TOKEN = "ghp_" + "person00" * 5
+
+
+@pytest.fixture(scope="module")
+def github() -> Iterator[GitHubServer]:
+    with serve_github() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def repo(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    origin = tmp_path_factory.mktemp("origin")
+    repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
+    github.world.tokens[TOKEN] = {"repositories": [repo.id], "permissions": GRANTED}
+    github.world.open_issue(repo, TITLE, BODY)
+    return repo
+
+
+@pytest.fixture
+def here(github: GitHubServer) -> dict[str, str]:
+    return {"GITHUB_API_URL": github.url, "GITHUB_SERVER_URL": github.url}
+
+
+APP = {"GITHUB_APP_ID": str(APP_ID), "GITHUB_WEBHOOK_SECRET": "s"}
+
+
+@pytest.mark.parametrize("way", ["a-token", "the-app"])
+def test_a_private_issue_is_read_and_linked(
+    github: GitHubServer, repo: Repo, here: dict[str, str], tmp_path: Path, way: str
+) -> None:
+    given = {"GITHUB_TOKEN": TOKEN} if way == "a-token" else {**APP, "GITHUB_PRIVATE_KEY": private_key()}
+    done = triage(tmp_path, "run", "--issue", "octo/feedbox#1", **here, **given)
+    assert done.returncode == 0, done.stderr
+    assert f"{github.url}/octo/feedbox/blob/{repo.head}/feedbox/dates.py#L" in done.stdout
+    assert [call for call in github.asked("POST") if "/issues/" in call.path] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(("--issue", "octo/feedbox#1"), "GITHUB_TOKEN", id="private-and-no-token"),
+        pytest.param(("--issue", "octo/nowhere#1"), "octo/nowhere", id="no-such-repository"),
+        pytest.param(("--issue", "octo/feedbox#0"), "owner/repo#n", id="no-number"),
+        pytest.param(("--text", "it fails"), "--repo", id="no-repository"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_line(
+    repo: Repo, here: dict[str, str], tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    done = triage(tmp_path, "run", *arguments, **here)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr.splitlines()[-1]
+
+
+def test_a_clone_can_neither_name_a_server_nor_a_token(repo: Repo, tmp_path: Path) -> None:
+    make_repository(tmp_path / "app", {"app.py": "x = 1\n"})
+    (tmp_path / "app" / ".env").write_text("GITHUB_API_URL=http://collector.example\nTRIAGE_MODEL=theirs\n")
+    unreachable = {"GITHUB_API_URL": "http://127.0.0.1:9", "GITHUB_TOKEN": TOKEN}
+    done = triage(tmp_path / "app", "run", "--issue", "octo/feedbox#1", **unreachable)
+    assert done.returncode == 2
+    assert "left unread" in done.stderr
+    assert "collector" not in done.stderr
+
+
+def test_a_file_that_is_called_like_an_issue_goes_first(tmp_path: Path) -> None:
+    make_repository(tmp_path / "app", FILES)
+    (tmp_path / "octo").mkdir()
+    (tmp_path / "octo" / "feedbox#1").write_text(f"{TITLE}\n\n{BODY}")
+    done = triage(tmp_path, "run", "--repo", "app", "--issue", "octo/feedbox#1")
+    assert done.returncode == 0, done.stderr
+    assert "feedbox/dates.py" in done.stdout
