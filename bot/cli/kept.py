@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from pydantic_core import to_jsonable_python
+from pydantic import TypeAdapter
 
 from bot.errors import UserError
 from bot.settings import load_settings
 from bot.store.checkpoints import open_saver
 from bot.store.opening import open_existing_store
 from bot.store.whole import Whole
+
+_ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Kept:
         for thread in await one.threads():
             found = await self.saver.aget_tuple({"configurable": {"thread_id": thread}})
             if found is not None:
-                values = to_jsonable_python(found.checkpoint["channel_values"], fallback=str)
+                values = _ANY.dump_python(found.checkpoint["channel_values"], mode="json", fallback=str)
                 yield {"table": "checkpoints", "thread": thread, "values": values}
 
     async def forget_checkpoints(self, one: Whole) -> int:

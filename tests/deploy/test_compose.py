@@ -1,0 +1,45 @@
+"""The compose files: as the Compose specification has them, and with what a fleet needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+from click.testing import CliRunner
+
+from bot.cli import cli
+
+ROOT = Path(__file__).parents[2]
+FILES = ("compose.yaml", "compose.postgres.yaml")
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / name).read_text())
+    return found
+
+
+def test_they_are_what_the_compose_specification_describes() -> None:
+    checked = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", *FILES]
+    done = subprocess.run(checked, check=False, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_nobody_works_before_the_tables_are_there_and_everybody_is_looked_after() -> None:
+    services = read("compose.postgres.yaml")["services"]
+    assert services["worker"]["deploy"]["replicas"] == 2
+    for name in ("server", "worker"):
+        assert services[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+    assert all(service.get("healthcheck") for service in services.values())
+    assert {name for name, service in services.items() if service["restart"] != "unless-stopped"} == {"migrate"}
+
+
+def test_what_they_start_is_a_command_and_gets_no_rights() -> None:
+    for service in (service for name in FILES for service in read(name)["services"].values()):
+        if not service.get("build"):
+            continue
+        assert (service["cap_drop"], service["read_only"], service["init"]) == (["ALL"], True, True)
+        command = service.get("command", ["serve"])
+        assert CliRunner().invoke(cli, [*command, "--help"]).exit_code == 0
