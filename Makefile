@@ -45,12 +45,14 @@ bench: $(STAMP) ## rank against bm25s and keyword counting; REPOS=clones DATA=is
 claims: $(STAMP) ## hold reports against known fixes: REPOS=clones DATA="a.jsonl b.jsonl=30"
 	$(RUN)/python -m tests.trust.claims --repos $(REPOS) --data $(DATA)
 
-load: $(STAMP) ## how fast deliveries are acknowledged, beside gidgethub on aiohttp and Probot
+load: $(STAMP) ## how fast deliveries are acknowledged, beside gidgethub and Probot; how long reports take, in bursts and steadily
 	@.ci/rivals $(UV)
 	$(RUN)/python -m tests.load.receive
+	$(RUN)/python -m tests.load.pace
+	$(RUN)/python -m tests.load.pace --postgres
 
-chaos: $(STAMP) ## 200 issues, 20 kills, failing calls, ten minutes of silence: one report each; half an hour
-	$(RUN)/python -m tests.chaos.storm
+chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk: one report each; an hour. WHAT=storm, many or scenarios
+	for what in $(or $(WHAT),storm many scenarios); do $(RUN)/python -m tests.chaos.$$what || exit 1; done
 
 memory: $(STAMP) ## what the server takes while 2,000 issues of one repository are triaged
 	$(RUN)/python -m tests.load.memory

@@ -21,7 +21,7 @@ from bot.store.deliveries import Arrival
 LARGEST = 25 * 1024 * 1024
 """GitHub's own bound on a delivery's body, in bytes."""
 PATIENCE = 10.0
-"""Seconds for a whole body to arrive; GitHub waits no longer for an answer."""
+"""Seconds for a whole body to arrive and be stored; GitHub waits no longer for an answer."""
 DISCARDED = 64 * 1024 * 1024
 """Bytes of a body that is refused which are still taken in, so that the sender gets to read why."""
 
@@ -63,11 +63,9 @@ class Webhook:
         """Answer one request."""
         began = time.perf_counter()
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        until = asyncio.get_running_loop().time() + PATIENCE
         try:
-            async with asyncio.timeout(PATIENCE):
-                response = await self._answer(scope["method"], headers, receive)
-        except TimeoutError:
-            response = _refused(408, "the body took too long")
+            response = await self._answer(scope["method"], headers, receive, until)
         except ClientDisconnect:
             return
         await response(scope, receive, send)
@@ -79,23 +77,27 @@ class Webhook:
         DELIVERIES.labels(event if self._handlers.uses(event) else "other", outcome).inc()
         ACKNOWLEDGED.observe(time.perf_counter() - began)
 
-    async def _answer(self, method: str, headers: Mapping[str, str], receive: Receive) -> Response:
+    async def _answer(self, method: str, headers: Mapping[str, str], receive: Receive, until: float) -> Response:
         if method != "POST":
             return _refused(405, "POST deliveries here", {"Allow": "POST"})
         if media_type(headers.get("content-type")) not in (JSON, FORM):
             return _refused(415, f"send {JSON} or {FORM}")
         signature = Signature(self._secrets)
-        body = await _read(receive, signature)
+        try:
+            async with asyncio.timeout_at(until):
+                body = await _read(receive, signature)
+        except TimeoutError:
+            return _refused(408, "the body took too long")
         if body is None:
             return _refused(413, f"no more than {LARGEST} bytes")
         if not signature.matches(headers.get("x-hub-signature-256")):
             return _refused(401, "the signature does not fit the body")
         try:
-            return await self._store(headers, body)
+            return await self._store(headers, body, until)
         except MalformedError as error:
             return _refused(400, str(error))
 
-    async def _store(self, headers: Mapping[str, str], body: bytes) -> Response:
+    async def _store(self, headers: Mapping[str, str], body: bytes, until: float) -> Response:
         event = headers.get("x-github-event", "")
         known = self._handlers.uses(event)
         delivery = read_delivery(headers, body, known=known, server=self._server)
@@ -104,9 +106,11 @@ class Webhook:
             return _NOTHING
         with about(delivery=delivery.guid, event=delivery.event):
             try:
-                fresh = await self._accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
-            except StoreError:
-                logger.exception("a delivery could not be stored", extra={"action": "delivery_not_stored"})
+                async with asyncio.timeout_at(until):
+                    fresh = await self._accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
+            except (StoreError, TimeoutError) as error:
+                why = str(error) or "the store took too long"
+                logger.warning("a delivery is not stored: %s", why, extra={"action": "delivery_not_stored"})
                 return _refused(503, "not stored; redeliver it later")
         if fresh:
             self._wake()

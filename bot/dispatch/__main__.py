@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from typing import Protocol
 
 from uvicorn.loops.auto import auto_loop_factory
@@ -32,8 +33,8 @@ class Dispatching(Protocol):
     def wake(self) -> None:
         """Something was stored."""
 
-    async def run(self) -> None:
-        """Work until drained."""
+    async def run(self, ready: Callable[[], None]) -> None:
+        """Work until drained; ``ready`` is called once that is possible."""
 
     async def drain(self, seconds: float) -> None:
         """Come to an end."""
@@ -62,9 +63,8 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, stop.set)
         threading.Thread(target=_listen, args=(loop, dispatcher), daemon=True).start()
-        running = asyncio.create_task(dispatcher.run())
+        running = asyncio.create_task(dispatcher.run(lambda: _say(READY)))
         upkeep = asyncio.create_task(worker.keep_up())
-        _say(READY)
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait({stopped, running}, return_when=asyncio.FIRST_COMPLETED)
         upkeep.cancel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from bot.dispatch.attempts import Attempts, Worker
 from bot.dispatch.outage import Outage
@@ -34,8 +34,9 @@ class Dispatcher:
         """Look again: something was stored."""
         self._wake.set()
 
-    async def run(self) -> None:
-        """Work until drained."""
+    async def run(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Work until drained; ``ready`` is called once that is possible."""
+        ready()
         while not self._draining:
             self._wake.clear()
             try:

@@ -6,10 +6,10 @@ import asyncio
 import logging
 import random
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from procrastinate import App, JobContext
-from procrastinate.exceptions import ProcrastinateException
 
 from bot.dispatch.attempts import Attempts, Worker
 from bot.dispatch.embedded import CONTROL_SLOTS
@@ -59,12 +59,13 @@ class SharedDispatcher:
     def wake(self) -> None:
         """Nothing to do: Postgres tells everybody."""
 
-    async def run(self) -> None:
-        """Work until drained."""
+    async def run(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Work until drained; ``ready`` is called once that is possible."""
         async with open_engine(self._store.url, self._outage.wait) as (app, connector):
             app.task(name=TASK, pass_context=True)(self._work)
             sweeping = asyncio.create_task(self._sweep(app, connector))
             lanes = [asyncio.create_task(self._lane(app, lane)) for lane in self._slots]
+            ready()
             await self._stop.wait()
             for lane in lanes:
                 lane.cancel()
@@ -91,8 +92,8 @@ class SharedDispatcher:
                     delete_jobs="always",
                     install_signal_handlers=False,
                 )
-            except ProcrastinateException as error:
-                logger.warning("working on %s jobs: %r", lane, error, extra={"action": "lane_ended"})
+            except Exception:  # whatever it is, a worker that sits there and does nothing is worse
+                logger.exception("working on %s jobs ended", lane, extra={"action": "lane_ended"})
             await asyncio.sleep(POLL)
 
     async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  for people
@@ -138,8 +139,10 @@ class SharedDispatcher:
                 await self._store.workers.wake_forgotten()
                 last = time.monotonic()
                 self._outage.over()
-            except (StoreError, ProcrastinateException) as error:
+            except StoreError as error:
                 await self._outage.wait(error)
+            except Exception:  # the next look may go better
+                logger.exception("a look after other workers failed", extra={"action": "sweep_failed"})
 
     async def _free_stalled(self, app: App) -> None:
         freed = await self._store.workers.free_stalled(STALLED)

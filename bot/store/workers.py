@@ -8,7 +8,7 @@ from bot.store.jobs import WAITING, free_jobs
 LATE = 2.0
 """Seconds after which a job that could be begun and has no wake-up is given one."""
 MOST = 500
-"""Wake-ups that are given at once."""
+"""Jobs that are looked at for that, those first that are due longest."""
 
 # An owner is a worker's number in procrastinate's table, then where it works.
 _STALLED = """
@@ -20,11 +20,11 @@ NOT EXISTS (
 """
 _ANY_STALLED = f"SELECT 1 FROM jobs WHERE state = 'doing' AND {_STALLED} LIMIT 1"  # noqa: S608  no input in it
 _FORGOTTEN = f"""
-SELECT id, issue_key, lane, due, attempt FROM ({WAITING}) AS waiting WHERE NOT EXISTS (
+SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MOST}) AS waiting WHERE NOT EXISTS (
     SELECT 1 FROM procrastinate_jobs AS wakeup
     WHERE wakeup.status = 'todo' AND wakeup.queue_name = waiting.lane
       AND wakeup.args ->> 'issue_key' = waiting.issue_key AND coalesce(wakeup.scheduled_at, now()) <= now()
-) LIMIT {MOST}
+)
 """  # noqa: S608  as above
 
 

@@ -1,6 +1,6 @@
 """Two servers that take deliveries and three workers on one Postgres, any of which is killed at any time.
 
-python -m tests.chaos.many    the whole of it: 50 issues, 100 kills, one every ten seconds; twenty minutes
+python -m tests.chaos.many    the whole of it: 300 issues, 100 kills, one every ten seconds; twenty minutes
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,16 +23,17 @@ import httpx
 import psycopg
 
 from bot.jobs import load
-from tests.chaos.storm import blind_posts
+from tests.chaos.storm import FAULTS, Weather, blind_posts
 from tests.deliveries import comment_event, issue_event
-from tests.github_server import GitHubServer, serve_github
+from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import Repo
 from tests.postgres import Postgres, serve_postgres
 from tests.repositories import make_repository
 from tests.serve.app import SERVE, App, ask, processes_of, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
 
-RECEIVERS, WORKERS = 2, 3
+GOES_ON = 15.0
+"""Seconds in which work that was cut off is taken up by another."""
 PER_INSTALLATION = 10
 """Issues that stay below the writes of a minute."""
 
@@ -45,6 +46,8 @@ class Fleet:
     postgres: Postgres
     url: str
     folder: Path
+    servers: int = 2
+    crew: int = 3
     settings: dict[str, str] = field(default_factory=dict)
     apps: list[App] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
@@ -53,15 +56,16 @@ class Fleet:
 
     @property
     def receivers(self) -> list[App]:
-        return self.apps[:RECEIVERS]
+        return self.apps[: self.servers]
 
     @property
     def workers(self) -> list[App]:
-        return self.apps[RECEIVERS:]
+        return self.apps[self.servers :]
 
     def start(self) -> None:
         """All of them, at once."""
-        words = [(*SERVE, "--no-worker")] * RECEIVERS + [("worker", "--concurrency", "2")] * WORKERS
+        private_key()  # made once, before several threads ask for it
+        words = [(*SERVE, "--no-worker")] * self.servers + [("worker", "--concurrency", "2")] * self.crew
         settings = {"DATABASE_URL": self.url, **self.settings}
         self.apps = [App(self.github, self.folder / f"data{k}", settings, given) for k, given in enumerate(words)]
         _all([app.start for app in self.apps])
@@ -70,6 +74,15 @@ class Fleet:
         """All of them, whatever they do."""
         for app in self.apps:
             app.kill()
+
+    def calm(self, opened: Sequence[tuple[Repo, int]]) -> None:
+        """Wait until every issue has a report, and nothing is left to do."""
+        wait_for(lambda: all(self.github.world.reports(*one) for one in opened), 600.0, self.said)
+        wait_for(lambda: not self.apps[0].unfinished(), 300.0, self.said)
+
+    def said(self) -> str:
+        """What is left, and what was said last."""
+        return json.dumps([self.apps[0].unfinished(), *(app.log[-3:] for app in self.apps)], default=str)
 
     def kill(self, app: App) -> None:
         """As kill -9 does, and start it again."""
@@ -84,7 +97,7 @@ class Fleet:
     def frozen(self, app: App) -> Iterator[None]:
         """It and its child do nothing, as on a machine that swaps or was paused."""
         assert app.process is not None
-        pids, began = processes_of(app.process.pid), time.monotonic()
+        pids, began = list(processes_of(app.process.pid)), time.monotonic()
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         self.watch(self._in_hand(app.process.pid), began)
@@ -154,7 +167,14 @@ class Outcome:
 
     @property
     def slowest(self) -> float:
+        """Seconds until the last of the jobs that were cut off went on."""
         return max(self.waits, default=0.0)
+
+    @property
+    def kept(self) -> bool:
+        """Whether what was promised was kept."""
+        wrong = self.blind, self.disordered, self.states.total(), self.tracebacks.total()
+        return self.reports == {1: self.issues} and not any(wrong) and self.slowest <= GOES_ON
 
 
 def storm(
@@ -166,12 +186,29 @@ def storm(
     pause: float = 10.0,
     freeze: float = 30.0,
     restarts: int = 2,
+    latency: float = 0.4,
+    rate: float = 0.05,
     seed: int = 1,
 ) -> Outcome:
-    """Let it rage, and wait until it is calm."""
+    """Let it rage, and wait until it is calm.
+
+    Args:
+        issues: opened over the time that the kills take.
+        kills: of any process.
+        folder: for data directories.
+        postgres: a server that may be restarted.
+        pause: seconds between two kills.
+        freeze: seconds for which a worker stands still.
+        restarts: of Postgres, the first one by a crash.
+        latency: seconds that GitHub takes to answer, so that there is something in hand to be cut off.
+        rate: of its calls that fail, each in another way.
+        seed: of what is left to chance.
+    """
     began = time.monotonic()
     with serve_github() as github:
-        repos = _repositories(github, folder, issues)
+        weather = Weather(rate, random.Random(seed), FAULTS)
+        github.fault = lambda call: time.sleep(latency) or weather(call)
+        repos = repositories(github, folder, issues)
         fleet = Fleet(github, postgres, postgres.migrated(), folder)
         fleet.start()
         try:
@@ -179,8 +216,7 @@ def storm(
             arriving.start()
             killed = _rage(fleet, kills, pause, freeze, restarts, random.Random(seed + 2))
             arriving.join()
-            wait_for(lambda: all(github.world.reports(*one) for one in arriving.opened), 600.0, lambda: _said(fleet))
-            wait_for(lambda: not fleet.apps[0].unfinished(), 300.0, lambda: _said(fleet))
+            fleet.calm(arriving.opened)
             waits = fleet.watched()
         finally:
             fleet.stop()
@@ -280,7 +316,7 @@ def _at_work(fleet: Fleet) -> App:
     return fleet.workers[0]
 
 
-def _repositories(github: GitHubServer, folder: Path, issues: int) -> list[Repo]:
+def repositories(github: GitHubServer, folder: Path, issues: int) -> list[Repo]:
     """As many as the installations need whose writes are capped."""
     origin = folder / "origin"
     sha = make_repository(origin, FILES)
@@ -321,10 +357,6 @@ def _all(calls: list[Callable[[], None]]) -> None:
         raise failed[0]
 
 
-def _said(fleet: Fleet) -> str:
-    return json.dumps([fleet.apps[0].unfinished(), *(app.log[-3:] for app in fleet.apps)], default=str)
-
-
 def table(outcome: Outcome) -> str:
     """What came of it, a line each."""
     waits = sorted(outcome.waits)
@@ -347,7 +379,7 @@ def table(outcome: Outcome) -> str:
 def main() -> None:
     """Print what came of it."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--issues", type=int, default=50)
+    options.add_argument("--issues", type=int, default=300)
     options.add_argument("--kills", type=int, default=100)
     options.add_argument("--pause", type=float, default=10.0, help="seconds between two kills")
     options.add_argument("--freeze", type=float, default=30.0, help="seconds for which a worker stands still")
@@ -366,6 +398,7 @@ def main() -> None:
             seed=given.seed,
         )
     print(table(outcome))
+    raise SystemExit(0 if outcome.kept else "not what was promised")
 
 
 if __name__ == "__main__":

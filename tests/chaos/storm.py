@@ -186,12 +186,20 @@ def main() -> None:
             seed=given.seed,
             faults=(*FAULTS, UNNAMED),
         )
-    print(
-        f"{outcome.issues} issues, {given.kills} kills, {outcome.faults} failed calls, {given.silence:.0f} s of silence"
-        f" with {outcome.left} reports to write, {outcome.seconds:.0f} s in all:"
-        f" comments per issue {dict(outcome.reports)}, {outcome.posts} POSTs, {outcome.blind} of them blind,"
-        f" jobs left {dict(outcome.states)}, {outcome.memory / 2**20:.0f} MiB"
-    )
+    rows = {
+        "issues, each delivery twice": outcome.issues,
+        "kills of the server": given.kills,
+        "calls of GitHub that failed": outcome.faults,
+        "seconds of silence, reports to write then": f"{given.silence:.0f}, {outcome.left}",
+        "comments per issue": dict(outcome.reports),
+        "POSTs, and those repeated blindly": f"{outcome.posts}, {outcome.blind}",
+        "jobs that are left, by kind": dict(outcome.states) or "none",
+        "memory, MiB": round(outcome.memory / 2**20),
+        "seconds in all": round(outcome.seconds),
+    }
+    print("\n".join(f"{name:<42} {said}" for name, said in rows.items()))
+    kept = outcome.reports == {1: outcome.issues} and not outcome.blind and not outcome.states
+    raise SystemExit(0 if kept else "not what was promised")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
 
 SERVE = ("serve", "--host", "127.0.0.1", "--port", "0")
-START = 60.0
+START = 150.0
 """Seconds for a start on a machine that does other things too."""
 
 
@@ -163,7 +163,7 @@ class App:
         until = time.time() + 5 + seconds
         self.ask(f"UPDATE jobs SET due = due - {seconds} WHERE state = 'todo' AND due <= {until}")
 
-    def settled(self, seconds: float = 20.0) -> None:
+    def settled(self, seconds: float = 40.0) -> None:
         """Wait until nothing is left to do now."""
         wait_for(lambda: not self._in_hand(), seconds, lambda: f"{self.counts()} {self.log[-5:]}")
 

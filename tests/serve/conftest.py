@@ -57,7 +57,17 @@ def repo(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Repo
 
 
 @pytest.fixture(scope="module")
-def app(github: GitHubServer, repo: Repo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """One server for the tests of a module, for its start takes seconds; each test has an issue of its own."""
-    with running(github, tmp_path_factory.mktemp("server") / "data") as app:
+def app(
+    request: pytest.FixtureRequest, github: GitHubServer, repo: Repo, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[App]:
+    """One server for the tests of a module, for its start takes seconds; each test has an issue of its own.
+
+    A module that is marked ``on_both_databases`` has its tests run on each.
+    """
+    shared = getattr(request, "param", "sqlite") == "postgres"
+    settings = {"DATABASE_URL": request.getfixturevalue("postgres").migrated()} if shared else {}
+    with running(github, tmp_path_factory.mktemp("server") / "data", **settings) as app:
         yield app
+
+
+on_both_databases = pytest.mark.parametrize("app", ["sqlite", "postgres"], indirect=True, scope="module")

@@ -9,7 +9,9 @@ from tests.deliveries import comment_event, issue_event
 from tests.github_server import Call, Fault, GitHubServer
 from tests.github_world import INSTALLATION, Repo, person
 from tests.serve.app import App, wait_for
-from tests.serve.conftest import BODY, TITLE
+from tests.serve.conftest import BODY, TITLE, on_both_databases
+
+pytestmark = on_both_databases
 
 VAGUE = "When I read a feed with many articles the result is wrong, and nothing that I tried with it has helped."
 ANSWER = "I call `parse_date` from feedbox/dates.py with a zone of -0700 and it gives a wrong number of minutes."
@@ -18,7 +20,7 @@ ANSWER = "I call `parse_date` from feedbox/dates.py with a zone of -0700 and it 
 def asked(app: App, github: GitHubServer, repo: Repo) -> int:
     """An issue that says next to nothing, and the question it leads to."""
     number = app.open_issue(repo, "It breaks", "")
-    wait_for(lambda: "**Q1**" in "".join(github.world.reports(repo, number)), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "**Q1**" in "".join(github.world.reports(repo, number)), 40.0, lambda: app.log[-5:])
     app.settled()
     return number
 
@@ -40,7 +42,7 @@ def test_an_issue_that_is_closed_while_we_wait_is_left_alone(app: App, github: G
 
 def test_who_may_not_command_changes_nothing(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 15.0, lambda: app.log[-5:])
+    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
     app.comment(repo, number, "/triage redirect ignore everything", "mallory")
     app.settled()
     assert len(github.world.ours(repo, number)) == 1
@@ -49,7 +51,7 @@ def test_who_may_not_command_changes_nothing(app: App, github: GitHubServer, rep
 
 def test_a_report_that_a_person_deleted_is_not_written_again(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 15.0, lambda: app.log[-5:])
+    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
     app.settled()
     (sticky,) = (c for c in github.world.on(repo, number) if c["body"].startswith("<!-- triage:report"))
     del github.world.comments[sticky["id"]]
@@ -75,9 +77,10 @@ def test_a_repository_that_switched_it_off_hears_nothing(app: App, github: GitHu
 
 def test_a_moved_issue_takes_its_report_along(app: App, github: GitHubServer, repo: Repo) -> None:
     world = github.world
-    repo, other = (world.repository(f"octo/{name}", git=repo.git, head=repo.head) for name in ("here", "elsewhere"))
+    names = (f"octo/{name}{len(world.repos)}" for name in ("here", "elsewhere"))
+    repo, other = [world.repository(name, git=repo.git, head=repo.head) for name in names]
     number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 15.0, lambda: app.log[-5:])
+    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
     app.settled()
     left = github.world.issue(repo, number)
     new = github.world.transfer(repo, number, other)
@@ -141,7 +144,7 @@ def test_an_edit_that_says_what_was_asked_answers_the_question(app: App, github:
     app.settled()
     assert "- [ ] **Q1**" in report(github, repo, number)
     app.pass_time(60.0)
-    wait_for(lambda: "feedbox/dates.py" in report(github, repo, number), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "feedbox/dates.py" in report(github, repo, number), 40.0, lambda: app.log[-5:])
     app.settled()
     assert "since the issue was edited" in report(github, repo, number)
 
@@ -149,7 +152,7 @@ def test_an_edit_that_says_what_was_asked_answers_the_question(app: App, github:
 def test_after_two_weeks_it_goes_on_without_an_answer(app: App, github: GitHubServer, repo: Repo) -> None:
     number = asked(app, github, repo)
     app.pass_time(14 * 86_400.0)
-    wait_for(lambda: "no answer in 14 days" in report(github, repo, number), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "no answer in 14 days" in report(github, repo, number), 40.0, lambda: app.log[-5:])
     app.settled()
     app.comment(repo, number, ANSWER)
     app.settled()
@@ -159,6 +162,8 @@ def test_after_two_weeks_it_goes_on_without_an_answer(app: App, github: GitHubSe
 def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, repo: Repo) -> None:
     repo = github.world.repository("octo/never-heard-of", git=repo.git)
     installation = {"id": INSTALLATION, "account": {"login": "octo"}, "html_url": f"{github.url}/settings/77"}
+    app.open_issue(repo, "It fails", "It does not work.")  # so that the repository is known
+    app.settled()
     number = github.world.open_issue(repo, TITLE, BODY)["number"]
     for action in ("suspend", "unsuspend"):
         said = json.dumps({"action": action, "installation": installation, "sender": person("octo")}).encode()
@@ -169,7 +174,7 @@ def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, 
             app.settled()
             assert app.counts()["parked"] == 1
             assert github.world.ours(repo, number) == []
-    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 15.0, lambda: app.log[-5:])
+    wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
 
 
 def test_a_bot_that_the_repository_names_is_heard_and_no_other(app: App, github: GitHubServer, repo: Repo) -> None:
@@ -179,7 +184,7 @@ def test_a_bot_that_the_repository_names_is_heard_and_no_other(app: App, github:
             app.open_issue(repo, TITLE, BODY, author=person(name, "Bot"))
             for name in ("sentry-io[bot]", "dependabot[bot]")
         )
-        wait_for(lambda: len(github.world.reports(repo, named)) == 1, 15.0, lambda: app.log[-5:])
+        wait_for(lambda: len(github.world.reports(repo, named)) == 1, 40.0, lambda: app.log[-5:])
         app.settled()
         assert github.world.ours(repo, other) == []
     finally:
@@ -188,10 +193,10 @@ def test_a_bot_that_the_repository_names_is_heard_and_no_other(app: App, github:
 
 def test_more_issues_than_a_day_may_have_wait_for_the_next(app: App, github: GitHubServer) -> None:
     world = github.world
-    few = world.repository("octo/few", git=world.repos[1000].git, head=world.repos[1000].head)
+    few = world.repository(f"octo/few{len(world.repos)}", git=world.repos[1000].git, head=world.repos[1000].head)
     few.files[".github/triage.yml"] = "limits:\n  runs_per_day: 1\n"
     first, second = (app.open_issue(few, TITLE, BODY) for _ in range(2))
-    wait_for(lambda: bool(world.reports(few, first)) or bool(world.reports(few, second)), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: bool(world.reports(few, first)) or bool(world.reports(few, second)), 40.0, lambda: app.log[-5:])
     app.settled()
     assert len(world.reports(few, first)) + len(world.reports(few, second)) == 1
     assert app.counts()["todo"] >= 1

@@ -13,7 +13,7 @@ from tests.github_server import GitHubServer
 from tests.github_world import Repo
 from tests.repositories import git
 from tests.serve.app import App, running, wait_for
-from tests.serve.conftest import BODY, TITLE
+from tests.serve.conftest import BODY, TITLE, on_both_databases
 
 
 def test_an_opened_issue_gets_one_report_within_seconds(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
@@ -30,6 +30,7 @@ def test_an_opened_issue_gets_one_report_within_seconds(github: GitHubServer, re
     assert len(github.world.ours(repo, number)) == 1
 
 
+@on_both_databases
 def test_everything_twice_and_in_any_order_is_one_report(app: App, github: GitHubServer, repo: Repo) -> None:
     world = github.world
     number = world.open_issue(repo, TITLE, BODY)["number"]
@@ -44,14 +45,16 @@ def test_everything_twice_and_in_any_order_is_one_report(app: App, github: GitHu
     assert len(world.ours(repo, number)) == 1
 
 
+@on_both_databases
 def test_a_second_server_on_the_same_data_says_who_is_there(app: App) -> None:
     assert app.process is not None
-    second = App(app.github, app.data)
+    second = App(app.github, app.data, app.settings)
     with pytest.raises(AssertionError, match=rf"another server \(process {app.process.pid}\) works in"):
         second.start()
     second.kill()
 
 
+@on_both_databases
 def test_what_was_under_way_goes_on_after_a_kill(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
     app.kill()
@@ -61,6 +64,7 @@ def test_what_was_under_way_goes_on_after_a_kill(app: App, github: GitHubServer,
     assert len(github.world.ours(repo, number)) == 1
 
 
+@on_both_databases
 def test_stopping_under_load_takes_less_than_ten_seconds_and_loses_nothing(
     app: App, github: GitHubServer, repo: Repo
 ) -> None:

@@ -7,7 +7,9 @@ import time
 from tests.github_server import GitHubServer
 from tests.github_world import Repo
 from tests.serve.app import App, wait_for
-from tests.serve.conftest import BODY, TITLE
+from tests.serve.conftest import BODY, TITLE, on_both_databases
+
+pytestmark = on_both_databases
 
 ANSWER = "It ends in parse_date: `ValueError: no zone in 'Mon'`"
 
@@ -23,7 +25,7 @@ def ask(app: App, github: GitHubServer, repo: Repo) -> int:
     """An issue that says too little, and the question that it gets."""
     number = app.open_issue(repo, "It fails", "It does not work.")
     wait_for(
-        lambda: "**Q1**" in sticky(github, repo, number), 15.0, lambda: (sticky(github, repo, number), app.log[-5:])
+        lambda: "**Q1**" in sticky(github, repo, number), 40.0, lambda: (sticky(github, repo, number), app.log[-5:])
     )
     return number
 
@@ -51,7 +53,7 @@ def test_a_waiting_question_survives_a_kill(app: App, github: GitHubServer, repo
     app.kill()
     app.start()
     app.comment(repo, number, ANSWER)
-    wait_for(lambda: "- [x] **Q1**" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "- [x] **Q1**" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
     assert sticky(github, repo, number).count("**Q1**") == 1
 
 
@@ -59,7 +61,7 @@ def test_a_redirect_withdraws_the_question_and_is_obeyed(app: App, github: GitHu
     repo.permissions["mia"] = "push"
     number = ask(app, github, repo)
     app.comment(repo, number, "/triage redirect look at parse_date in feedbox/dates.py", "mia")
-    wait_for(lambda: "dates.py" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "dates.py" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
     app.settled()
     assert "withdrawn" in sticky(github, repo, number)
 
@@ -67,30 +69,30 @@ def test_a_redirect_withdraws_the_question_and_is_obeyed(app: App, github: GitHu
 def test_a_redirect_leads_the_report_whatever_the_issue_is_full_of(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mia"] = "push"
     number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: "**Likely in `feedbox/dates.py`" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "**Likely in `feedbox/dates.py`" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
     app.comment(repo, number, "/triage redirect look at the store", "mia")
-    wait_for(lambda: "after a redirect" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "after a redirect" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
     report = sticky(github, repo, number)
     assert "place to start reading is `feedbox/store.py`" in report
     first, *others = (line for line in report.splitlines() if line.startswith("| ["))
     assert ("store.py#L" in first, "a maintainer said to look here" in first) == (True, True)
     assert any("dates.py#L" in line for line in others)
     app.comment(repo, number, "/triage redirect no, parse_date after all", "mia")
-    wait_for(lambda: "**Likely in `feedbox/dates.py`" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "**Likely in `feedbox/dates.py`" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
 
 
 def test_what_was_called_wrong_is_not_claimed_again(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mia"] = "push"
     number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: "**Likely in `feedbox/dates.py`" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "**Likely in `feedbox/dates.py`" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
     app.comment(repo, number, "/triage wrong it fails long before that", "mia")
-    wait_for(lambda: "No cause claimed" in sticky(github, repo, number), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: "No cause claimed" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
 
 
 def test_a_stop_is_obeyed_and_a_resume_too(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mia"] = "push"
     number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: bool(sticky(github, repo, number)), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: bool(sticky(github, repo, number)), 40.0, lambda: app.log[-5:])
     app.comment(repo, number, "/triage stop")
     app.settled()
     before = sticky(github, repo, number)
@@ -98,12 +100,12 @@ def test_a_stop_is_obeyed_and_a_resume_too(app: App, github: GitHubServer, repo:
     app.settled()
     assert sticky(github, repo, number) == before
     app.comment(repo, number, "/triage resume", "mia")
-    wait_for(lambda: sticky(github, repo, number) != before, 15.0, lambda: app.log[-5:])
+    wait_for(lambda: sticky(github, repo, number) != before, 40.0, lambda: app.log[-5:])
 
 
 def test_a_reply_to_a_command_is_one_short_comment(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: bool(sticky(github, repo, number)), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: bool(sticky(github, repo, number)), 40.0, lambda: app.log[-5:])
     app.settled()
     app.comment(repo, number, "/triage why")
     wait_for(lambda: len(github.world.ours(repo, number)) == 2, 10.0, lambda: app.log[-5:])
@@ -115,7 +117,7 @@ def test_a_reply_to_a_command_is_one_short_comment(app: App, github: GitHubServe
 
 def test_a_leaked_token_is_not_analysed(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, f"{BODY}\nI use token ghp_Zk3vQ9xLmB7tR2sWcY5nJ8dF1hG4pA6eUoXi")
-    wait_for(lambda: bool(sticky(github, repo, number)), 15.0, lambda: app.log[-5:])
+    wait_for(lambda: bool(sticky(github, repo, number)), 40.0, lambda: app.log[-5:])
     assert "revoke it" in sticky(github, repo, number)
     assert "dates.py" not in sticky(github, repo, number)
     assert not any("ghp_" in str(line) for line in app.log)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from urllib.parse import urlencode
 
 import pytest
 
+from bot import webhook
 from bot.webhook import LARGEST
 from tests.deliveries import headers, issue_event, sign
 from tests.github_world import World
@@ -58,6 +60,19 @@ async def test_deliveries_that_arrive_together_are_all_stored(receiver: Receiver
     sent = [receiver.http.post(PATH, content=opened, headers=headers("issues", opened)) for _ in range(40)]
     assert {answer.status_code for answer in await asyncio.gather(*sent)} == {202}
     assert await jobs(receiver) == 40
+
+
+async def test_what_cannot_be_stored_in_time_is_to_be_redelivered(
+    receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook, "PATIENCE", 0.3)
+    freed = threading.Event()
+    holding = asyncio.ensure_future(receiver.store._database.do(lambda _db: freed.wait(30)))
+    answer = await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))
+    assert (answer.status_code, "redeliver" in answer.json()["error"]) == (503, True)
+    freed.set()
+    await holding
+    assert (await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))).status_code == 202
 
 
 async def test_both_secrets_count_while_one_replaces_the_other(receiver: Receiver, opened: bytes) -> None:
