@@ -66,6 +66,8 @@ class Webhook:
         until = asyncio.get_running_loop().time() + PATIENCE
         try:
             response = await self._answer(scope["method"], headers, receive, until)
+        except TimeoutError:
+            response = _refused(408, "the body took too long")
         except ClientDisconnect:
             return
         await response(scope, receive, send)
@@ -83,11 +85,8 @@ class Webhook:
         if media_type(headers.get("content-type")) not in (JSON, FORM):
             return _refused(415, f"send {JSON} or {FORM}")
         signature = Signature(self._secrets)
-        try:
-            async with asyncio.timeout_at(until):
-                body = await _read(receive, signature)
-        except TimeoutError:
-            return _refused(408, "the body took too long")
+        async with asyncio.timeout_at(until):
+            body = await _read(receive, signature)
         if body is None:
             return _refused(413, f"no more than {LARGEST} bytes")
         if not signature.matches(headers.get("x-hub-signature-256")):
