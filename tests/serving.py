@@ -29,7 +29,8 @@ class NobodyWorks:
 @asynccontextmanager
 async def serving(app: ASGIApp) -> AsyncIterator[str]:
     """Serve it for the length of a test; gives its address."""
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None))
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)  # streams may still be open
     task = asyncio.create_task(server._serve())
     while not server.started:
         await asyncio.sleep(0.01)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from bot.web import assets, github_login, login, queue, repositories, run, runs, welcome
 from bot.web.door import Gate
-from bot.web.render import render
 from bot.web.site import Site
 
 __all__ = ["Site", "routes"]
@@ -38,6 +37,6 @@ def _closed() -> list[BaseRoute]:
     ]
 
 
-async def home(request: Request) -> Response:
-    """Where one starts."""
-    return render(request, "home.html")
+async def home(_request: Request) -> Response:
+    """Where one starts: with what happens."""
+    return RedirectResponse("/runs", 303)

@@ -14,7 +14,6 @@ from bot.report.sanitise import visible
 from bot.web.assets import asset
 
 NAVIGATION: tuple[tuple[str, str], ...] = (
-    ("/", "Overview"),
     ("/runs", "Runs"),
     ("/repositories", "Repositories"),
     ("/queue", "Queue"),

@@ -37,7 +37,7 @@ async def test_everybody_can_read_the_form(browser: Browser, url: str, *, dark: 
 
 
 async def test_one_logs_in_by_keyboard_and_comes_to_where_one_wanted(url: str, tab: Tab) -> None:
-    await tab.open(f"{url}/?a=b")
+    await tab.open(f"{url}/runs?q=b")
     await tab.page.get_by_label("Operator's token").fill("wrong")
     await tab.page.keyboard.press("Enter")
     await tab.page.get_by_role("alert").wait_for()
@@ -45,7 +45,7 @@ async def test_one_logs_in_by_keyboard_and_comes_to_where_one_wanted(url: str, t
     tab.excuse("403")
     await tab.page.get_by_label("Operator's token").fill(TOKEN)
     await tab.page.keyboard.press("Enter")
-    await tab.page.wait_for_url(f"{url}/?a=b")
+    await tab.page.wait_for_url(f"{url}/runs?q=b")
     await assert_accessible(tab)
     await tab.page.keyboard.press("Tab")
     assert await tab.page.evaluate("document.activeElement.textContent") == "Skip to the content"

@@ -43,21 +43,21 @@ async def go(pages: Pages, wanted: str = "/") -> str:
 
 async def test_a_github_account_opens_the_pages(pages: Pages, github: GitHubServer) -> None:
     assert "Log in with GitHub" in (await pages.http.get("/login")).text
-    answer = await pages.http.get(await go(pages, "/?page=2"))
-    assert (answer.status_code, answer.headers["location"]) == (303, "/?page=2")
-    page = await pages.http.get("/")
+    answer = await pages.http.get(await go(pages, "/runs?q=a"))
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs?q=a")
+    page = await pages.http.get("/runs")
     assert (page.status_code, "rita" in page.text) == (200, True)
     assert (await pages.http.get("/welcome")).status_code == 404  # the operator's
     assert not any(token in str(pages.http.cookies) for token in github.world.people)
     await pages.http.post("/logout", headers=FROM_HERE)
-    assert (await pages.http.get("/")).status_code == 303
+    assert (await pages.http.get("/runs")).status_code == 303
 
 
 async def test_who_github_does_not_log_in_stays_outside(pages: Pages, github: GitHubServer) -> None:
     github.world.signed_in = ""
     answer = await pages.http.get(await go(pages))
     assert (answer.status_code, "GitHub did not log you in" in answer.text) == (403, True)
-    assert (await pages.http.get("/")).status_code == 303
+    assert (await pages.http.get("/runs")).status_code == 303
 
 
 @pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "another"}, {"code": ""}], ids=str)
@@ -65,7 +65,7 @@ async def test_an_answer_that_is_not_githubs_opens_nothing(pages: Pages, other: 
     said = {name: values[0] for name, values in parse_qs(urlsplit(await go(pages)).query).items()}
     answer = await pages.http.get("/login/github/callback", params=said | other)
     assert answer.status_code in (400, 403)
-    assert (await pages.http.get("/")).status_code == 303
+    assert (await pages.http.get("/runs")).status_code == 303
 
 
 async def test_an_answer_in_another_browser_opens_nothing(pages: Pages) -> None:

@@ -22,19 +22,19 @@ async def test_without_a_login_every_path_leads_to_the_form(pages: Pages, path: 
 
 
 async def test_the_operators_token_opens_the_pages(pages: Pages) -> None:
-    answer = await pages.log_in(next="/?page=2")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/?page=2")
+    answer = await pages.log_in(next="/runs?q=a")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs?q=a")
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     assert TOKEN not in cookie
-    assert (await pages.http.get("/")).status_code == 200
+    assert (await pages.http.get("/runs")).status_code == 200
     assert (await pages.http.get("/nothing")).status_code == 404
 
 
 async def test_a_program_shows_the_token_with_each_request(pages: Pages) -> None:
     for token, status in ((TOKEN, 200), ("another", 401), (TOKEN[:-1], 401)):
-        answer = await pages.http.get("/", headers={"Authorization": f"Bearer {token}"})
+        answer = await pages.http.get("/runs", headers={"Authorization": f"Bearer {token}"})
         assert answer.status_code == status or answer.headers["location"].startswith("/login"), token
 
 
@@ -42,25 +42,25 @@ async def test_a_wrong_token_opens_nothing(pages: Pages) -> None:
     for token in ("", "wrong", TOKEN + "x", TOKEN[:-1], "é"):
         answer = await pages.log_in(token)
         assert (answer.status_code, "set-cookie" in answer.headers) == (403, False), token
-    assert (await pages.http.get("/")).status_code == 303
+    assert (await pages.http.get("/runs")).status_code == 303
 
 
 async def test_guessing_is_stopped_even_with_the_right_token(pages: Pages) -> None:
     for _ in range(10):
         assert (await pages.log_in("wrong")).status_code == 403
     assert (await pages.log_in()).status_code == 429
-    assert (await pages.http.get("/", headers={"Authorization": f"Bearer {TOKEN}"})).status_code == 429
+    assert (await pages.http.get("/runs", headers={"Authorization": f"Bearer {TOKEN}"})).status_code == 429
 
 
 async def test_logging_out_closes_the_pages(pages: Pages) -> None:
     await pages.log_in()
     assert (await pages.http.post("/logout", headers=FROM_HERE)).status_code == 303
-    assert (await pages.http.get("/")).status_code == 303
+    assert (await pages.http.get("/runs")).status_code == 303
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "eyJvcGVyYXRvciI6IHRydWV9.a.b", "." * 500])
 async def test_a_cookie_of_ones_own_making_opens_nothing(pages: Pages, cookie: str) -> None:
-    answer = await pages.http.get("/", headers={"Cookie": f"triage={cookie}"})
+    answer = await pages.http.get("/runs", headers={"Cookie": f"triage={cookie}"})
     assert answer.status_code == 303
 
 
@@ -97,7 +97,7 @@ async def test_a_form_of_another_site_is_refused(pages: Pages, headers: dict[str
     await pages.log_in()
     answer = await pages.http.post("/logout", headers=headers)
     assert answer.status_code == 403
-    assert (await pages.http.get("/")).status_code == 200
+    assert (await pages.http.get("/runs")).status_code == 200
 
 
 async def test_a_browser_that_tells_its_origin_only_is_believed(pages: Pages) -> None:
