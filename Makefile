@@ -10,7 +10,7 @@ SPREAD := -n auto --maxprocesses 4 --dist loadscope
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help demo test check bench claims load chaos memory kinds docs screenshots format clean
+.PHONY: help demo test check bench claims load chaos memory kinds docs screenshots format clean site
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
 
@@ -59,6 +59,10 @@ memory: $(STAMP) ## what the server takes while 2,000 issues of one repository a
 
 kinds: $(STAMP) ## how well kinds of issues are told: DATA=issues.csv; measured on issues the weights have not seen
 	$(RUN)/python -m tests.kinds.train --dry-run --data $(DATA)
+
+site: $(UV) ## build the documentation's site, strictly
+	UV_PROJECT_ENVIRONMENT=.tools/site $(UV) sync --frozen --quiet --only-group docs --python "$$(command -v $(PYTHON))"
+	NO_MKDOCS_2_WARNING=1 .tools/site/bin/mkdocs build --quiet --strict
 
 docs: $(STAMP) ## write the generated pages and the picture anew
 	$(RUN)/python docs/generate.py

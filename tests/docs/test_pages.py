@@ -1,0 +1,56 @@
+"""What the pages say of permissions, tables, commands and settings is what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bot.cli import cli
+from bot.settings import Settings
+from bot.store.schema import STEPS
+from tests.cli.process import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+def rows(page: str) -> list[list[str]]:
+    """The cells of every table's rows."""
+    lines = [line for line in (DOCS / page).read_text().splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_permissions_and_events_are_the_manifests() -> None:
+    manifest = yaml.safe_load((ROOT / "app.yml").read_text())
+    cells = rows("permissions.md")
+    permissions = {row[0].strip("`"): row[1] for row in cells if len(row) == 3 and row[0].startswith("`")}
+    events = [row[0].strip("`") for row in cells if len(row) == 2 and row[0].startswith("`")]
+    assert permissions == manifest["default_permissions"]
+    assert events == manifest["default_events"]
+    assert all(row[-1] for row in cells)
+
+
+def test_every_table_is_accounted_for() -> None:
+    made = set(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", "".join(STEPS)))
+    told = {name for row in rows("privacy.md") if len(row) == 3 for name in re.findall(r"`(\w+)`", row[0])}
+    assert made <= told
+    assert told - made <= {"checkpoints"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_settings_that_a_page_names_are_there(page: Path) -> None:
+    text = page.read_text()
+    commands = set(re.findall(r"(?:^|`)triage ([a-z]+)", text, re.M))
+    assert commands - set(cli.list_commands(None)) == set()  # type: ignore[arg-type]
+    named = set(re.findall(r"`(TRIAGE_[A-Z_]+[A-Z])", text))
+    assert {name.lower() for name in named} - set(Settings.model_fields) == set()
+
+
+def test_every_page_has_a_title_and_a_place_in_the_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text()
+    for page in PAGES:
+        assert page.read_text().startswith("# "), page
+    assert all((DOCS / name).exists() for name in re.findall(r"([\w-]+\.md)", menu))
