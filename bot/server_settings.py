@@ -67,22 +67,27 @@ def _operator(settings: Settings, faults: dict[str, str]) -> OperatorConfig:
         return OperatorConfig()
 
 
-def load_with_app() -> Settings:
+def load_with_app(repository: str | None = None) -> Settings:
     """The settings, with the App that ``/setup`` or ``triage app create`` kept where the environment names none.
 
     The environment wins, setting by setting; where it names another App, nothing of the kept one is taken.
+
+    Args:
+        repository: what is looked at, whose ``.env`` is not the operator's.
 
     Raises:
         SettingsError: settings are malformed.
         UserError: what was kept cannot be read.
     """
-    said = load_settings()
+    said = load_settings(repository)
     kept = read_kept(said.triage_data_dir)
     if said.github_app_id is not None and str(said.github_app_id) != kept.get("github_app_id"):
         return said
     if said.github_private_key_path is not None:
         kept.pop("github_private_key", None)
-    return load_settings(**{name: value for name, value in kept.items() if name not in said.model_fields_set})
+    return load_settings(
+        repository, **{name: value for name, value in kept.items() if name not in said.model_fields_set}
+    )
 
 
 def app_key(settings: Settings) -> str | None:

@@ -101,7 +101,8 @@ def _operator() -> Iterator[str]:
 _SETTINGS = """\
 # Settings
 
-This page is generated from the code. Settings are read from the environment and from a `.env` in the current folder.
+This page is generated from the code. Settings are read from the environment and from a `.env` in the current folder;
+what they leave unsaid about the App is taken from where [`/setup`](setup.md) kept it, `app.json` in `TRIAGE_DATA_DIR`.
 `triage doctor` checks each; what is missing or malformed is named all at once.
 
 | Variable | Default | What it means |

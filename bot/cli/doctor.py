@@ -46,7 +46,8 @@ def command(*, repo: str | None) -> None:
 
 
 def _checks(repository: str | None) -> Iterator[Check]:
-    from bot.settings import Settings, SettingsError, load_settings  # noqa: PLC0415  --help needs no pydantic
+    from bot.server_settings import load_with_app  # noqa: PLC0415  --help needs no pydantic
+    from bot.settings import Settings, SettingsError  # noqa: PLC0415
 
     version = sys.version_info
     yield Check(
@@ -55,7 +56,7 @@ def _checks(repository: str | None) -> Iterator[Check]:
     yield _git()
     faults: Mapping[str, str] = {}
     try:
-        settings = load_settings(repository)
+        settings = load_with_app(repository)
     except SettingsError as error:
         faults, settings = error.faults, error.sound
     if repository is not None and ignored_settings(repository):

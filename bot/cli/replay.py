@@ -41,9 +41,9 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
     from bot.events import MalformedError, read_delivery  # noqa: PLC0415
     from bot.handlers import Handlers  # noqa: PLC0415
     from bot.handlers.people import Policy  # noqa: PLC0415
-    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.server_settings import load_with_app  # noqa: PLC0415
 
-    settings = load_settings()
+    settings = load_with_app()
     handlers = Handlers(Policy(app_id=settings.github_app_id or 0, bots=settings.bots))
     headers = {"x-github-event": event, "x-github-delivery": f"replay-{uuid.uuid4()}"}
     try:

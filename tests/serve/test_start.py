@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.registration.kept import keep
 from tests.cli.process import triage
 from tests.deliveries import SECRET
 from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
-from tests.serve.app import running, wait_for
+from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 
 NO_KEY = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
@@ -64,3 +65,22 @@ def test_damaged_checkpoints_cost_a_position_and_no_issue(github: GitHubServer, 
         number = app.open_issue(repo, TITLE, BODY)
         wait_for(lambda: len(github.world.reports(repo, number)) == 1, 15.0, lambda: app.log[-5:])
         assert any(line.get("action") == "checkpoints_lost" for line in app.log)
+
+
+def test_a_server_without_an_app_stops_as_any_other_and_starts_with_what_was_kept(
+    github: GitHubServer, repo: Repo, tmp_path: Path
+) -> None:
+    unsaid = dict.fromkeys(("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET"), "")
+    app = App(github, tmp_path / "data", unsaid)
+    app.start(ready=False)
+    assert app.setup_address().startswith(app.url)
+    assert app.stop() == 0
+    app_id, key = str(APP_ID), private_key()
+    kept = {"github_app_id": app_id, "github_private_key": key, "github_webhook_secret": SECRET}
+    keep(tmp_path / "data", kept)
+    try:
+        app.start()
+        number = app.open_issue(repo, TITLE, BODY)
+        wait_for(lambda: len(github.world.reports(repo, number)) == 1, 60.0, lambda: app.log[-5:])
+    finally:
+        app.kill()
