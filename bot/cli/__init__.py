@@ -22,6 +22,7 @@ Exit codes:
 _COMMANDS = {
     "run": "Triage one issue and print the report.",
     "locate": "Rank the files and functions an issue is about.",
+    "ask": "Answer questions about a repository.",
     "index": "Parse a commit ahead of time.",
     "backtest": "Say how good triage is on past fixes.",
     "classify": "Say what kind of issue each line of a file is.",

@@ -1,0 +1,166 @@
+"""Answer a question about one commit of a repository: by the engine, by the operator's tools, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from bot.ask.route import Question, understand
+from bot.sources import Sources
+from nodes.evidence import Evidence
+from nodes.search.engine import Engine
+from nodes.search.history.spots import spots_of
+from nodes.search.history.types import History, SuspectCommit
+from nodes.search.types import Location, Passage, Query, Ranking
+
+PLACES = 5
+_NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Lines of a file, verbatim."""
+
+    path: str
+    start_line: int
+    """1-based."""
+    end_line: int
+    """1-based, inclusive."""
+    quote: str
+    symbol: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is known."""
+
+    route: str
+    """Who answered: where, owner, changes, trace, general, sources, model or fallback."""
+    text: str
+    places: tuple[Place, ...] = ()
+    people: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    results: tuple[Evidence, ...] = ()
+    """Of tools and web searches."""
+    judged_by: str = "rules"
+    notes: tuple[str, ...] = field(default=())
+    """What did not answer, and why."""
+
+
+class Answerer:
+    """Answers one question after the other; none is remembered for the next."""
+
+    def __init__(self, engine: Engine, sha: str, sources: Sources) -> None:
+        self._engine = engine
+        self._sha = sha
+        self._sources = sources
+        self._routes: dict[str, Callable[[Question], Reply]] = {
+            "where": self._where,
+            "owner": self._owner,
+            "changes": self._changes,
+            "trace": self._trace,
+            "general": self._general,
+        }
+
+    async def answer(self, text: str) -> Reply:
+        """Answer; a harmful request gets a fixed sentence and reaches nothing."""
+        outside = await self._sources.answer(text)
+        if outside.route == "fallback":
+            return Reply("fallback", outside.said)
+        if outside.found:
+            said = f"{', '.join(outside.sources)} answered; what follows are their words, not checked here."
+            return Reply("sources", said, results=outside.found, notes=_notes(outside.said))
+        question = understand(text)
+        reply = self._routes[question.kind](question)
+        if not outside.said:
+            return reply
+        return Reply(reply.route, reply.text, reply.places, reply.people, reply.changes, notes=_notes(outside.said))
+
+    def _where(self, question: Question) -> Reply:
+        lookups = self._engine.lookups(self._sha)
+        look, words = (lookups.references, "used") if question.uses else (lookups.definitions, "defined")
+        for name in question.names:
+            found = look(name)
+            if found.passages:
+                text = f"`{name}` is {words} in {_counted(found.total, 'place')}."
+                return Reply("where", text, tuple(map(_of_passage, found.passages[:PLACES])))
+        return self._general(question)
+
+    def _general(self, question: Question) -> Reply:
+        found = self._found(question)
+        if not found.locations:
+            return Reply("general", _NOTHING)
+        best = found.locations[0]
+        return Reply("general", f"Most likely in `{best.path}`.", _places(found))
+
+    def _owner(self, question: Question) -> Reply:
+        history, found = self._past(question)
+        if not found.locations:
+            return Reply("owner", _NOTHING)
+        people = tuple(f"{one.name}: {'; '.join(reason.text for reason in one.reasons[:2])}" for one in history.owners)
+        if not people:
+            return Reply(
+                "owner", "Nobody can be named: no CODEOWNERS line and no history of these lines.", _places(found)
+            )
+        return Reply("owner", f"{history.owners[0].name} knows this best.", _places(found)[:2], people[:PLACES])
+
+    def _changes(self, question: Question) -> Reply:
+        history, found = self._past(question)
+        if not found.locations:
+            return Reply("changes", _NOTHING)
+        known = history.suspicion.changes or history.suspicion.recent
+        if not known:
+            return Reply("changes", f"No change is known: {history.suspicion.said or 'nothing was found'}.")
+        text = "Suspect changes, not bisected." if history.suspicion.changes else "The latest changes of these lines."
+        return Reply("changes", text, _places(found)[:2], changes=tuple(map(_change, known[:PLACES])))
+
+    def _trace(self, question: Question) -> Reply:
+        found = self._found(question)
+        if not found.locations:
+            return Reply("trace", "None of the trace's frames is in this commit.")
+        best = found.locations[0]
+        where = f"`{best.symbol}` in `{best.path}`" if best.symbol else f"`{best.path}`"
+        return Reply("trace", f"The trace leads to {where}, line {best.quote_start}.", _places(found))
+
+    def _found(self, question: Question) -> Ranking:
+        """What shares something with the question; where nothing does, the search would still rank by its habits."""
+        title, _, body = question.text.strip().partition("\n")
+        found = self._engine.find(Query(title, body, limit=PLACES), self._sha)
+        shared = [place for place in found.locations if _shares(place)]
+        return replace(found, locations=tuple(shared))
+
+    def _past(self, question: Question) -> tuple[History, Ranking]:
+        found = self._found(question)
+        query = Query(question.text)
+        return self._engine.history(query, spots_of(found.locations), self._sha), found
+
+
+def _shares(place: Location) -> bool:
+    return any(reason.kind != "prior" and reason.contribution > 0 for reason in place.reasons)
+
+
+def _places(found: Ranking) -> tuple[Place, ...]:
+    return tuple(map(_of_location, found.locations[:PLACES]))
+
+
+def _of_location(one: Location) -> Place:
+    why = "; ".join(reason.text for reason in one.reasons[:2])
+    return Place(one.path, one.quote_start, one.quote_end, one.quote, one.symbol, why)
+
+
+def _of_passage(one: Passage) -> Place:
+    return Place(one.path, one.start_line, one.end_line, one.quote, one.symbol)
+
+
+def _change(one: SuspectCommit) -> str:
+    why = "; ".join(reason.text for reason in one.reasons[:1])
+    return f"{one.commit.sha[:10]} {one.commit.subject} ({one.commit.author}{f'; {why}' if why else ''})"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"
+
+
+def _notes(said: str) -> tuple[str, ...]:
+    return (said,) if said else ()

@@ -1,0 +1,143 @@
+"""``triage ask``: questions about a repository, one or a session of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bot.cli.changes import printable
+from bot.cli.progress import Progress
+from bot.cli.repository import Storage, open_engine
+from bot.dotenv import ignored_settings
+
+if TYPE_CHECKING:
+    from bot.ask.answer import Answerer, Place, Reply
+
+_HELP = "Ask where something is, who owns it, what changed, or paste a stack trace. An empty line sends it; exit ends."
+_LEAVE = frozenset({"exit", "quit", ":q"})
+
+
+@click.command("ask")
+@click.argument("question", required=False)
+@click.option("--repo", default=".", show_default=True, help="A git repository, bare or not; it is only read.")
+@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON: route, text, places, people, changes, results, notes."
+)
+def command(*, question: str | None, repo: str, rev: str, as_json: bool) -> None:
+    """Answer questions about a repository; without a QUESTION, one after the other until Ctrl-D.
+
+    The wording chooses who answers: "where is …" and "who uses …" look names up, "who owns …" reads CODEOWNERS and the
+    history, "what changed in …" the commits, a stack trace is followed into the code, and whatever names a keyword of a
+    tool in TRIAGE_CONFIG is asked there. Anything else is searched for. What is printed was read at the commit, no
+    model is asked, nothing is remembered from question to question, and an order gets a fixed sentence.
+
+    \b
+    triage ask --repo ~/src/app "who owns the importer?"
+    triage ask --repo ~/src/app "where is parse_date used?" --json
+    """
+    answerer = _answerer(repo, rev)
+    if question is not None:
+        _print(asyncio.run(answerer.answer(question)), as_json=as_json)
+        return
+    if sys.stdin.isatty():
+        click.echo(_HELP, err=True)
+    for asked in _asked():
+        _print(asyncio.run(answerer.answer(asked)), as_json=as_json)
+
+
+def _answerer(repo: str, rev: str) -> Answerer:
+    from bot.ask.answer import Answerer  # noqa: PLC0415  --help needs no engine
+    from bot.operator_config import load_operator_config  # noqa: PLC0415
+    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.sources import Sources  # noqa: PLC0415
+
+    settings = load_settings(repo)
+    if ignored_settings(repo):
+        click.echo("the .env here belongs to the repository that is read, so it is left unread", err=True)
+    sources = Sources(load_operator_config(settings.triage_config, repo))
+    progress = Progress()
+    storage = Storage(settings.triage_data_dir, settings.triage_cache_mb)
+    engine, sha = open_engine(repo, rev, storage, progress.phase)
+    engine.warm(sha)
+    progress.clear()
+    return Answerer(engine, sha, sources)
+
+
+def _asked() -> Iterator[str]:
+    """Questions from standard input: a line each, or until an empty line where one begins with a trace."""
+    waiting: list[str] = []
+    for line in sys.stdin:
+        said = line.rstrip("\n")
+        if not waiting and said.strip().lower() in _LEAVE:
+            return
+        if said.strip() and (waiting or _begins_a_trace(said)):
+            waiting.append(said)
+            continue
+        if waiting or said.strip():
+            yield "\n".join([*waiting, said]).strip()
+        waiting = []
+    if waiting:
+        yield "\n".join(waiting)
+
+
+def _begins_a_trace(line: str) -> bool:
+    return line.lstrip().startswith(("Traceback", "Exception in", "panic:", "thread '", "Error:", "Caused by"))
+
+
+def _print(reply: Reply, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(_document(reply)))
+        return
+    click.echo(_text(reply), color=False if os.environ.get("NO_COLOR") else None)
+
+
+def _document(reply: Reply) -> dict[str, Any]:
+    return {
+        "route": reply.route,
+        "text": reply.text,
+        "places": [
+            {
+                "path": p.path,
+                "start_line": p.start_line,
+                "end_line": p.end_line,
+                "symbol": p.symbol,
+                "quote": p.quote,
+                "why": p.why,
+            }
+            for p in reply.places
+        ],
+        "people": list(reply.people),
+        "changes": list(reply.changes),
+        "results": [{"url": one.locator.url, "quote": one.quote} for one in reply.results],
+        "judged_by": reply.judged_by,
+        "notes": list(reply.notes),
+    }
+
+
+def _text(reply: Reply) -> str:
+    lines = [click.style(printable(reply.text), bold=True)]
+    lines += [f"  {printable(one)}" for one in (*reply.people, *reply.changes)]
+    for place in reply.places:
+        lines += ["", *_placed(place)]
+    for result in reply.results:
+        lines += ["", f"  {printable(result.locator.url or '')}", *_indented(result.quote)]
+    lines += [f"  ({printable(note)})" for note in reply.notes]
+    return "\n".join([*lines, ""])
+
+
+def _placed(place: Place) -> list[str]:
+    symbol = f"  {place.symbol}" if place.symbol else ""
+    head = f"{place.path}:{place.start_line}-{place.end_line}{symbol}"
+    quote = [f"  {number:>5} | {line}" for number, line in enumerate(place.quote.split("\n"), place.start_line)]
+    return [printable(line) for line in (head, *([f"    {place.why}"] if place.why else []), *quote)]
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {printable(line)}" for line in text.split("\n")[:8]]
