@@ -45,13 +45,14 @@ class Writes(Protocol):
             RateLimitedError: it wants to hear nothing from this installation now.
         """
 
-    async def answered(self, installation: str) -> None:
+    async def answered(self, installation: str, *, write: bool) -> None:
         """GitHub answered a call."""
 
-    async def limited(self, installation: str, after: float | None, *, whole: bool) -> None:
+    async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool) -> None:
         """GitHub answered with a limit.
 
-        All calls are meant if it says so (``whole``), or if it is the second time in a row.
+        Of a write: nobody writes for a while, and reading goes on. All calls are meant if it says so (``whole``), or if
+        it is the second read in a row.
         """
 
 
@@ -62,4 +63,4 @@ def installation_key(host: str, number: int) -> str:
 
 def quiet_for(after: float | None, in_a_row: int) -> float:
     """Seconds to be quiet after so many limits in a row: what GitHub named, else a minute, doubled each time."""
-    return min(UNNAMED_WAIT * 2.0 ** min(max(in_a_row - 2, 0), 10), LONGEST_WAIT) if after is None else after
+    return min(UNNAMED_WAIT * 2.0 ** min(in_a_row - 1, 10), LONGEST_WAIT) if after is None else after

@@ -44,9 +44,9 @@ class Channel:
         try:
             answer = await self._authorized(method, path, repositories, permissions, **given)
         except RateLimitedError as error:
-            await self._writes.limited(self._installation, error.after, whole=error.whole)
+            await self._writes.limited(self._installation, error.after, whole=error.whole, write=method != "GET")
             raise
-        await self._writes.answered(self._installation)
+        await self._writes.answered(self._installation, write=method != "GET")
         return answer
 
     async def take(self, share: Share = WHOLE) -> None:

@@ -48,6 +48,8 @@ class StoredWrites:
         self._database = database
         self._clock = clock or database.clock
         self._seen: dict[str, _Quiet] = {}
+        self._refused: set[str] = set()
+        """Installations of which a write was refused, and none has been answered since."""
 
     async def take(self, installation: str, share: Share = WHOLE) -> None:
         """Count one write.
@@ -56,9 +58,11 @@ class StoredWrites:
             RateLimitedError: there is no room for writes of this kind; ``after`` says until when.
         """
         now = self._clock()
-        wait = await self._database.do(lambda db: _take(db, installation, share, now))
-        if wait > 0:
-            raise RateLimitedError("our own share of writes to GitHub is used up", after=wait, limit="github.writes")
+        taken = await self._database.do(lambda db: _take(db, installation, share, now))
+        if taken.in_a_row:
+            self._refused.add(installation)
+        if taken.wait > 0:
+            raise RateLimitedError(taken.why, after=taken.wait, limit=taken.limit)
 
     async def check_quiet(self, installation: str) -> None:
         """Return if GitHub may be asked.
@@ -77,41 +81,72 @@ class StoredWrites:
             wait = await self._database.do(lambda db: _promised(db, installation, until, now, _APART))
             raise RateLimitedError("waiting as GitHub asked", after=wait, limit="github.quiet")
 
-    async def answered(self, installation: str) -> None:
+    async def answered(self, installation: str, *, write: bool) -> None:
         """GitHub answered a call: the next limit is the first in a row."""
         known = self._seen.get(installation)
-        if known is not None and known.in_a_row:
+        keys = [installation] if known is not None and known.in_a_row else []
+        keys += [_writing(installation)] if write and installation in self._refused else []
+        if keys:
             statement = "UPDATE quiet SET in_a_row = 0 WHERE installation = ?"
-            await self._database.do(lambda db: db.execute(statement, (installation,)).rowcount)
+            await self._database.do(lambda db: db.executemany(statement, [(key,) for key in keys]).rowcount)
             self._seen.pop(installation, None)
+            self._refused.discard(installation)
 
-    async def limited(self, installation: str, after: float | None, *, whole: bool) -> None:
+    async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool) -> None:
         """GitHub answered with a limit.
 
-        All calls are meant if it says so (``whole``), or if it is the second time in a row.
+        Of a write: nobody writes for a while, and reading goes on. All calls are meant if it says so (``whole``), or if
+        it is the second read in a row.
         """
         now = self._clock()
-        await self._database.do(lambda db: _limited(db, installation, after, now, whole=whole))
+        key, allowed = (_writing(installation), 0) if write and not whole else (installation, 0 if whole else 1)
+        await self._database.do(lambda db: _limited(db, key, after, now, allowed))
         self._seen.pop(installation, None)
 
     async def _look(self, installation: str, now: float) -> _Quiet:
-        row = await self._database.read(lambda db: db.execute(_QUIET, (installation,)).fetchone())
-        until, in_a_row = row or (0.0, 0)
-        # A clock that was set back must not make an hour's wait a day's.
-        known = _Quiet(now, until if until < now + _LONGEST else 0.0, in_a_row)
+        until, in_a_row = await self._database.read(lambda db: _known_quiet(db, installation, now))
+        known = _Quiet(now, until, in_a_row)
         self._seen[installation] = known
         return known
 
 
-def _take(db: Connection, installation: str, share: Share, now: float) -> float:
-    """Seconds until there may be room; 0 where the write was counted."""
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What became of a write that somebody wants to make."""
+
+    wait: float = 0.0
+    """Seconds; 0 where it was counted."""
+    in_a_row: int = 0
+    """Writes that GitHub refused before this one."""
+    why: str = ""
+    limit: str = ""
+
+
+def _take(db: Connection, installation: str, share: Share, now: float) -> _Taken:
+    until, in_a_row = _known_quiet(db, _writing(installation), now)
+    if until > now:
+        wait = _promised(db, installation, until, now, _APART) if share.comes_back else until - now
+        return _Taken(wait, in_a_row, "writing nothing for a while, as GitHub asked", "github.quiet")
     gone = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
     db.execute(gone, (installation, now - 3_600.0, now + _AHEAD))
     free, apart = max((_free_at(db, installation, now, *window), window[0] / window[1]) for window in share.windows)
-    if free <= now:
-        db.execute("INSERT INTO writes (installation, at) VALUES (?, ?)", (installation, now))
-        return 0.0
-    return _promised(db, installation, free, now, apart) if share.comes_back else free - now
+    if free > now:
+        wait = _promised(db, installation, free, now, apart) if share.comes_back else free - now
+        return _Taken(wait, in_a_row, "our own share of writes to GitHub is used up", "github.writes")
+    db.execute("INSERT INTO writes (installation, at) VALUES (?, ?)", (installation, now))
+    return _Taken(in_a_row=in_a_row)
+
+
+def _writing(installation: str) -> str:
+    """Under which name it stands for how long nobody writes."""
+    return f"{installation} writes"
+
+
+def _known_quiet(db: Connection, key: str, now: float) -> tuple[float, int]:
+    """Until when to be quiet, and after how many limits in a row."""
+    until, in_a_row = db.execute(_QUIET, (key,)).fetchone() or (0.0, 0)
+    # A clock that was set back must not make an hour's wait a day's.
+    return (until if until < now + _LONGEST else 0.0), in_a_row
 
 
 def _free_at(db: Connection, installation: str, now: float, seconds: float, most: int) -> float:
@@ -132,8 +167,9 @@ def _promised(db: Connection, installation: str, free: float, now: float, apart:
     return float(db.execute(_PROMISE, given).fetchone()[0]) - now
 
 
-def _limited(db: Connection, installation: str, after: float | None, now: float, *, whole: bool) -> None:
-    (in_a_row,) = db.execute(_LIMITED, {"installation": installation, "now": now}).fetchone()
-    if whole or in_a_row > 1:
-        until = now + quiet_for(after, in_a_row)
-        db.execute(_UNTIL, (until, until, installation))
+def _limited(db: Connection, key: str, after: float | None, now: float, allowed: int) -> None:
+    """Be quiet after more than so many limits in a row."""
+    (in_a_row,) = db.execute(_LIMITED, {"installation": key, "now": now}).fetchone()
+    if in_a_row > allowed:
+        until = now + quiet_for(after, in_a_row - allowed)
+        db.execute(_UNTIL, (until, until, key))

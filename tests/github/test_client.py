@@ -142,15 +142,25 @@ async def test_a_limit_may_name_the_time_when_it_ends(server, repo, client, limi
     assert raised.value.after == pytest.approx(90, abs=30)
 
 
-async def test_after_two_limits_in_a_row_nothing_is_sent(server, repo, client) -> None:
+async def test_after_a_limit_on_a_write_nothing_is_written_and_reading_goes_on(server, repo, client) -> None:
     server.world.open_issue(repo)
-    server.fail("POST", "/comments", *[Fault(status=429, headers={"Retry-After": "40"})] * 2)
+    server.fail("POST", "/comments", Fault(status=429, headers={"Retry-After": "40"}))
     for _ in range(2):
         with pytest.raises(RateLimitedError):
             await client.create_comment(1, "hello")
+    assert len(server.asked("POST", "/comments")) == 1
+    assert await client.issue(1) is not None
+
+
+async def test_after_two_limits_in_a_row_nothing_is_sent(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    server.fail("GET", "/issues", *[Fault(status=429, headers={"Retry-After": "40"})] * 2)
+    for _ in range(2):
+        with pytest.raises(RateLimitedError):
+            await client.issue(1)
     before = len(server.calls)
     with pytest.raises(RateLimitedError):
-        await client.issue(1)
+        await client.create_comment(1, "hello")
     assert len(server.calls) == before
 
 

@@ -80,9 +80,9 @@ async def test_what_matters_less_leaves_room_and_holds_up_nobody(processes) -> N
 
 async def test_the_second_limit_in_a_row_silences_every_process(processes, clock) -> None:
     one, other = processes
-    await one.limited(OURS, 40.0, whole=False)
+    await one.limited(OURS, 40.0, whole=False, write=False)
     await other.check_quiet(OURS)
-    await other.limited(OURS, 40.0, whole=False)
+    await other.limited(OURS, 40.0, whole=False, write=False)
     clock.now += SEEN_FOR
     for writes in processes:
         with pytest.raises(RateLimitedError) as raised:
@@ -94,28 +94,45 @@ async def test_the_second_limit_in_a_row_silences_every_process(processes, clock
 
 
 async def test_a_limit_on_everything_silences_at_once(processes, clock) -> None:
-    await processes[0].limited(OURS, 1_800.0, whole=True)
+    await processes[0].limited(OURS, 1_800.0, whole=True, write=False)
     with pytest.raises(RateLimitedError) as raised:
         await processes[1].check_quiet(OURS)
     assert raised.value.after == pytest.approx(1_800, abs=0.01)
 
 
+async def test_a_refused_write_keeps_everybody_from_writing_and_nobody_from_reading(processes, clock) -> None:
+    one, other = processes
+    waits: list[float] = []
+    for _ in range(3):
+        for _ in range(2):  # the second was under way
+            await one.limited(OURS, None, whole=False, write=True)
+        await one.check_quiet(OURS)
+        await one.answered(OURS, write=False)
+        waits.append(await refused(other))
+        clock.now += waits[-1]
+    assert waits == pytest.approx([60, 120, 240], abs=1)
+    assert await refused(other) == 0.0
+    await other.answered(OURS, write=True)
+    await one.limited(OURS, None, whole=False, write=True)
+    assert await refused(other) == pytest.approx(60, abs=1)
+
+
 async def test_an_answer_in_between_ends_the_row(processes, clock) -> None:
     one, other = processes
-    await one.limited(OURS, None, whole=False)
+    await one.limited(OURS, None, whole=False, write=False)
     await other.check_quiet(OURS)
-    await other.answered(OURS)
-    await one.limited(OURS, None, whole=False)
+    await other.answered(OURS, write=False)
+    await one.limited(OURS, None, whole=False, write=False)
     clock.now += SEEN_FOR
     await other.check_quiet(OURS)
 
 
 async def test_without_a_named_time_the_quiet_doubles_up_to_a_bound(processes, clock) -> None:
     quiet: list[float] = []
-    await processes[0].limited(OURS, None, whole=False)
+    await processes[0].limited(OURS, None, whole=False, write=False)
     for _ in range(7):
         for _ in range(3):  # calls that are under way say nothing new
-            await processes[0].limited(OURS, None, whole=False)
+            await processes[0].limited(OURS, None, whole=False, write=False)
         with pytest.raises(RateLimitedError) as raised:
             await processes[1].check_quiet(OURS)
         quiet.append(raised.value.after or 0)
@@ -126,7 +143,7 @@ async def test_without_a_named_time_the_quiet_doubles_up_to_a_bound(processes, c
 async def test_a_clock_that_is_set_back_locks_nobody_out(processes, clock) -> None:
     for _ in range(PER_MINUTE):
         await processes[0].take(OURS)
-    await processes[0].limited(OURS, 60.0, whole=True)
+    await processes[0].limited(OURS, 60.0, whole=True, write=False)
     clock.now -= 86_400
     await processes[0].take(OURS)
     await processes[0].check_quiet(OURS)
