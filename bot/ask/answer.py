@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,8 @@ from nodes.search.history.types import History, SuspectCommit
 from nodes.search.types import Location, Passage, Query, Ranking
 
 PLACES = 5
+_OF_A_FILE = 0.5
+"""What a file gets at least that shares something; the rest is what files of its kind get anyway."""
 _NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
 
 
@@ -137,7 +140,8 @@ class Answerer:
 
 
 def _shares(place: Location) -> bool:
-    return any(reason.kind != "prior" and reason.contribution > 0 for reason in place.reasons)
+    least = {"prior": math.inf, "file": _OF_A_FILE}
+    return any(reason.contribution > least.get(reason.kind, 0.0) for reason in place.reasons)
 
 
 def _places(found: Ranking) -> tuple[Place, ...]:

@@ -11,7 +11,7 @@ import pytest
 
 from bot.ask.route import understand
 from tests.cli.process import triage
-from tests.repositories import git, make_repository
+from tests.repositories import make_repository
 
 PARSER = """\
 def parse_order(text):
@@ -40,8 +40,8 @@ SERVER = Path(__file__).parents[1] / "sources" / "mcp_server.py"
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ask")
     make_repository(folder / "app", FILES)
-    (folder / "app" / "orders" / "parser.py").write_text(PARSER.replace("return text", "return text.split()"))
-    git(folder / "app", "commit", "--quiet", "--all", "--message", "Split orders into lines")
+    later = {**FILES, "orders/parser.py": PARSER.replace("return text", "return text.split()")}
+    make_repository(folder / "app", later, message="Split orders into lines")
     return folder
 
 
