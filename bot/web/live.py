@@ -8,6 +8,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
+import anyio
+
 from bot.store.database import StoreError
 from bot.store.pages.runs import RunRow, Runs
 
@@ -20,7 +22,7 @@ _ROOM = 100
 _RENDERED = 128
 
 Changes = asyncio.Queue[RunRow | None]
-"""Runs as they are now; None when the watcher fell behind."""
+"""Runs as they are now; None when the watcher fell behind, or is to go."""
 
 logger = logging.getLogger(__name__)
 
@@ -42,8 +44,11 @@ class Live:
         self._rendered: OrderedDict[tuple[object, ...], asyncio.Task[str]] = OrderedDict()
 
     @contextmanager
-    def watching(self) -> Iterator[Changes]:
+    def watching(self, over: anyio.Event | None = None) -> Iterator[Changes]:
         """Be told of every change from the next look on (``looked``).
+
+        Args:
+            over: when it is set, watching is over too.
 
         Raises:
             TooManyWatchersError: enough watch already.
@@ -55,9 +60,12 @@ class Live:
         if self._looking is None:
             self._looked.clear()
             self._looking = asyncio.create_task(self._look())
+        ends = asyncio.create_task(_end(over, changes)) if over is not None else None
         try:
             yield changes
         finally:
+            if ends is not None:
+                ends.cancel()
             self._watchers.discard(changes)
             if not self._watchers and self._looking is not None:
                 self._looking.cancel()
@@ -97,6 +105,13 @@ class Live:
 
 async def _awaited(render: Callable[[], Awaitable[str]]) -> str:
     return await render()
+
+
+async def _end(over: anyio.Event, watcher: Changes) -> None:
+    await over.wait()
+    while not watcher.empty():
+        watcher.get_nowait()
+    watcher.put_nowait(None)
 
 
 def _put(watcher: Changes, row: RunRow | None) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
+import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -22,6 +23,8 @@ RECHECK = 20.0
 """Seconds between two looks whether whoever watches may still see it."""
 HEARTBEAT = 15
 """Seconds: proxies end what is silent for longer."""
+_GRACE = 0.4
+"""Seconds for a stream to end itself when the server does; uvicorn waits one, and half of that goes by unnoticed."""
 _RETRY = 2_000
 """Milliseconds after which a browser comes again."""
 
@@ -46,8 +49,14 @@ def stream(request: Request, watch: Watch) -> EventSourceResponse:
     Raises:
         HTTPException: 400, what was seen last makes no sense.
     """
-    events = _events(request, watch, _seen(request))
-    return EventSourceResponse(events, ping=HEARTBEAT, headers={"Cache-Control": "no-store"})
+    over = anyio.Event()
+    return EventSourceResponse(
+        _events(request, watch, _seen(request), over),
+        ping=HEARTBEAT,
+        headers={"Cache-Control": "no-store"},
+        shutdown_event=over,
+        shutdown_grace_period=_GRACE,
+    )
 
 
 def event_id(row: RunRow) -> str:
@@ -55,10 +64,10 @@ def event_id(row: RunRow) -> str:
     return repr(row.changed_at)
 
 
-async def _events(request: Request, watch: Watch, seen: float) -> AsyncIterator[ServerSentEvent]:
+async def _events(request: Request, watch: Watch, seen: float, over: anyio.Event) -> AsyncIterator[ServerSentEvent]:
     site = site_of(request)
     try:
-        with site.live.watching() as changes:
+        with site.live.watching(over) as changes:
             yield ServerSentEvent(comment="watching", retry=_RETRY)
             await site.live.looked()
             async for row, viewer in _allowed(request, watch, changes, seen):

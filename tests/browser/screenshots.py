@@ -20,6 +20,7 @@ from bot.store.sqlite import SqliteStore
 from bot.web.setup import SetUp, setup_app
 from tests.browser.chromium import MISSING, found_chromium, opened_tab, started
 from tests.serving import NobodyWorks, serving
+from tests.web.busy import busy
 
 FOLDER = Path(__file__).parents[2] / "docs" / "screenshots"
 TOKEN = "an-operators-own-token"
@@ -77,7 +78,26 @@ async def after_it(folder: Path) -> AsyncIterator[list[Shot]]:
     await store.aclose()
 
 
-SCENES: list[Scene] = [first_start, after_it]
+@asynccontextmanager
+async def at_work(folder: Path) -> AsyncIterator[list[Shot]]:
+    """A server that was busy for some months."""
+    settings = Settings(triage_data_dir=folder, triage_admin_token=TOKEN)  # type: ignore[arg-type]
+    store = SqliteStore(folder / "store.db")
+    there = (await busy(store)).paths
+    async with serving(build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())) as url:
+        yield [
+            Shot("runs", url + there["runs"], height=900, operator=True),
+            Shot("runs-dark-phone", url + there["runs"], dark=True, phone=True, height=800, operator=True),
+            Shot("run", url + there["run"], height=1_900, operator=True),
+            Shot("run-dark", url + there["run"], dark=True, height=900, operator=True),
+            Shot("running", url + there["running"], height=760, operator=True),
+            Shot("repository", url + there["repository"], height=1_250, operator=True),
+            Shot("queue", url + there["queue"], height=760, operator=True),
+        ]
+    await store.aclose()
+
+
+SCENES: list[Scene] = [first_start, after_it, at_work]
 
 
 async def draw(browser: Browser, shot: Shot) -> None:
@@ -85,6 +105,8 @@ async def draw(browser: Browser, shot: Shot) -> None:
     shown = {"extra_http_headers": {"Authorization": f"Bearer {TOKEN}"}} if shot.operator else {}
     async with opened_tab(browser, dark=shot.dark, phone=shot.phone, height=shot.height, **shown) as tab:
         await tab.open(shot.address)
+        if await tab.page.locator("#live-line").count():
+            await tab.page.get_by_text("Updates as it happens").wait_for()
         FOLDER.mkdir(exist_ok=True)
         await tab.page.screenshot(path=FOLDER / f"{shot.name}.png", animations="disabled", caret="hide")
 

@@ -81,9 +81,9 @@ def evidence(count: int = 6) -> list[Evidence]:
 def visits(trace: Sequence[TraceEntry] = TRACE, began: float = 1_763_700_000.0) -> list[Visit]:
     """The steps as they were stored while the run went on."""
     found = []
-    for number, one in enumerate(trace):
+    for one in trace:
         lasted = one.duration_ms / 1000
-        found.append(Visit(id=f"{number:08x}", node=one.node, began=began, ended=began + lasted, trace=(one,)))
+        found.append(Visit(id=f"{next(_numbers):08x}", node=one.node, began=began, ended=began + lasted, trace=(one,)))
         began += lasted + 0.001
     return found
 

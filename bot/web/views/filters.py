@@ -32,13 +32,14 @@ class Asked:
     faults: tuple[str, ...] = ()
     """What of it could not be understood, and was left out."""
 
+    @property
+    def narrow(self) -> bool:
+        """Whether one of the rarer conditions is asked for."""
+        return any(name in self.fields for name in ("kind", "cause", "brain", "since", "until"))
+
     def address(self, **other: str) -> str:
         """The query of the same list, with something more."""
         return urlencode({**self.fields, **other})
-
-    def without(self, name: str) -> str:
-        """The query of the list without one of the conditions."""
-        return urlencode({key: value for key, value in self.fields.items() if key != name})
 
 
 def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> Asked:

@@ -256,7 +256,7 @@ def _question(asked: AskedQuestion) -> Question:
         text=line(asked.text),
         reason=line(asked.reason),
         state=asked.state,
-        asked_at=asked.asked_at,
+        asked_at=asked.asked_at.replace("T", " ")[:16],
         answer=line(asked.answer or ""),
         answered_by=line(asked.answered_by or ""),
         options=tuple(line(option) for option in asked.options),

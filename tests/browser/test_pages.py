@@ -1,0 +1,145 @@
+"""Runs, a run, repositories and the queue in a browser: readable by everybody, live, and by keyboard alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from bot.app import build_app
+from bot.server_settings import ServerSettings
+from bot.settings import Settings
+from bot.steps import dump
+from bot.store.sqlite import SqliteStore
+from bot.web import live
+from tests.browser.chromium import assert_accessible, assert_sound, opened_tab
+from tests.serving import NobodyWorks, serving
+from tests.web.busy import Busy, busy
+from tests.web.stored import PARSER, TRACE, Ran, ran, visits
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+TOKEN = "an-operators-own-token"
+OPERATOR: dict[str, Any] = {"extra_http_headers": {"Authorization": f"Bearer {TOKEN}"}}
+_ALL_KINDS = ("runs", "run", "running", "repository", "queue")
+"""Pages that have, between them, everything that a page may hold."""
+expect.set_options(timeout=60_000)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A busy server."""
+
+    url: str
+    store: SqliteStore
+    busy: Busy
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    folder = tmp_path_factory.mktemp("busy")
+    settings = Settings(triage_admin_token=TOKEN, triage_data_dir=folder)  # type: ignore[arg-type]
+    store = SqliteStore(folder / "store.db")
+    there = await busy(store)
+    usual, live.Live.__init__.__defaults__ = live.Live.__init__.__defaults__, (0.1,)  # type: ignore[attr-defined]
+    app = build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())
+    live.Live.__init__.__defaults__ = usual  # type: ignore[attr-defined]
+    async with serving(app) as url:
+        yield Served(url, store, there)
+    await store.aclose()
+
+
+@pytest.mark.parametrize(("dark", "phone"), [(False, False), (True, False), (False, True)])
+async def test_every_page_can_be_read_by_everybody(
+    browser: Browser, served: Served, *, dark: bool, phone: bool
+) -> None:
+    async with opened_tab(browser, dark=dark, phone=phone, **OPERATOR) as tab:
+        for name, path in served.busy.paths.items():
+            if (dark or phone) and name not in _ALL_KINDS:
+                continue
+            await assert_sound(tab, served.url + path)
+            if name == "nothing here":
+                tab.excuse("404")
+
+
+async def test_a_list_is_filtered_by_keyboard_and_leads_to_a_run(browser: Browser, served: Served) -> None:
+    async with opened_tab(browser, **OPERATOR) as tab:
+        page = tab.page
+        await tab.open(f"{served.url}/runs")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await page.keyboard.press("Tab")
+        assert await page.evaluate("document.activeElement.name") == "q"
+        await page.keyboard.type("open quote")
+        await page.keyboard.press("Enter")
+        await page.wait_for_url("**/runs?q=open+quote**")
+        await expect(page.locator("tbody tr")).to_have_count(1)
+        await page.get_by_text("More conditions").press("Enter")
+        await page.get_by_label("Kind").select_option("feature")
+        await page.get_by_role("button", name="Filter").press("Enter")
+        await page.get_by_role("heading", name="No run fits").wait_for()
+        await page.get_by_role("link", name="Clear").press("Enter")
+        await page.wait_for_url("**/runs")
+        await expect(page.locator("tbody tr")).to_have_count(25)
+        await page.get_by_role("link", name="Older").press("Enter")
+        await expect(page.get_by_role("link", name="Newer")).to_be_visible()
+        await page.get_by_role("link", name="Newer").press("Enter")
+        await page.get_by_role("link", name="scan hangs on an open quote").press("Enter")
+        await page.get_by_role("heading", name="scan hangs on an open quote").wait_for()
+        await page.get_by_role("img", name="The path through the graph").wait_for()
+        await page.get_by_role("link", name="All 8").press("Enter")
+        await expect(page.get_by_role("heading", level=3)).to_have_count(8)
+
+
+async def test_a_run_and_its_row_follow_what_happens_and_keep_the_focus(browser: Browser, served: Served) -> None:
+    ref = await ran(served.store, Ran(title="Followed", number=900, status="running", trace=TRACE[:2]))
+    mine = served.store.for_issue(ref)
+    async with opened_tab(browser, **OPERATOR) as tab, opened_tab(browser, **OPERATOR) as other:
+        await tab.open(f"{served.url}/runs/octo/parser/900/1")
+        await other.open(f"{served.url}/runs")
+        steps = tab.page.locator(".steps > li")
+        await expect(steps).to_have_count(2)
+        for watching in (tab, other):
+            await watching.page.get_by_text("Updates as it happens").wait_for()
+        row = other.page.get_by_role("link", name="Followed")
+        await row.focus()
+        await mine.events(1).add(*map(dump, visits(TRACE[2:4])))
+        await expect(steps).to_have_count(4)
+        await expect(tab.page.locator("#said")).to_have_text("The run is running, after 4 steps")
+        await assert_accessible(tab)
+        await ran(served.store, Ran(title="Opened meanwhile", number=901, status="running", trace=()))
+        await expect(other.page.locator("tbody tr").first).to_contain_text("Opened meanwhile")
+        await mine.runs.give_up(1)
+        await expect(other.page.locator(f"[id='run-{PARSER.key}#900:1']")).to_contain_text("failed")
+        await expect(row).to_be_focused()
+        await tab.page.get_by_text(
+            "A later run took its place"
+        ).wait_for()  # it loads itself again when the run is over
+
+
+async def test_a_dead_job_is_replayed(browser: Browser, served: Served) -> None:
+    async with opened_tab(browser, **OPERATOR) as tab:
+        await tab.open(f"{served.url}/queue")
+        replay = tab.page.get_by_role("button", name="Replay job")
+        await expect(replay).to_have_count(1)
+        await tab.page.context.set_extra_http_headers({})  # a form that a person sends has the cookie alone
+        await tab.open(f"{served.url}/login?next=/queue")
+        await tab.page.get_by_label("Operator's token").fill(TOKEN)
+        await tab.page.keyboard.press("Enter")
+        await tab.page.wait_for_url("**/queue")
+        await replay.press("Enter")
+        await expect(tab.page.get_by_role("status")).to_contain_text("begins again, with all its attempts")
+        await expect(replay).to_have_count(0)
+        await assert_accessible(tab)
+
+
+async def test_without_scripts_the_pages_say_all_they_know(browser: Browser, served: Served) -> None:
+    async with opened_tab(browser, java_script_enabled=False, **OPERATOR) as tab:
+        await tab.open(served.url + served.busy.paths["running"])
+        await expect(tab.page.locator(".steps > li")).to_have_count(5)
+        await tab.page.get_by_role("link", name="Load it again").click()
+        await expect(tab.page.get_by_role("heading", level=1)).to_contain_text("drops the last line")

@@ -1,0 +1,46 @@
+"""Pages of a server that works: they follow a run as it happens, and let the server end."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import httpx
+
+from tests.github_server import GitHubServer
+from tests.github_world import Repo
+from tests.serve.app import running, wait_for
+from tests.serve.conftest import BODY, TITLE
+
+TOKEN = "an-operators-own-token"
+
+
+def test_an_issue_is_followed_to_its_report_and_a_watcher_keeps_nobody_from_stopping(
+    github: GitHubServer, repo: Repo, tmp_path: Path
+) -> None:
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    with (
+        running(github, tmp_path / "data", TRIAGE_ADMIN_TOKEN=TOKEN) as app,
+        httpx.Client(base_url=app.url, headers=bearer, timeout=60) as http,
+        http.stream("GET", "/runs/live") as stream,
+    ):
+        lines = stream.iter_lines()
+        assert next(line for line in lines if line.startswith(":")) == ": watching"
+        number = app.open_issue(repo, TITLE, BODY)
+        told = next(line for line in lines if f"{repo.full_name} #{number} is" in line)
+        assert "data-say" in told
+        wait_for(lambda: len(github.world.reports(repo, number)) == 1, 60.0, lambda: app.log[-5:])
+        app.settled(60.0)
+        page = http.get(f"/runs/{repo.full_name}/{number}", follow_redirects=True).text
+        assert TITLE in page
+        assert "then Writer, then the end" in page
+        assert "When each node was at work" in page
+        assert re.search(rf'href="{github.url}/{repo.full_name}/blob/{repo.head}/feedbox/dates.py#L\d+-L\d+"', page)
+        assert "The comment as posted" in page
+        began = time.monotonic()
+        assert app.stop() == 0
+        assert time.monotonic() - began < 10.0
+        for _ in lines:
+            """The server ended the stream."""
+    assert not any("Cancel" in str(line.get("message")) for line in app.log)
