@@ -93,7 +93,7 @@ async def test_secrets_that_are_shown_once_can_be_read(first: First, github: Git
     assert github.world.registered[0]["owner"] == "octo-org"
 
 
-async def test_one_logs_in_with_a_github_account(tmp_path: Path, github: GitHubServer, tab: Tab) -> None:
+async def test_one_logs_in_with_a_github_account(browser: Browser, tmp_path: Path, github: GitHubServer) -> None:
     github.world.signed_in = "rita"
     settings = Settings(
         triage_data_dir=tmp_path,
@@ -103,7 +103,8 @@ async def test_one_logs_in_with_a_github_account(tmp_path: Path, github: GitHubS
         github_api_url=github.url,
     )
     store = SqliteStore(tmp_path / "store.db")
-    async with serving(build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())) as url:
+    app = build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())
+    async with serving(app) as url, opened_tab(browser) as tab:
         tab.origins.add(github.url)
         await tab.open(url)
         await assert_accessible(tab)
