@@ -1,0 +1,104 @@
+"""Who is looked at and who is not: floods of one author, a day's issues and questions, through the whole worker."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.dispatch.attempts import Attempts
+from bot.dispatch.outage import Outage
+from bot.jobs import Triage
+from bot.ports import IssueRef
+from bot.server_settings import ServerSettings
+from bot.settings import Settings
+from bot.store.deliveries import Arrival
+from bot.worker import Worker, open_worker
+from tests.github_server import GitHubServer, private_key, serve_github
+from tests.github_world import APP_ID, INSTALLATION, Repo
+from tests.repositories import make_repository
+from tests.serve.conftest import BODY, FILES, TITLE
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubServer]:
+    with serve_github() as server:
+        yield server
+
+
+@dataclass
+class Stage:
+    github: GitHubServer
+    repo: Repo
+    worker: Worker
+
+    async def opened(self, author: str = "rita", title: str = TITLE, body: str = BODY) -> int:
+        """Somebody opens an issue, and all is done that can be done now."""
+        number: int = self.github.world.open_issue(self.repo, title, body, author)["number"]
+        await self.triage(number, "opened")
+        return number
+
+    def ref(self, number: int) -> IssueRef:
+        host = self.github.url.partition("//")[2]
+        url = f"{self.github.url}/octo/feedbox.git"
+        return IssueRef(host, INSTALLATION, self.repo.id, "octo", "feedbox", number, url)
+
+    async def triage(self, number: int, why: str, by: int | None = None) -> None:
+        work = Triage.model_validate({"ref": self.ref(number), "why": why, "by": by})
+        await self.worker.store.inbox.accept(Arrival(f"{why}-{number}", "issues", b"{}", (work,)))
+        attempts = Attempts(self.worker.jobs, self.worker.work, Outage())
+        while (job := await self.worker.jobs.claim("run", "us")) is not None:
+            await attempts.make(job)
+
+    def reported(self, number: int) -> str:
+        return "".join(self.github.world.reports(self.repo, number))
+
+
+@asynccontextmanager
+async def staged(github: GitHubServer, folder: Path, **settings: str) -> AsyncIterator[Stage]:
+    origin = folder / "origin"
+    repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
+    repo.permissions["mona"] = "triage"
+    given = Settings(
+        github_api_url=github.url, github_server_url=github.url, triage_data_dir=folder / "data", **settings
+    )  # type: ignore[arg-type]
+    async with open_worker(ServerSettings(given, APP_ID, private_key(), (b"secret",))) as worker:
+        yield Stage(github, repo, worker)
+
+
+async def test_a_flood_of_one_author_is_cut_off_and_nobody_else_is(github: GitHubServer, tmp_path: Path) -> None:
+    async with staged(github, tmp_path, triage_limits_author="hour=2") as stage:
+        looked_at = Counter(dict.fromkeys(("rita", "tom", "mona"), 0))
+        for author in ("rita", "rita", "rita", "rita", "tom", "mona", "mona", "mona"):
+            looked_at[author] += bool(stage.reported(await stage.opened(author)))
+        assert looked_at == {"rita": 2, "tom": 1, "mona": 3}
+        told = [n for n in stage.repo.issues if "limits met here today" in stage.reported(n)]
+        assert told == [5]
+        assert "issues for one author" in stage.reported(5)
+        await stage.triage(4, "command", by=1)  # a maintainer's command
+        assert stage.reported(4)
+
+
+async def test_issues_over_a_days_limit_wait_or_are_left_alone(github: GitHubServer, tmp_path: Path) -> None:
+    async with staged(github, tmp_path, triage_limits_repository="issues=1") as stage:
+        first, second = await stage.opened(), await stage.opened()
+        assert (bool(stage.reported(first)), bool(stage.reported(second))) == (True, False)
+        assert await stage.worker.jobs.waits(stage.ref(second).key)
+        stage.repo.files[".github/triage.yml"] = "limits:\n  over: skip\n"
+        third = await stage.opened()
+        assert not await stage.worker.jobs.waits(stage.ref(third).key)
+
+
+async def test_where_todays_questions_are_used_up_a_report_is_written_without_asking(
+    github: GitHubServer, tmp_path: Path
+) -> None:
+    async with staged(github, tmp_path) as stage:
+        stage.repo.files[".github/triage.yml"] = "limits:\n  questions_per_day: 1\n"
+        asked, not_asked = [await stage.opened(title="It breaks", body="") for _ in range(2)]
+        assert "> - [ ] **Q1**" in stage.reported(asked)
+        assert stage.reported(not_asked)
+        assert "> - [ ] **Q1**" not in stage.reported(not_asked)
