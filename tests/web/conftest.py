@@ -13,6 +13,8 @@ from bot.app import build_app
 from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
+from tests.github_pages import CLIENT_ID, CLIENT_SECRET
+from tests.github_server import GitHubServer
 from tests.serving import NobodyWorks, serving
 
 TOKEN = "an-operators-own-token"
@@ -31,6 +33,16 @@ class Pages:
     async def log_in(self, token: str = TOKEN, **fields: str) -> httpx.Response:
         """As the operator does."""
         return await self.http.post("/login", data={"token": token, **fields}, headers=FROM_HERE)
+
+
+def logins_at(github: GitHubServer) -> dict[str, str]:
+    """The settings by which people log in with an account of the stand-in."""
+    return {
+        "github_client_id": CLIENT_ID,
+        "github_client_secret": CLIENT_SECRET,
+        "github_server_url": github.url,
+        "github_api_url": github.url,
+    }
 
 
 @pytest.fixture

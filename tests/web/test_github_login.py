@@ -13,7 +13,7 @@ from bot.github.people import LoggedOutError, People
 from bot.web.accounts import FRESH, STALE, Accounts
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import RESET, Fault, GitHubServer, serve_github
-from tests.web.conftest import FROM_HERE, Pages
+from tests.web.conftest import FROM_HERE, Pages, logins_at
 
 
 @pytest.fixture
@@ -26,12 +26,7 @@ def github() -> Iterator[GitHubServer]:
 
 @pytest.fixture
 def given(github: GitHubServer) -> dict[str, str]:
-    return {
-        "github_client_id": CLIENT_ID,
-        "github_client_secret": CLIENT_SECRET,
-        "github_server_url": github.url,
-        "github_api_url": github.url,
-    }
+    return logins_at(github)
 
 
 async def go(pages: Pages, wanted: str = "/") -> str:

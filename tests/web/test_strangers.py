@@ -15,10 +15,9 @@ from starlette.routing import BaseRoute, Mount, Route
 from bot.app import build_pages
 from bot.ports import IssueRef, RepositoryRef
 from bot.settings import Settings
-from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import GitHubServer, serve_github
 from tests.serving import NobodyWorks
-from tests.web.conftest import FROM_HERE, TOKEN, Pages
+from tests.web.conftest import FROM_HERE, TOKEN, Pages, logins_at
 from tests.web.stored import Ran, ran
 
 WORDS = ("secret-plans", "zebra", "lexer", "scan hangs")
@@ -49,12 +48,7 @@ def github() -> Iterator[GitHubServer]:
 
 @pytest.fixture
 def given(github: GitHubServer) -> dict[str, str]:
-    return {
-        "github_client_id": CLIENT_ID,
-        "github_client_secret": CLIENT_SECRET,
-        "github_server_url": github.url,
-        "github_api_url": github.url,
-    }
+    return logins_at(github)
 
 
 @pytest.fixture
