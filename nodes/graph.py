@@ -104,7 +104,7 @@ def beside_others(node: Node) -> Node:
         except TimeoutError:
             spent = round((time.time() - started) * 1000)
             update = no_answer(state.branch, f"no answer within {seconds:g} s", state, spent)
-        timing = Timing(started=started, ended=time.time())
+        timing = Timing(started=round(started, 3), ended=round(time.time(), 3))
         entries = tuple(entry.model_copy(update={"timing": timing}) for entry in update["trace"])
         return {**update, "trace": entries}
 

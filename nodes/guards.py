@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, get_args
 
-from nodes.state import MAX_BESIDE, MAX_QUESTIONS, BugTriageState, NodeName, Progress, Specialist
+from nodes.state import JOIN, MAX_BESIDE, MAX_QUESTIONS, BugTriageState, NodeName, Progress, Specialist
 
 ROUNDS_FOR_A_QUESTION = 3
 """Rounds that must be left when a question is put, so that its answer can still change the report."""
 MAX_SEARCHES = 2
 MAX_CALLS = 2
-"""Times that a run asks one tool."""
+"""Times that a run asks one source beside others."""
 NOTHING_JOINED = "nothing joined"
 """What the trace says where no specialist of a round had an answer."""
 
@@ -175,16 +175,15 @@ def may_run_beside(state: BugTriageState, name: str) -> bool:
 
 
 def may_be_asked(state: BugTriageState, name: str) -> bool:
-    """Is this source configured, and a tool not asked so often that asking again would be the same question?"""
-    if name == "web_search":
-        return state.web_configured
-    return name in state.tools and sum(entry.node == name for entry in state.trace) < MAX_CALLS
+    """Is this source configured, and not asked so often that asking again would be the same question?"""
+    configured = state.web_configured if name == "web_search" else name in state.tools
+    return configured and sum(entry.node == name for entry in state.trace) < MAX_CALLS
 
 
 def all_failed(state: BugTriageState) -> bool:
     """Did everything that ran beside each other fail, so that the general search is due (SPEC section 4)?"""
     last = state.trace[-1] if state.trace else None
-    return last is not None and last.node == "join" and last.decision == NOTHING_JOINED and may_search(state)
+    return last is not None and last.node == JOIN and last.decision == NOTHING_JOINED and may_search(state)
 
 
 def is_simple(state: BugTriageState) -> bool:

@@ -11,7 +11,10 @@ from langgraph.runtime import Runtime
 
 from nodes.context import Context
 from nodes.guards import NOTHING_JOINED
-from nodes.state import AgentFinding, BugTriageState, Timing, TraceEntry, Update
+from nodes.state import JOIN, AgentFinding, BugTriageState, Timing, TraceEntry, Update
+
+_SAID = 160
+"""Characters; a long run has twenty of these."""
 
 
 async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -21,14 +24,14 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     entries = [entry for entry in state.trace if entry.node in names and entry.iteration == state.iterations]
     failed = [entry.node for entry in entries if entry.decision == "failed"]
     findings = [finding for finding in state.findings[-len(names) :] if finding.agent_name in names]
-    confidence = joint_confidence(findings)
-    said = _in_words(findings, failed)
-    runtime.context.listener("join", said)
+    confidence = round(joint_confidence(findings), 4)
+    said = _in_words(findings, failed)[:_SAID]
+    runtime.context.listener(JOIN, said)
     entry = TraceEntry(
-        node="join",
+        node=JOIN,
         decision=NOTHING_JOINED if len(failed) == len(entries) else "joined",
         confidence=confidence,
-        reason=said[:300],
+        reason=said,
         counts={
             "specialists": len(names),
             "failed": len(failed),
@@ -38,7 +41,7 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         duration_ms=round((time.perf_counter() - began) * 1000),
         timing=_together([entry.timing for entry in entries if entry.timing is not None]),
     )
-    finding = AgentFinding(agent_name="join", summary=said[:300], confidence=confidence)
+    finding = AgentFinding(agent_name=JOIN, summary=said, confidence=confidence)
     return {"findings": (finding,), "trace": (entry,)}
 
 

@@ -164,8 +164,8 @@ class TriageReport(Part):
     no_suspect_change: Line = ""
     """Why no change is suspected."""
     related: tuple[RelatedIssue, ...] = ()
-    outside: tuple[OutsideSource, ...] = ()
-    """Related at most, never the ground of a claim."""
+    outside: tuple[OutsideSource, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Related at most, never the ground of a claim; left out of what is written where nothing outside was asked."""
     missing: tuple[Line, ...] = ()
     """Information that would help and is not in the issue."""
     ruled_out: tuple[Line, ...] = ()

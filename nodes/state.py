@@ -14,6 +14,9 @@ T = TypeVar("T")
 _CURRENT_SCHEMA_VERSION = 1
 _WHOLE_FINDINGS = 3
 _OLD_SUMMARY, _OLD_DETAILS, _OLD_LIST = 200, 60, 3
+JOIN = "join"
+"""The node that joins what ran beside each other."""
+_REMEMBERED, _IN_WORDS, _HINT = 6, 12, 40
 
 MAX_ITERATIONS = 8
 MAX_RETRIES = 2
@@ -141,8 +144,8 @@ class TraceEntry(Value):
     iteration: int = 0
     duration_ms: int = 0
     """Wall time; never part of what is compared."""
-    timing: Timing | None = None
-    """Of what ran beside others."""
+    timing: Timing | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of what ran beside others; left out of what is written where nothing did."""
 
 
 class RetryReason(Value):
@@ -208,7 +211,30 @@ def keep_short(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) 
     """
     findings = (*left, *right)
     old = findings[: -_WHOLE_FINDINGS or None] if len(findings) > _WHOLE_FINDINGS else ()
-    return (*map(_shortened, old), *findings[len(old) :])
+    kept = (*map(_shortened, old), *findings[len(old) :])
+    if not any(finding.agent_name == JOIN for finding in kept):
+        return kept
+    return (*map(_worn, kept[:-_REMEMBERED]), *kept[-_REMEMBERED:])
+
+
+def keep_recent(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> tuple[TraceEntry, ...]:
+    """Append to the trace; where specialists ran beside each other, only the newest entries keep their words.
+
+    Such runs have several entries a round, and would outgrow the state's bound.
+    """
+    entries = (*left, *right)
+    if not any(entry.node == JOIN for entry in entries):
+        return entries
+    return (*map(_faded, entries[:-_IN_WORDS]), *entries[-_IN_WORDS:])
+
+
+def _worn(finding: AgentFinding) -> AgentFinding:
+    return finding.model_copy(update={"summary": finding.summary[:_HINT], "details": ""})
+
+
+def _faded(entry: TraceEntry) -> TraceEntry:
+    error = entry.error[:_HINT] if entry.error else None
+    return entry.model_copy(update={"reason": entry.reason[:_HINT], "error": error, "looks": (), "timing": None})
 
 
 def _shortened(finding: AgentFinding) -> AgentFinding:
@@ -274,7 +300,7 @@ class BugTriageState(Value):
     clarification_question: Short = ""
     tier: Tier = "medium"
     last_signal: int = 0
-    trace: Annotated[tuple[TraceEntry, ...], append] = ()
+    trace: Annotated[tuple[TraceEntry, ...], keep_recent] = ()
     metrics: Annotated[Metrics, add] = Metrics()
     marks: Marks = Marks()
     web_configured: bool = False

@@ -17,6 +17,7 @@ from langchain_core.tracers.context import register_configure_hook
 from langgraph.errors import GraphBubbleUp
 
 from bot.metrics.measures import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, NODE_SECONDS
+from bot.tracing.routing import routing
 from bot.tracing.spans import Spans
 
 _watching: ContextVar[Observer | None] = ContextVar("_watching", default=None)
@@ -30,7 +31,7 @@ class _Begun:
 
 
 class Observer(AsyncCallbackHandler):
-    """Told by LangChain of what begins and ends; it never looks at what went in or came out."""
+    """Told by LangChain of what begins and ends; of what came out it looks at where the run goes, and no more."""
 
     def __init__(self, spans: Spans) -> None:
         self._spans = spans
@@ -52,19 +53,19 @@ class Observer(AsyncCallbackHandler):
             span = self._spans.begin(f"node {name}", {"triage.node": name})
             self._nodes[run_id] = _Begun(name, time.perf_counter(), span)
 
-    async def on_chain_end(self, outputs: Any, *, run_id: UUID, **_given: Any) -> None:  # noqa: ARG002
+    async def on_chain_end(self, outputs: Any, *, run_id: UUID, **_given: Any) -> None:
         """A node is done."""
-        self._node_ended(run_id, None)
+        self._node_ended(run_id, None, outputs)
 
     async def on_chain_error(self, error: BaseException, *, run_id: UUID, **_given: Any) -> None:
         """A node broke, or asks a person."""
         self._node_ended(run_id, None if isinstance(error, GraphBubbleUp) else error)
 
-    def _node_ended(self, run_id: UUID, error: BaseException | None) -> None:
+    def _node_ended(self, run_id: UUID, error: BaseException | None, outputs: Any = None) -> None:
         begun = self._nodes.pop(run_id, None)
         if begun is not None:
             NODE_SECONDS.labels(begun.name).observe(time.perf_counter() - begun.at)
-            self._spans.end(begun.span, error=error)
+            self._spans.end(begun.span, routing(outputs), error=error)
 
     async def on_chat_model_start(
         self,

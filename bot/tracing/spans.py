@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bot.errors import UserError
+from bot.tracing.routing import ATTRIBUTES
 from nodes.trust.secrets import mask
 
 Attributes = Mapping[str, str | float]
 ALLOWED = frozenset(
     {
         *("triage.job.kind", "triage.job.id", "triage.job.attempt", "triage.delivery", "triage.issue", "triage.node"),
+        *ATTRIBUTES,
         *("gen_ai.request.model", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "error.type"),
     }
 )

@@ -53,8 +53,12 @@ def _decision(properties: dict[str, Any], told: str, request: Request) -> dict[s
         "question_context": told[:500],
         "confidence": 1.0,
         "question_options": [told[:100], "@all"],
-        "also": [],
+        "also": _offered(properties.get("also", {}).get("items", {}))[:3],
     }
+
+
+def _offered(field: dict[str, Any]) -> list[str]:
+    return field.get("enum", [field["const"]] if "const" in field else [])
 
 
 def _value(name: str, field: dict[str, Any], told: str) -> Any:

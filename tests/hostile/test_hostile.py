@@ -30,14 +30,15 @@ from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import serializer
-from nodes.context import Brain, Context
+from nodes.context import Brain, Context, Outside
 from nodes.facts import read_facts
 from nodes.graph import Graph, build_graph
 from nodes.run import Waiting, advance, initial_state
 from nodes.search.engine import Engine
+from nodes.sources.results import Result, as_evidence
 from nodes.state import Answer, HumanExchange
 from nodes.trust.secrets import holds_token
-from tests.fakes import FakeEvidence, FakeSignals
+from tests.fakes import FakeEvidence, FakeSignals, FakeWeb
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile
 from tests.hostile.obedient import obedient
 from tests.model_server import ModelServer, serve
@@ -117,6 +118,27 @@ async def test_nothing_of_it_acts(
         assert not any(secret[:24] in text for text in (*ran.texts, str(server.requests)))
 
 
+FROM_A_TOOL = [case for case in CASES if not case.is_comment][::4]
+
+
+@pytest.mark.parametrize("case", FROM_A_TOOL, ids=[case.name for case in FROM_A_TOOL])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_nothing_of_it_acts_where_a_tool_says_it(
+    case: Hostile, engine: Engine, server: ModelServer, models: Models, graph: Graph
+) -> None:
+    server.script, server.requests[:] = obedient(case), []
+    page = Result(_wire(case.body), title=_wire(case.title), url="https://evil.example/@everyone")
+    tool = FakeWeb(as_evidence([page], "document", "docs", 5), name="docs")
+    context = _context(BENIGN, "parse_date fails.", LLMBrain(models), engine, Outside(None, {"docs": tool}))
+    ran = await _to_the_end(case, context, graph, "from-a-tool")
+    assert tool.queries
+    for text in ran.texts:
+        _assert_dead(text)
+    assert ran.paths <= set(FILES)
+    for secret in (TOKEN, LONG_TOKEN, CLOUD_KEY, "MIIEow9kQz"):
+        assert not any(secret[:24] in text for text in (*ran.texts, str(server.requests)))
+
+
 @pytest.mark.parametrize("case", [c for c in CASES if c.is_comment], ids=[c.name for c in CASES if c.is_comment])
 def test_it_is_taken_for_no_more_than_it_is(case: Hostile) -> None:
     assert [command.canonical for command in parse(case.body)] == list(case.commands)
@@ -134,7 +156,11 @@ async def _triage(case: Hostile, brain: Brain, engine: Engine, graph: Graph) -> 
     title, body = THIN if case.is_comment else (_wire(case.title), _wire(case.body))
     if holds_token(f"{title}\n{body}"):
         return Ran([withheld_comment(_thread())], set(), frozenset())
-    context = Context(
+    return await _to_the_end(case, _context(title, body, brain, engine), graph)
+
+
+def _context(title: str, body: str, brain: Brain, engine: Engine, outside: Outside | None = None) -> Context:
+    return Context(
         title=title,
         body=body,
         code=EngineCode(engine, engine.commit("HEAD")),
@@ -144,13 +170,15 @@ async def _triage(case: Hostile, brain: Brain, engine: Engine, graph: Graph) -> 
         signals=FakeSignals(),
         renderer=MarkdownRenderer(server_url="https://github.example", repository="octo/feedbox"),
         facts=read_facts(title, body),
+        outside=outside or Outside(),
     )
-    return await _to_the_end(case, context, graph)
 
 
-async def _to_the_end(case: Hostile, context: Context, graph: Graph) -> Ran:
-    thread = f"{case.name}:{context.brain.name}"
-    start = initial_state(context.title, context.body, repository="octo/feedbox", sha=context.code.sha)
+async def _to_the_end(case: Hostile, context: Context, graph: Graph, how: str = "") -> Ran:
+    thread = f"{case.name}:{context.brain.name}{how}"
+    start = initial_state(
+        context.title, context.body, repository="octo/feedbox", sha=context.code.sha, outside=context.outside
+    )
     start = start.model_copy(update={"max_retries": 0})  # a retry sends the same texts the same way once more
     texts: list[str] = []
     asked: list[AskedQuestion] = []

@@ -1,0 +1,76 @@
+"""What a span says of where a run went: names and numbers, and no word of an issue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from bot.tracing.observer import observing
+from bot.tracing.routing import routing
+from bot.tracing.spans import ALLOWED, Spans
+from nodes.state import Timing, TraceEntry
+from tests.fakes import FakeWeb, ScriptedBrain, context, decide
+from tests.graph.test_beside import finish
+
+SECRET = "the secret plans of the reporter"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        pytest.param(
+            {"trace": (TraceEntry(node="supervisor", decision="critic", reason=SECRET, guard="something_new"),)},
+            {"triage.decision": "critic", "triage.guard": "something_new"},
+            id="a-decision",
+        ),
+        pytest.param(
+            {
+                "trace": (
+                    TraceEntry(
+                        node="join",
+                        decision="joined",
+                        reason=SECRET,
+                        confidence=0.5,
+                        counts={"specialists": 2, "failed": 1, "sources": 3, SECRET: 1},
+                        timing=Timing(started=1, ended=3, overlap_ms=1900),
+                    ),
+                )
+            },
+            {
+                "triage.decision": "joined",
+                "triage.confidence": 0.5,
+                "triage.specialists": 2,
+                "triage.failed": 1,
+                "triage.sources": 3,
+                "triage.overlap_ms": 1900,
+            },
+            id="a-join",
+        ),
+        pytest.param({"trace": (TraceEntry(node="x", decision=SECRET),)}, {}, id="an-unknown-decision"),
+        pytest.param(
+            {"also": ("docs",), "tier": "complex"}, {"triage.beside": "docs", "triage.tier": "complex"}, id="2"
+        ),
+        pytest.param({"tier": SECRET, "messages": [SECRET], "trace": SECRET}, {}, id="no-node"),
+        pytest.param(SECRET, {}, id="no-mapping"),
+    ],
+)
+def test_routing(outputs: Any, said: dict[str, Any]) -> None:
+    assert routing(outputs) == said
+    assert set(said) <= ALLOWED
+
+
+async def test_every_node_of_a_run_can_be_told_without_its_words() -> None:
+    decisions = [decide("codebase_search", also=("docs",)), decide("critic"), decide("writer")]
+    exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    with observing(Spans(provider.get_tracer("t"))):
+        await finish(context(ScriptedBrain(decisions), title=SECRET, tools=[FakeWeb(name="docs")]))
+    told = [(span.name, dict(span.attributes or {})) for span in exporter.get_finished_spans()]
+    assert "docs" in [said.get("triage.beside") for name, said in told if name == "node supervisor"]
+    assert all("triage.overlap_ms" in said for name, said in told if name == "node join")
+    assert {"node join", "node tool", "node codebase_search"} <= {name for name, _ in told}
+    assert SECRET not in str(told)
