@@ -1,0 +1,113 @@
+"""What is done now and then: once for everybody, and on each one's own disk."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from bot.ports import IssueRef
+from bot.server_settings import ServerSettings
+from bot.settings import Settings
+from bot.worker import upkeep
+from bot.worker.prune import prune, tidy_up
+from bot.worker.tools import Tools, open_tools
+from nodes.evidence import Evidence
+from nodes.graph import build_graph
+from nodes.run import Waiting, advance, initial_state
+from tests.fakes import SHA, ScriptedBrain, context, decide
+from tests.github_server import private_key
+from tests.github_world import APP_ID
+
+REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
+
+
+@asynccontextmanager
+async def tools(folder: Path) -> AsyncIterator[Tools]:
+    settings = Settings(triage_data_dir=folder, github_api_url="http://127.0.0.1:9")
+    async with open_tools(ServerSettings(settings, APP_ID, private_key(), (b"secret",))) as opened:
+        yield opened
+
+
+async def test_of_those_that_start_one_does_a_round_and_none_of_those_that_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds: list[Tools] = []
+
+    async def go_round(given: Tools) -> None:
+        rounds.append(given)
+
+    monkeypatch.setattr(upkeep, "go_round", go_round)
+    monkeypatch.setattr(upkeep, "LOOK", 0.01)
+    async with tools(tmp_path) as one, tools(tmp_path) as other:
+        for _ in range(2):
+            keeping = [asyncio.create_task(upkeep.keep_up(given)) for given in (one, other)]
+            await asyncio.sleep(0.5)
+            for task in keeping:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+    assert len(rounds) == 1
+
+
+async def test_a_part_that_fails_keeps_nobody_from_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with tools(tmp_path) as given:
+        issue = given.store.for_issue(REF)
+        await issue.evidence(1).put([Evidence(kind="code", quote="x = 1")])
+        await issue.row.end("closed")
+        old = given.store._database.clock() + 100 * 86_400
+        given.store.pruning._database.clock = lambda: old  # type: ignore[method-assign]
+        await upkeep.go_round(given)
+        assert await issue.evidence(1).get([Evidence(kind="code", quote="x = 1").key]) == {}
+    assert [record.part for record in caplog.records if hasattr(record, "part")] == ["catch_up"]  # GitHub is away
+
+
+async def test_checkpoints_of_a_run_that_is_over_go_and_those_of_one_that_waits_stay(tmp_path: Path) -> None:
+    async with tools(tmp_path) as given:
+        for number in (5, 6):
+            issue = given.store.for_issue(IssueRef("github.com", 7, 9, "octo", "parser", number))
+            run = await issue.runs.open()
+            brain = ScriptedBrain([decide("human_input", question="Which version?")])
+            start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
+            graph = build_graph(given.checkpoints)
+            assert isinstance(await advance(graph, context(brain), issue.thread(run.number), start), Waiting)
+        statement = "UPDATE runs SET status = ?, changed_at = ? WHERE issue_key = ?"
+        at = given.store.clock() - 120
+        for key, status in (("github.com/9#5", "failed"), ("github.com/9#6", "waiting")):
+            await given.store._database.do(lambda db, row=(status, at, key): db.execute(statement, row).rowcount)
+        await prune(given)
+        left = [
+            await given.checkpoints.aget_tuple({"configurable": {"thread_id": f"github.com/9#{number}:1"}}) is not None
+            for number in (5, 6)
+        ]
+    assert left == [False, True]
+
+
+async def test_mirrors_go_that_nobody_used_or_knows(tmp_path: Path) -> None:
+    async with tools(tmp_path) as given:
+        for number in (9, 10):
+            await given.store.installations.add([IssueRef("github.com", 7, number, "o", f"r{number}", 1).repository])
+        for name in ("9", "10", "11"):
+            (tmp_path / "repos" / name / "mirror").mkdir(parents=True)
+        long_ago = given.store.clock() - 40 * 86_400
+        os.utime(tmp_path / "repos" / "10", (long_ago, long_ago))
+        await tidy_up(given)
+    assert [folder.name for folder in (tmp_path / "repos").iterdir()] == ["9"]
+
+
+async def test_a_file_gives_its_room_back(tmp_path: Path) -> None:
+    async with tools(tmp_path) as given:
+        issue = given.store.for_issue(REF)
+        for n in range(4):
+            await issue.evidence(n).put(
+                [Evidence(kind="code", quote=f"{n} {k} " + "x" * 900, symbol="y" * 9_000) for k in range(500)]
+            )
+        await given.store._database.do(lambda db: db.execute("DELETE FROM evidence").rowcount)
+        before = await given.store._database.read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
+        await given.store.shrink()
+        after = await given.store._database.read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
+    assert after < before - 2_000
