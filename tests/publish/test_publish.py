@@ -125,6 +125,7 @@ async def stage(server: GitHubServer, tmp_path: Path, writes: StoredWrites) -> A
         timeout=2,
     )
     stage = Stage(server, github, tmp_path)
+    writes._clock = stage.clock.seconds
     yield stage
     await github.aclose()
     for database in stage.databases:
