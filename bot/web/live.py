@@ -11,7 +11,8 @@ from contextlib import contextmanager
 import anyio
 
 from bot.store.database import StoreError
-from bot.store.pages.runs import RunRow, Runs
+from bot.store.pages.rows import RunRow
+from bot.store.pages.runs import Runs
 
 PACE = 1.0
 """Seconds between two looks at the store, while somebody watches."""

@@ -10,13 +10,13 @@ from starlette.routing import Route
 from bot.backtest.plot import draw_reliability, draw_trade
 from bot.ceilings import explained
 from bot.report.record import ENOUGH, read_record
-from bot.store.pages.runs import RunFilter
+from bot.store.pages.rows import RunFilter
 from bot.web.render import render
 from bot.web.run import repository_of
 from bot.web.site import site_of
 from bot.web.viewer import viewer_of
 from bot.web.views import record
-from bot.web.views.run import Row
+from bot.web.views.row import Row
 from bot.web.views.words import moment
 
 _LAST = 8

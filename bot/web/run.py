@@ -14,13 +14,16 @@ from starlette.routing import Route
 from bot.report.links import Links
 from bot.steps import Visit, load
 from bot.store.pages.repositories import RepositoryRow
-from bot.store.pages.runs import FullRun, RunRow, Runs
+from bot.store.pages.rows import RunRow
+from bot.store.pages.runs import FullRun, Runs
 from bot.web import streams
 from bot.web.render import environment, render
 from bot.web.site import site_of
 from bot.web.viewer import Viewer, must_see, viewer_of
 from bot.web.views import run as view
 from bot.web.views.evidence import cited_in, numbered, piece
+from bot.web.views.progress import is_harmless, progress
+from bot.web.views.row import Row, address
 from bot.web.views.words import moment
 
 _RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
@@ -45,7 +48,7 @@ async def newest(request: Request) -> Response:
     rows = await site_of(request).store.pages.runs.of_issue(f"{repository.key}#{request.path_params['issue']}")
     if not rows:
         raise HTTPException(404)
-    return RedirectResponse(view.address(rows[-1]), 303)
+    return RedirectResponse(address(rows[-1]), 303)
 
 
 async def shown(request: Request) -> Response:
@@ -59,7 +62,7 @@ async def shown(request: Request) -> Response:
     return render(
         request,
         "run.html",
-        progress=view.progress(full, visits, open_to_all=everything),
+        progress=progress(full, visits, open_to_all=everything),
         page=view.page(
             full,
             visits=visits,
@@ -69,8 +72,8 @@ async def shown(request: Request) -> Response:
             links=links,
             open_to_all=everything,
         ),
-        row=view.Row.of(full.row),
-        others=[view.Row.of(other) for other in others],
+        row=Row.of(full.row),
+        others=[Row.of(other) for other in others],
         sha=full.sha,
         commit=links.commit_page(full.sha),
         issue=f"{links.server_url}/{links.repository}/issues/{full.row.issue}",
@@ -82,8 +85,7 @@ async def shown(request: Request) -> Response:
 async def evidence(request: Request) -> Response:
     """Everything a run gathered, a page at a time."""
     full, runs = await _full(request), site_of(request).store.pages.runs
-    harmless = full.result is not None and full.result.report.kind != "security"
-    if not (viewer_of(request).is_operator or harmless):
+    if not (viewer_of(request).is_operator or is_harmless(full)):
         raise HTTPException(404)
     items = numbered(full.result.evidence if full.result else (), await runs.evidence(full.row))
     pages = max(-(-len(items) // _A_PAGE), 1)
@@ -92,7 +94,7 @@ async def evidence(request: Request) -> Response:
     links = _links(request, full)
     pieces = [piece(number, one, links, cited) for number, one in items[(at - 1) * _A_PAGE : at * _A_PAGE]]
     return render(
-        request, "evidence.html", row=view.Row.of(full.row), pieces=pieces, at=at, pages=pages, gathered=len(items)
+        request, "evidence.html", row=Row.of(full.row), pieces=pieces, at=at, pages=pages, gathered=len(items)
     )
 
 
@@ -150,8 +152,8 @@ def _progress(runs: Runs, row: RunRow, *, everything: bool) -> Callable[[], Awai
         full = await runs.full(row.issue_key, row.number)
         if full is None:
             return ""
-        progress = view.progress(full, await _visits(runs, row), open_to_all=everything)
-        return environment().get_template("run_progress.html").render(progress=progress)
+        shown = progress(full, await _visits(runs, row), open_to_all=everything)
+        return environment().get_template("run_progress.html").render(progress=shown)
 
     return rendered
 

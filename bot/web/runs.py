@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.store.pages.runs import RunRow
+from bot.store.pages.rows import RunRow
 from bot.web import streams
 from bot.web.render import environment, render
 from bot.web.site import site_of
 from bot.web.viewer import Viewer, viewer_of
 from bot.web.views import filters
-from bot.web.views.run import Row
+from bot.web.views.row import Row
 
 
 def routes() -> list[Route]:

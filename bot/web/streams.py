@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from bot.errors import RetryableError
-from bot.store.pages.runs import RunRow
+from bot.store.pages.rows import RunRow
 from bot.web.door import TooManyError
 from bot.web.live import Changes, TooManyWatchersError
 from bot.web.site import site_of

@@ -9,7 +9,7 @@ from typing import get_args
 from urllib.parse import urlencode
 
 from bot.store.pages.repositories import RepositoryRow
-from bot.store.pages.runs import Place, RunFilter
+from bot.store.pages.rows import Place, RunFilter
 from bot.store.runs import RunStatus
 from nodes.report import Kind
 

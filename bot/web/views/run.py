@@ -4,126 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-from urllib.parse import quote
 
 from markupsafe import Markup
 
 from bot.ports import AskedQuestion
 from bot.report.links import Links
 from bot.steps import Visit
-from bot.store.pages.runs import FullRun, RunRow
-from bot.store.runs import RunStatus
+from bot.store.pages.runs import FullRun
 from bot.web.views import comment, confidence, path, timing
 from bot.web.views.evidence import Piece, cited_in, numbered, piece
-from bot.web.views.words import count, label, line, moment, percent, span
+from bot.web.views.progress import is_harmless
+from bot.web.views.words import count, line, span
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
-from nodes.state import TraceEntry
 
 PIECES = 8
 """Pieces of evidence on the run's own page; all of them have pages of their own."""
-_TONES: dict[RunStatus, Literal["good", "warn", "bad", "soft"]] = {
-    "running": "warn",
-    "waiting": "warn",
-    "finished": "good",
-    "stopped": "soft",
-    "failed": "bad",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A run in a list, as it is written."""
-
-    run: RunRow
-    title: str
-    tone: str
-    address: str
-
-    @classmethod
-    def of(cls, run: RunRow) -> Row:
-        """Write a run."""
-        return cls(run, line(run.title) or "Untitled", _TONES[run.status], address(run))
-
-    @property
-    def confidence(self) -> str:
-        """Of its report."""
-        return percent(self.run.confidence)
-
-    @property
-    def claims(self) -> str:
-        """Whether its report names a cause, in a word."""
-        return "" if not self.run.kind else "cause named" if self.run.claimed else "no cause"
-
-    @property
-    def began(self) -> object:
-        """When it began."""
-        return moment(self.run.began_at)
-
-    @property
-    def lasted(self) -> str:
-        """From its first moment to its last change; nothing while it goes on, or where a person was waited for."""
-        return span(self.run.changed_at - self.run.began_at) if self.run.over and self.run.began_at else ""
-
-
-def address(run: RunRow) -> str:
-    """The path of a run's page."""
-    return f"/runs/{quote(run.owner)}/{quote(run.name)}/{run.issue}/{run.number}"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The part of a page that changes while a run goes on."""
-
-    row: Row
-    steps: tuple[path.Step, ...]
-    now: tuple[str, ...]
-    graph: Markup
-    rounds: int
-    reasons: bool
-
-    @property
-    def say(self) -> str:
-        """What a screen reader is told when it changed."""
-        if self.now:
-            return f"{' and '.join(self.now)} at work, after {count(len(self.steps), 'step')}"
-        return f"The run is {self.row.run.status}, after {count(len(self.steps), 'step')}"
-
-
-def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> Progress:
-    """How far a run is.
-
-    Args:
-        full: the run.
-        visits: its stored steps.
-        open_to_all: whether whoever looks may read what was thought of a report that may be a security matter;
-            until a run is over nobody knows that it is none.
-    """
-    known = path.latest(visits)
-    trace = trace_of(full, known)
-    row = full.row
-    now = tuple(one.node for one in known if one.ended is None) if row.status == "running" else ()
-    reasons = open_to_all or _is_harmless(full)
-    return Progress(
-        Row.of(row),
-        path.steps(trace, reasons=reasons),
-        tuple(label(name) for name in now),
-        Markup(path.draw(trace, now=now, ended=row.over and full.result is not None)),  # noqa: S704  escaped there
-        max((entry.iteration for entry in trace), default=-1) + 1,
-        reasons,
-    )
-
-
-def trace_of(full: FullRun, visits: Sequence[Visit]) -> tuple[TraceEntry, ...]:
-    """A run's trace: its result has it, and before there is one, its steps."""
-    if full.result is not None:
-        return full.result.trace
-    return tuple(entry for one in visits if one.ended is not None for entry in one.trace)
-
-
-def _is_harmless(full: FullRun) -> bool:
-    return full.result is not None and full.result.report.kind != "security"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +54,8 @@ class RunPage:
     cost: tuple[tuple[str, str], ...]
     timing: Markup | None
     overlap: str
+    dropped_since: bool
+    """Whether the evidence there was is kept no more."""
     comment: Markup | None
     review: str
 
@@ -184,7 +82,7 @@ def page(
         open_to_all: whether whoever looks may read what was found even if it is a security matter.
     """
     known = path.latest(visits)
-    shown = open_to_all or _is_harmless(full)
+    shown = open_to_all or is_harmless(full)
     report = full.result.report if full.result else None
     drafts = confidence.draw(full.result.metrics) if full.result else None
     drawn = timing.draw(known)
@@ -204,6 +102,7 @@ def page(
         cost=_cost(full),
         timing=Markup(drawn) if drawn else None,  # noqa: S704  as above
         overlap=span(overlap) if overlap >= 0.05 else "",
+        dropped_since=full.result is not None and bool(full.result.evidence) and not gathered,
         comment=comment.as_html(posted) if posted else None,
         review=line(report.review_message) if report and shown else "",
     )

@@ -1,0 +1,70 @@
+"""The part of a run's page that changes while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from bot.steps import Visit
+from bot.store.pages.runs import FullRun
+from bot.web.views import path
+from bot.web.views.row import Row
+from bot.web.views.words import count, label
+from nodes.state import TraceEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The part of a page that changes while a run goes on."""
+
+    row: Row
+    steps: tuple[path.Step, ...]
+    now: tuple[str, ...]
+    graph: Markup
+    rounds: int
+    reasons: bool
+
+    @property
+    def say(self) -> str:
+        """What a screen reader is told when it changed."""
+        if self.now:
+            return f"{' and '.join(self.now)} at work, after {count(len(self.steps), 'step')}"
+        return f"The run is {self.row.run.status}, after {count(len(self.steps), 'step')}"
+
+
+def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> Progress:
+    """How far a run is.
+
+    Args:
+        full: the run.
+        visits: its stored steps.
+        open_to_all: whether whoever looks may read what was thought of a report that may be a security matter;
+            until a run is over nobody knows that it is none.
+    """
+    known = path.latest(visits)
+    trace = trace_of(full, known)
+    row = full.row
+    now = tuple(one.node for one in known if one.ended is None) if row.status == "running" else ()
+    reasons = open_to_all or is_harmless(full)
+    return Progress(
+        Row.of(row),
+        path.steps(trace, reasons=reasons),
+        tuple(label(name) for name in now),
+        Markup(path.draw(trace, now=now, ended=row.over and full.result is not None)),  # noqa: S704  escaped there
+        max((entry.iteration for entry in trace), default=-1) + 1,
+        reasons,
+    )
+
+
+def trace_of(full: FullRun, visits: Sequence[Visit]) -> tuple[TraceEntry, ...]:
+    """A run's trace: its result has it, and before there is one, its steps."""
+    if full.result is not None:
+        return full.result.trace
+    return tuple(entry for one in visits if one.ended is not None for entry in one.trace)
+
+
+def is_harmless(full: FullRun) -> bool:
+    """Whether it is known that a run is about no security matter."""
+    return full.result is not None and full.result.report.kind != "security"

@@ -1,0 +1,112 @@
+"""What pages are made of: drawings in words, quotes in pieces, comments in which nothing acts."""
+
+from __future__ import annotations
+
+import re
+import time
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.steps import LOOKS, Visit, dump, load
+from bot.web.views import comment, path, timing
+from bot.web.views.words import count, line, moment, span, verbatim
+from nodes.search.languages import LANGUAGES, lexemes
+from tests.web.stored import COMMENT, TRACE, entry
+
+ENDINGS = sorted({language.endings[0] for language in LANGUAGES if language.endings})
+
+
+def at(node: str, began: float, ended: float | None) -> Visit:
+    return Visit(id=f"{node}{began}", node=node, began=began, ended=ended)
+
+
+def words(svg: str) -> str:
+    found = ET.fromstring(svg).find("{http://www.w3.org/2000/svg}desc")
+    assert found is not None
+    return found.text or ""
+
+
+def test_what_ran_side_by_side_has_one_place_on_the_path() -> None:
+    trace = (*TRACE[:4], entry("web_search", "3 results", 1), entry("join", "2 branches", 1), *TRACE[4:])
+    svg = path.draw(trace, ended=True)
+    assert "then Code search, then Web search, then Critic" in words(svg)
+    numbers = re.findall(r'class="badge-number"[^>]*>(\d+)<', svg)
+    assert numbers == ["1", "2", "2", "3", "4"]
+
+
+def test_a_tool_of_the_operators_and_a_node_at_work_are_drawn() -> None:
+    trace = (*TRACE[:3], entry("crash<db>", "2 rows", 1))
+    svg = path.draw(trace, now=["critic"])
+    assert "crash&lt;db&gt;" in svg
+    assert words(svg) == "Start, then Investigator, then crash<db>, then Critic at work now."
+    assert 'class="now"' in svg
+
+
+def test_a_node_that_was_visited_often_is_counted() -> None:
+    svg = path.draw([entry("codebase_search", "x", number) for number in range(9)])
+    assert re.findall(r'class="badge-number"[^>]*>([+\d]+)<', svg) == ["1", "2", "3", "+6"]
+
+
+def test_time_that_nobody_worked_is_cut_out_of_the_drawing() -> None:
+    seen = [at("investigator", 100.0, 101.0), at("human_input", 101.0, 101.1), at("critic", 90_000.0, 90_001.0)]
+    svg = timing.draw(seen)
+    assert svg is not None
+    assert ">25 h idle<" in svg
+    assert words(svg) == "Investigator 1.0 s; Question 100 ms; Critic 1.0 s"
+    assert max(float(x) for x in re.findall(r'<rect class="bar[^"]*" x="([\d.]+)"', svg)) < 720
+    assert timing.draw([at("critic", 1.0, None)]) is None
+
+
+def test_overlap_is_time_in_which_more_than_one_worked() -> None:
+    seen = [at("codebase_search", 0.0, 2.0), at("web_search", 0.5, 2.5), at("tool", 1.0, 1.5), at("critic", 3.0, 4.0)]
+    assert timing.overlap(seen) == pytest.approx(1.5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=400), st.sampled_from(ENDINGS))
+def test_a_quote_in_pieces_is_the_quote(text: str, ending: str) -> None:
+    assert "".join(said for _, said in lexemes(f"a{ending}", text)) == text
+
+
+@pytest.mark.parametrize("sign", ["(", "[{", '"', "`${", "<", "/*", "if ", "\\", "#{"])
+def test_hostile_quotes_take_no_time(sign: str) -> None:
+    began = time.monotonic()
+    for ending in ENDINGS:
+        lexemes(f"a{ending}", (sign * 1_000)[:1_000])
+    assert time.monotonic() - began < 10
+
+
+def test_a_comment_keeps_its_shape_and_loses_what_acts() -> None:
+    html = comment.as_html(
+        COMMENT
+        + '\n<script>alert(1)</script><img src="https://x/y.png"><a href="javascript:alert(1)" onclick="x">go</a>'
+        '<form><input></form><iframe src="https://x"></iframe><p style="color:red" class="x">red</p><!-- gone -->'
+    )
+    assert "<details><summary>For maintainers</summary>" in html
+    assert "<table>" in html
+    assert 'rel="noreferrer noopener nofollow"' in html
+    assert not re.search(r"script|img|javascript|onclick|form|input|iframe|style|class|gone|alert", html)
+    assert comment.CUT.strip().strip("*") in comment.as_html("x" * 70_000)
+
+
+def test_text_is_shown_as_it_stands_or_without_what_cannot_be_seen() -> None:
+    assert verbatim("a\u202eb\x07\n\tc") == "a⟨U+202E⟩b⟨U+0007⟩\n\tc"
+    assert line("a\u202eb \x07\n c ghp_" + "a1" * 20) == "ab c [masked]"
+
+
+def test_numbers_are_said_in_the_unit_that_fits() -> None:
+    said = [span(one) for one in (0.0004, 0.0421, 1.24, 99.4, 99.6, 6_000, 172_800, 9e6)]
+    assert said == ["0 ms", "42 ms", "1.2 s", "99.4 s", "2 min", "2 h", "2 days", "104 days"]
+    assert (count(1, "run"), count(12_040, "run")) == ("1 run", "12\N{NARROW NO-BREAK SPACE}040 runs")
+    assert moment(0) is None
+
+
+def test_a_step_is_stored_with_what_is_long_cut() -> None:
+    looked = entry("codebase_search", "x", 1, looks=tuple("abcdefghij"))
+    visit = Visit(id="1", node="codebase_search", began=1.0, ended=2.0, trace=(looked,))
+    again = load(dump(visit))
+    assert len(again.trace[0].looks) == LOOKS
+    assert again.model_copy(update={"trace": visit.trace}) == visit
