@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 
 STORE_WAIT = 1.0
@@ -19,7 +20,12 @@ class Outage:
 
     def __init__(self) -> None:
         self._since: float | None = None
+        self._over = -math.inf
         self._said = 0.0
+
+    def over_for(self, seconds: float) -> bool:
+        """Whether the store has answered for so long by now, as far as anybody asked it."""
+        return self._since is None and time.monotonic() - self._over >= seconds
 
     async def wait(self, error: Exception) -> None:
         """Let some time pass before the next try."""
@@ -34,5 +40,6 @@ class Outage:
     def over(self) -> None:
         """It answered."""
         if self._since is not None:
-            away, self._since = time.monotonic() - self._since, None
+            self._over = time.monotonic()
+            away, self._since = self._over - self._since, None
             logger.warning("the store answers again after %.0f s", away, extra={"action": "store_back"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -125,19 +124,14 @@ class SharedDispatcher:
                 return claimed
 
     async def _sweep(self, app: App, connector: PatientConnector) -> None:
-        calm_since = last = time.monotonic()
         suspects: set[tuple[int, ...]] = set()
         while True:
             await asyncio.sleep(SWEEP * random.uniform(0.8, 1.2))  # noqa: S311  so that they do not all look at once
             try:
-                if time.monotonic() - last > STALLED:
-                    # Nobody could give a sign of life, or we were the frozen one: let the others be heard first.
-                    calm_since = time.monotonic()
-                if time.monotonic() - calm_since > STALLED:
+                if self._outage.over_for(STALLED):  # while it lasted nobody could give a sign of life
                     await self._free_stalled(app)
                 suspects = await self._free_unanswered(app, connector, suspects)
                 await self._store.workers.wake_forgotten()
-                last = time.monotonic()
                 self._outage.over()
             except StoreError as error:
                 await self._outage.wait(error)

@@ -50,6 +50,8 @@ class Fleet:
     crew: int = 3
     settings: dict[str, str] = field(default_factory=dict)
     apps: list[App] = field(default_factory=list)
+    progress: float = 0.0
+    """The part of what is to happen to it that has happened, 0..1."""
     waits: list[float] = field(default_factory=list)
     """Seconds from a kill or a freeze until each job that was cut off was begun again, or was done."""
     _watching: list[threading.Thread] = field(default_factory=list)
@@ -212,7 +214,7 @@ def storm(
         fleet = Fleet(github, postgres, postgres.migrated(), folder)
         fleet.start()
         try:
-            arriving = Arriving(fleet, repos, issues, kills * pause, seed)
+            arriving = Arriving(fleet, repos, issues, seed)
             arriving.start()
             killed = _rage(fleet, kills, pause, freeze, restarts, random.Random(seed + 2))
             arriving.join()
@@ -229,18 +231,17 @@ def storm(
             blind_posts(github),
             disordered(fleet.url),
             waits,
-            Counter(state for (state,) in ask(fleet.url, "SELECT state FROM jobs WHERE state <> 'done'")),
+            _left(fleet.url),
             Counter(str(line["message"])[:80] for app in fleet.apps for line in app.log if "traceback" in line),
         )
 
 
 class Arriving(threading.Thread):
-    """Issues are opened over some time, each is commented on, and every delivery comes twice."""
+    """Issues are opened as long as there are kills, each is commented on, and every delivery comes twice."""
 
-    def __init__(self, fleet: Fleet, repos: list[Repo], issues: int, seconds: float, seed: int) -> None:
+    def __init__(self, fleet: Fleet, repos: list[Repo], issues: int, seed: int) -> None:
         super().__init__(daemon=True)
         self._fleet, self._repos, self._issues = fleet, repos, issues
-        self._pause = 0.8 * seconds / issues
         self._dice = random.Random(seed)
         self.opened: list[tuple[Repo, int]] = []
         self.refused = 0
@@ -249,6 +250,8 @@ class Arriving(threading.Thread):
         """Each again until it was accepted, as the reconciler would."""
         world, again = self._fleet.github.world, list[tuple[str, bytes, str]]()
         for index in range(self._issues):
+            while index > self._fleet.progress * self._issues:
+                time.sleep(0.05)
             repo = self._repos[index % len(self._repos)]
             number = world.open_issue(repo, f"{TITLE}, case {index}", BODY)["number"]
             self.opened.append((repo, number))
@@ -260,7 +263,6 @@ class Arriving(threading.Thread):
             again += [opened, commented]
             while again and self._dice.random() < 0.6:
                 self._deliver(*again.pop(self._dice.randrange(len(again))))
-            time.sleep(self._pause * self._dice.random() * 2)
         for one in again:
             self._deliver(*one)
 
@@ -282,7 +284,10 @@ def _rage(fleet: Fleet, kills: int, pause: float, freeze: float, restarts: int, 
     frozen: list[App] = []
     freezing: list[threading.Thread] = []
     for turn in range(kills):
-        time.sleep(pause * dice.uniform(0.7, 1.3))
+        until = time.monotonic() + pause * dice.uniform(0.7, 1.3)
+        while (left := until - time.monotonic()) > 0:
+            fleet.progress = (turn + 1 - left / pause / 1.3) / kills
+            time.sleep(0.05)
         if turn == kills // 4:
             app = _at_work(fleet)
             frozen.append(app)
@@ -295,6 +300,8 @@ def _rage(fleet: Fleet, kills: int, pause: float, freeze: float, restarts: int, 
         app = dice.choice([one for one in fleet.apps if one not in frozen])
         killed[app.words[0]] += 1
         fleet.kill(app)
+        app.up.wait(60)  # whatever happens happens to one at a time, but for the frozen one
+    fleet.progress = 1.0
     for thread in freezing:
         thread.join()
     return killed
@@ -324,6 +331,12 @@ def repositories(github: GitHubServer, folder: Path, issues: int) -> list[Repo]:
         github.world.repository(f"octo/feedbox{k}", installation=100 + k, git=origin, head=sha)
         for k in range(-(-issues // PER_INSTALLATION))
     ]
+
+
+def _left(url: str) -> Counter[str]:
+    """Jobs that are not done, by state, but for reactions that wait for their share of an hour's writes."""
+    rows = ask(url, "SELECT state, work FROM jobs WHERE state <> 'done'")
+    return Counter(state for state, work in rows if load(work).kind != "left_over")
 
 
 def disordered(url: str) -> int:

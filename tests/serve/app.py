@@ -44,6 +44,8 @@ class App:
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
     log: list[dict[str, Any]] = field(default_factory=list)
+    up: threading.Event = field(default_factory=threading.Event)
+    """Set once it listens or works, and when it ends."""
     _listener: threading.Thread | None = None
 
     def start(self, *, ready: bool = True) -> None:
@@ -67,7 +69,7 @@ class App:
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
         )
-        up = threading.Event()
+        self.up = up = threading.Event()
         self._listener = threading.Thread(target=self._listen, args=(self.process, up), daemon=True)
         self._listener.start()
         if not ready and self.words[0] == "worker":
