@@ -29,7 +29,7 @@ from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import Repo
 from tests.postgres import Postgres, serve_postgres
 from tests.repositories import make_repository
-from tests.serve.app import SERVE, App, ask, processes_of, wait_for
+from tests.serve.app import SERVE, WAIT_BY_NATURE, App, ask, processes_of, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
 
 GOES_ON = 15.0
@@ -73,9 +73,11 @@ class Fleet:
         _all([app.start for app in self.apps])
 
     def stop(self) -> None:
-        """All of them, whatever they do."""
+        """All of them, whatever they do: one that is frozen does not see that its parent is gone."""
         for app in self.apps:
-            app.kill()
+            for pid in list(processes_of(app.process.pid)) if app.process else ():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def calm(self, opened: Sequence[tuple[Repo, int]]) -> None:
         """Wait until every issue has a report, and nothing is left to do."""
@@ -212,8 +214,8 @@ def storm(
         github.fault = lambda call: time.sleep(latency) or weather(call)
         repos = repositories(github, folder, issues)
         fleet = Fleet(github, postgres, postgres.migrated(), folder)
-        fleet.start()
         try:
+            fleet.start()
             arriving = Arriving(fleet, repos, issues, seed)
             arriving.start()
             killed = _rage(fleet, kills, pause, freeze, restarts, random.Random(seed + 2))
@@ -334,9 +336,9 @@ def repositories(github: GitHubServer, folder: Path, issues: int) -> list[Repo]:
 
 
 def _left(url: str) -> Counter[str]:
-    """Jobs that are not done, by state, but for reactions that wait for their share of an hour's writes."""
+    """Jobs that are not done, by state, but for those that wait by nature."""
     rows = ask(url, "SELECT state, work FROM jobs WHERE state <> 'done'")
-    return Counter(state for state, work in rows if load(work).kind != "left_over")
+    return Counter(state for state, work in rows if load(work).kind not in WAIT_BY_NATURE)
 
 
 def disordered(url: str) -> int:

@@ -96,8 +96,8 @@ def _server(github: GitHubServer, folder: Path, *, shared: bool) -> Iterator[App
         return
     with serve_postgres() as postgres:
         fleet = Fleet(github, postgres, postgres.migrated(), folder, servers=1, crew=2)
-        fleet.start()
         try:
+            fleet.start()
             yield fleet.receivers[0]
         finally:
             fleet.stop()

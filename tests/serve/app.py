@@ -28,6 +28,8 @@ from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
 
 SERVE = ("serve", "--host", "127.0.0.1", "--port", "0")
+WAIT_BY_NATURE = ("left_over", "expire")
+"""Jobs that leave reactions when an hour's writes allow it, or end a question when two weeks are over."""
 START = 150.0
 """Seconds for a start on a machine that does other things too."""
 
@@ -144,9 +146,9 @@ class App:
         return ask(self.settings.get("DATABASE_URL") or self.data / "store.db", statement)
 
     def unfinished(self) -> Counter[str]:
-        """The jobs that are not done, by kind, but for reactions that wait for their share of an hour's writes."""
+        """The jobs that are not done, by kind, but for those that wait by nature."""
         waiting = self.ask("SELECT work FROM jobs WHERE state <> 'done'")
-        return Counter(kind for (work,) in waiting if (kind := json.loads(work)["kind"]) != "left_over")
+        return Counter(kind for (work,) in waiting if (kind := json.loads(work)["kind"]) not in WAIT_BY_NATURE)
 
     def key(self, repo: Repo, number: int) -> str:
         """An issue's key in the store and in the log."""
