@@ -21,6 +21,9 @@ MAX_LINE = 5_000
 """Mean bytes a line above which a file is minified."""
 MAX_WRECKAGE = 20_000
 """Loose tokens at the top of a file that does not parse; to query more of them takes time that grows by its square."""
+MAX_UNCLOSED = 100
+"""Comments that a file opens and does not end; to look for the end of each, Swift's scanner takes time that grows by
+its cube."""
 MAX_STRINGS = 400
 MAX_STRING = 300
 MAX_GAP = 2_000
@@ -61,6 +64,8 @@ class Language:
 def outline(language: Language, source: bytes) -> Outline:
     """Read one file; what cannot be parsed has no definitions, and broken syntax has those that parse."""
     if len(source) > MAX_SOURCE or len(source) > MAX_LINE * (source.count(b"\n") + 1):
+        return Outline(language.name)
+    if source.count(b"/*") > source.count(b"*/") + MAX_UNCLOSED:
         return Outline(language.name)
     parser, query = _loaded(language)
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from nodes.search.languages import LANGUAGES, language_of, outline
@@ -727,3 +729,11 @@ def test_a_language_by_its_ending(path: str, language: str | None) -> None:
     assert language_of(path) == language
     if language is None:
         assert outline(path, b"def f(): pass\n").language == "text"
+
+
+def test_comments_that_are_never_ended_take_no_time() -> None:
+    began = time.monotonic()
+    assert outline("a.swift", b"func f() {}\n" + b"/*" * 50_000).definitions == ()
+    assert time.monotonic() - began < 10
+    globs = b'const all = ["src/**/*.ts", "test/**/*.ts"]\nfunction walk() {}\n'
+    assert [one.name for one in outline("a.js", globs).definitions][-1] == "walk"
