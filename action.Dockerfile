@@ -6,7 +6,7 @@ RUN apt-get update \
     && pip install --no-cache-dir uv==0.13.8
 WORKDIR /src
 ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app PATH=/app/bin:$PATH PYTHONUNBUFFERED=1
-COPY pyproject.toml uv.lock README.md LICENSE ./
+COPY pyproject.toml uv.lock README.md LICENSE app.yml ./
 RUN uv sync --frozen --no-dev --no-install-project
 COPY bot bot
 COPY nodes nodes

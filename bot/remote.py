@@ -84,7 +84,7 @@ _HOW = "set GITHUB_TOKEN, or the App's settings, for what is private"
 @asynccontextmanager
 async def _reader(reference: Reference, settings: Settings) -> AsyncIterator[IssueReader]:
     reader = IssueReader(
-        reference.full_name, api_url=settings.github_api_url, token=await _token(reference.full_name, settings)
+        reference.full_name, api_url=settings.github_api_url, token=await token_for(reference.full_name, settings)
     )
     try:
         yield reader
@@ -92,7 +92,7 @@ async def _reader(reference: Reference, settings: Settings) -> AsyncIterator[Iss
         await reader.aclose()
 
 
-async def _token(full_name: str, settings: Settings) -> str:
+async def token_for(full_name: str, settings: Settings) -> str:
     """A person's token goes first; the App's is for this repository alone, and can only read."""
     if settings.github_token is not None:
         return settings.github_token.get_secret_value()

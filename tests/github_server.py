@@ -206,7 +206,14 @@ def create_token(asked: Asked) -> Answer:
 
 def get_app(asked: Asked) -> Answer:
     _check_app(asked)
-    return 200, {"id": APP_ID, "slug": SLUG}
+    held = {"permissions": GRANTED, "events": ["issues", "issue_comment", "repository"], **asked.world.registration}
+    return 200, {"id": APP_ID, "slug": SLUG, "permissions": held["permissions"], "events": held["events"]}
+
+
+def get_hook(asked: Asked) -> Answer:
+    _check_app(asked)
+    hook = {"url": "https://triage.example.org/webhooks/github", "content_type": "json", "insecure_ssl": "0"}
+    return 200, asked.world.registration.get("hook", hook)
 
 
 def get_installation(asked: Asked) -> Answer:
@@ -418,6 +425,7 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", "/user", get_user),
     ("GET", "/user/installations", list_installations),
     ("GET", "/user/installations/{installation}/repositories", list_visible),
+    ("GET", "/app/hook/config", get_hook),
     ("GET", "/app/hook/deliveries", list_deliveries),
     ("POST", "/app/hook/deliveries/{delivery}/attempts", redeliver),
     ("GET", _REPO, get_repo),

@@ -40,7 +40,8 @@ _COMMANDS = {
     "replay": "Say what a saved delivery leads to.",
     "schema": "Print the JSON Schema of `run --format json`.",
     "config": "Check a repository's .github/triage.yml.",
-    "doctor": "Check every setting and say how to mend it.",
+    "doctor": "Check everything and say how to mend it.",
+    "completion": "Print the script that completes commands in a shell.",
 }
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,61 +15,92 @@ import click
 from bot.dotenv import ignored_settings, repository_around
 
 if TYPE_CHECKING:
+    from bot.doctor.check import Check
     from bot.settings import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One line of the doctor's report."""
-
-    ok: bool
-    name: str
-    says: str
 
 
 @click.command("doctor")
 @click.option(
     "--repo", help="The repository you mean to triage: as in a run, a .env that is part of it is left unread."
 )
-def command(*, repo: str | None) -> None:
-    """Check Python, git, the data directory, every setting and the model endpoint; exit 1 if something is wrong.
+@click.option(
+    "--github", metavar="OWNER/NAME", help="Look at a repository on GitHub too: access, configuration, labels."
+)
+@click.option(
+    "--no-calls", is_flag=True, help="Do not ask the model anything; some small questions and a long one else."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of ok, name and says.")
+def command(*, repo: str | None, github: str | None, no_calls: bool, as_json: bool) -> None:
+    """Check everything, and say of what is wrong how to mend it; exit 1 if something is.
+
+    This machine (Python, git, data directory, database and its tables), every setting, the App as GitHub has it
+    (permissions, events, webhook), the model (a fixed form, temperature, context), and the tools of TRIAGE_CONFIG.
 
     Without --repo, a .env in any repository is left unread: whoever wrote it could name where your key is sent.
     """
-    checks = list(_checks(repo or repository_around(Path.cwd())))
-    for check in checks:
-        mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
-        click.echo(f"{mark} {check.name:<26} {check.says}", color=None if "NO_COLOR" not in os.environ else False)
+    checks: list[Check] = []
+    for check in _checks(repo or repository_around(Path.cwd()), github, calls=not no_calls):
+        checks.append(check)
+        if not as_json:
+            _show(check)
+    if as_json:
+        click.echo(json.dumps([{"ok": one.ok, "name": one.name, "says": one.says} for one in checks], indent=1))
     if not all(check.ok for check in checks):
         sys.exit(1)
 
 
-def _checks(repository: str | None) -> Iterator[Check]:
-    from bot.server_settings import load_with_app  # noqa: PLC0415  --help needs no pydantic
-    from bot.settings import Settings, SettingsError  # noqa: PLC0415
+def _show(check: Check) -> None:
+    mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
+    click.echo(f"{mark} {check.name:<26} {check.says}", color=None if "NO_COLOR" not in os.environ else False)
 
-    version = sys.version_info
-    yield Check(
-        ok=version >= (3, 11), name="python", says=f"{version.major}.{version.minor}.{version.micro} (3.11 or newer)"
-    )
-    yield _git()
-    faults: Mapping[str, str] = {}
-    try:
-        settings = load_with_app(repository)
-    except SettingsError as error:
-        faults, settings = error.faults, error.sound
+
+def _checks(repository: str | None, github: str | None, *, calls: bool) -> Iterator[Check]:
+    from bot.doctor.app import check_app  # noqa: PLC0415  --help needs no pydantic
+    from bot.doctor.check import Check  # noqa: PLC0415
+    from bot.doctor.machine import check_machine  # noqa: PLC0415
+    from bot.doctor.model import check_model  # noqa: PLC0415
+    from bot.doctor.repository import check_repository  # noqa: PLC0415
+
+    settings, faults = _settings(repository)
     if repository is not None and ignored_settings(repository):
-        yield Check(
-            ok=True,
-            name=".env",
-            says="left unread: it lies in a repository; if it is yours, name with --repo what you triage",
-        )
-    yield _writable(settings.triage_data_dir)
-    for name, field in Settings.model_fields.items():
+        says = "left unread: it lies in a repository; if it is yours, name with --repo what you triage"
+        yield Check(ok=True, name=".env", says=says)
+    yield from check_machine(settings)
+    for name, field in type(settings).model_fields.items():
         says = faults.get(name) or _shown(name, settings)
         yield Check(ok=name not in faults, name=name.upper(), says=f"{says}. {field.description}")
-    if not faults:
-        yield _model(settings)
+    if faults:
+        return
+    yield from check_app(settings)
+    yield from check_model(settings, calls=calls)
+    yield from _tools(settings, repository)
+    if github is not None:
+        yield from check_repository(github, settings)
+
+
+def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
+    from bot.settings import SettingsError, load_settings  # noqa: PLC0415  as above
+
+    try:
+        return load_settings(repository), {}
+    except SettingsError as error:
+        return error.sound, error.faults
+
+
+def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
+    """What the operator's file names, each asked whether it is there."""
+    from bot.doctor.check import Check  # noqa: PLC0415  as above
+    from bot.errors import UserError  # noqa: PLC0415
+    from bot.operator_config import load_operator_config  # noqa: PLC0415
+    from bot.sources import Sources  # noqa: PLC0415
+
+    try:
+        sources = Sources(load_operator_config(settings.triage_config, repository))
+    except UserError as error:
+        yield Check(ok=False, name="tools", says=str(error))
+        return
+    for source in asyncio.run(sources.check()):
+        yield Check(ok=source.ok, name=f"tool {source.name}", says=source.says)
 
 
 def _shown(name: str, settings: Settings) -> str:
@@ -80,30 +110,3 @@ def _shown(name: str, settings: Settings) -> str:
         return "not set"
     hidden = hasattr(value, "get_secret_value")
     return "set, hidden" if hidden else f"{value} ({source})"
-
-
-def _git() -> Check:
-    if shutil.which("git") is None:
-        return Check(ok=False, name="git", says="not found on the PATH: install git")
-    said = subprocess.run(["git", "--version"], capture_output=True, text=True, timeout=10, check=False).stdout.strip()
-    return Check(ok=said.startswith("git version"), name="git", says=said or "does not answer to `git --version`")
-
-
-def _writable(directory: Path) -> Check:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / ".doctor"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError as error:
-        return Check(ok=False, name="data directory", says=f"{directory}: {error.strerror}; set TRIAGE_DATA_DIR")
-    return Check(ok=True, name="data directory", says=f"{directory} is writable")
-
-
-def _model(settings: Settings) -> Check:
-    if settings.brain == "rules":
-        return Check(ok=True, name="model", says="none: rules judge; set OPENAI_API_KEY or OPENAI_BASE_URL to use one")
-    from bot.model import model_fault  # noqa: PLC0415  takes a second
-
-    fault = model_fault(settings)
-    return Check(ok=fault is None, name="model", says=fault or f"{settings.triage_supervisor_model} answers")

@@ -45,7 +45,7 @@ def test_commands_and_settings_that_a_page_names_are_there(page: Path) -> None:
     text = page.read_text()
     commands = set(re.findall(r"(?:^|`)triage ([a-z]+)", text, re.M))
     assert commands - set(cli.list_commands(None)) == set()  # type: ignore[arg-type]
-    named = set(re.findall(r"`(TRIAGE_[A-Z_]+[A-Z])", text))
+    named = set(re.findall(r"`(TRIAGE_[A-Z_]+[A-Z])[`= ]", text))
     assert {name.lower() for name in named} - set(Settings.model_fields) == set()
 
 

@@ -1,0 +1,24 @@
+"""``triage completion``: what a shell needs to complete commands and options."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(*, shell: str) -> None:
+    """Print the script that completes `triage` in a shell.
+
+    \b
+    bash: triage completion bash > ~/.local/share/bash-completion/completions/triage
+    zsh:  triage completion zsh > a file _triage in a folder of $fpath
+    fish: triage completion fish > ~/.config/fish/completions/triage.fish
+    """
+    from bot.cli import cli  # noqa: PLC0415  it imports its commands, this one among them
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"nothing is known of {shell}")
+    click.echo(kind(cli, {}, "triage", "_TRIAGE_COMPLETE").source())

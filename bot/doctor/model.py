@@ -1,0 +1,85 @@
+"""The model's endpoint, asked for what a run asks of it: a few small calls, and one of a run's full size."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+from pydantic import BaseModel, Field
+
+from bot.doctor.check import Check
+from bot.model import model_fault, model_settings
+from bot.settings import Settings
+from nodes.brains.models import Models
+from nodes.brains.purse import RunPurse
+from nodes.brains.replies import InvalidOutput
+from nodes.brains.structured import Message, ask_structured
+from nodes.context import ModelError
+
+MOST_CALLS = 12
+"""Of all questions together, corrections and other ways of asking included."""
+_CONTEXT = 7_000
+"""Words of the largest question; a run's conversation about code takes 8,000 tokens."""
+
+
+class _Word(BaseModel):
+    """What is asked for."""
+
+    word: str = Field(max_length=40)
+
+
+def check_model(settings: Settings, *, calls: bool) -> Iterator[Check]:
+    """Whether models are there and can do what is asked of them.
+
+    Args:
+        settings: which they are.
+        calls: whether they may be asked; else only the list of models is looked at.
+    """
+    if settings.brain == "rules":
+        yield Check(ok=True, name="model", says="none: rules judge; set OPENAI_API_KEY or OPENAI_BASE_URL to use one")
+        return
+    fault = model_fault(settings)
+    yield Check(ok=fault is None, name="model", says=fault or f"{settings.triage_supervisor_model} answers")
+    if fault is None and calls:
+        yield from asyncio.run(_asked(settings))
+
+
+async def _asked(settings: Settings) -> list[Check]:
+    return [check async for check in _abilities(settings)]
+
+
+async def _abilities(settings: Settings) -> AsyncIterator[Check]:
+    chosen = model_settings(settings)
+    models = Models(chosen)
+    purse = RunPurse(models.pace, MOST_CALLS)
+    try:
+        for name in dict.fromkeys((chosen.supervisor, chosen.default, chosen.critic or chosen.default)):
+            yield await _structured(models, purse, name)
+        yield await _long(models, purse, chosen.default)
+    finally:
+        await models.aclose()
+
+
+async def _structured(models: Models, purse: RunPurse, name: str) -> Check:
+    """At temperature 0, in the form that is asked for."""
+    model = models.get(name)
+    question: list[Message] = [("system", "Answer in the form that is asked for."), ("human", "Say the word ready.")]
+    try:
+        await ask_structured(model, _Word, question, purse=purse)
+    except (ModelError, InvalidOutput) as error:
+        says = f"gives no answer in a fixed form: {str(error)[:200]}; choose a model that can, or TRIAGE_BRAIN=rules"
+        return Check(ok=False, name=name, says=says)
+    return Check(ok=True, name=name, says=f"answers in a fixed form ({model.method}), at temperature 0")
+
+
+async def _long(models: Models, purse: RunPurse, name: str) -> Check:
+    text = " ".join(["code"] * _CONTEXT)
+    question: list[Message] = [("system", "Answer in the form that is asked for."), ("human", f"{text}\nSay ready.")]
+    try:
+        await ask_structured(models.get(name), _Word, question, purse=purse)
+    except (ModelError, InvalidOutput) as error:
+        says = f"cannot read {_CONTEXT:,} words at once: {str(error)[:200]}; give it a context of 16,000 tokens"
+        return Check(ok=False, name=f"{name}'s context", says=says)
+    return Check(
+        ok=True, name=f"{name}'s context", says=f"holds {_CONTEXT:,} words, as long as a run's longest question"
+    )

@@ -1,0 +1,169 @@
+"""``triage doctor``: each thing that can be wrong is named with its mend, and what is right is said too."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli.doctor import command as doctor
+from tests.github_server import GitHubServer, private_key, serve_github
+from tests.github_world import APP_ID, Repo
+from tests.model_server import Reply, Request, error, says
+from tests.model_server import serve as serve_model
+from tests.repositories import make_repository
+
+SERVER = Path(__file__).parents[1] / "sources" / "mcp_server.py"
+
+
+@pytest.fixture(scope="module")
+def github() -> Iterator[GitHubServer]:
+    with serve_github() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def repo(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    origin = tmp_path_factory.mktemp("origin")
+    head = make_repository(origin, {"app.py": "x = 1\n"})
+    return github.world.repository("octo/app", git=origin, head=head, labels={"bug", "question"})
+
+
+@pytest.fixture
+def app(github: GitHubServer) -> dict[str, str]:
+    return {
+        "GITHUB_APP_ID": str(APP_ID),
+        "GITHUB_PRIVATE_KEY": private_key(),
+        "GITHUB_WEBHOOK_SECRET": "secret",
+        "GITHUB_API_URL": github.url,
+        "GITHUB_SERVER_URL": github.url,
+        "TRIAGE_PUBLIC_URL": "https://triage.example.org",
+    }
+
+
+Told = Callable[..., tuple[int, dict[str, dict[str, Any]]]]
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+    """What the doctor says, by what it looked at, and its exit code."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, **settings: str) -> tuple[int, dict[str, dict[str, Any]]]:
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        done = CliRunner().invoke(doctor, ("--json", *arguments))
+        assert done.stdout, done.exception
+        return done.exit_code, {check["name"]: check for check in json.loads(done.stdout)}
+
+    return run
+
+
+def test_a_sound_app_is_called_sound(github: GitHubServer, repo: Repo, app: dict[str, str], told: Told) -> None:
+    repo.files[".github/triage.yml"] = "labels:\n  allowed: [bug]\n"
+    code, checks = told("--github", "octo/app", **app)
+    assert code == 0, [check for check in checks.values() if not check["ok"]]
+    assert {"App's permissions", "App's events", "App's webhook", "octo/app", "its labels", "git"} <= checks.keys()
+    assert github.asked("POST", "/issues") == []
+
+
+THERE = "https://triage.example.org/webhooks/github"
+ELSEWHERE = {"url": "https://other.example.org/webhooks/github"}
+UNCHECKED = {"url": THERE, "insecure_ssl": "1"}
+LESS = {"metadata": "read", "contents": "read", "issues": "read"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "mend"),
+    [
+        pytest.param({"permissions": LESS}, "App's permissions", "issues: write", id="permission"),
+        pytest.param({"events": ["issues"]}, "App's events", "issue_comment", id="event"),
+        pytest.param({"hook": ELSEWHERE}, "App's webhook", "TRIAGE_PUBLIC_URL", id="address"),
+        pytest.param({"hook": UNCHECKED}, "App's webhook", "certificate", id="certificate"),
+    ],
+)
+def test_what_the_app_lacks_is_named(
+    github: GitHubServer, app: dict[str, str], told: Told, fault: dict[str, Any], name: str, mend: str
+) -> None:
+    github.world.registration |= fault
+    try:
+        code, checks = told(**app)
+    finally:
+        github.world.registration.clear()
+    assert code == 1
+    assert not checks[name]["ok"]
+    assert mend in checks[name]["says"]
+
+
+def test_a_repositorys_faults_are_named(repo: Repo, app: dict[str, str], told: Told) -> None:
+    repo.files[".github/triage.yml"] = "labels:\n  map:\n    needs-answer: needs info\n"
+    code, checks = told("--github", "octo/app", **app)
+    assert (code, "needs info" in checks["its labels"]["says"]) == (1, True)
+    repo.files[".github/triage.yml"] = "moed: comment\n"
+    code, checks = told("--github", "octo/app", **app)
+    assert (code, "moed" in checks["its configuration"]["says"]) == (1, True)
+    code, checks = told("--github", "octo/nowhere", **app)
+    assert (code, checks["octo/nowhere"]["ok"]) == (1, False)
+
+
+def test_another_apps_key_is_said_to_be_unknown(app: dict[str, str], told: Told) -> None:
+    code, checks = told(**{**app, "GITHUB_APP_ID": "1"})
+    assert (code, checks["App"]["ok"]) == (1, False)
+
+
+def able(request: Request) -> Reply:
+    return says({"word": "ready"})
+
+
+def prose(request: Request) -> Reply:
+    return says("ready, boss")
+
+
+def short(request: Request) -> Reply:
+    said = "".join(str(message["content"]) for message in request["messages"])
+    return error(400, "maximum context length is 4096 tokens") if len(said) > 20_000 else says({"word": "ready"})
+
+
+@pytest.mark.parametrize(
+    ("script", "wrong", "mend"),
+    [
+        pytest.param(able, set(), "", id="able"),
+        pytest.param(short, {"gpt-4o's context"}, "16,000", id="a-short-context"),
+        pytest.param(
+            lambda _request: says("ready, boss"), {"gpt-4o", "gpt-4o's context"}, "fixed form", id="prose-only"
+        ),
+    ],
+)
+def test_a_model_is_asked_what_it_can_do(told: Told, script: Any, wrong: set[str], mend: str) -> None:
+    with serve_model() as model:
+        model.script = script
+        code, checks = told(OPENAI_BASE_URL=model.url, OPENAI_API_KEY="sk-x")
+        assert len(model.requests) <= 12
+        assert {name for name, check in checks.items() if not check["ok"]} == wrong
+        assert code == (1 if wrong else 0)
+        assert mend in " ".join(check["says"] for check in checks.values())
+        before = len(model.requests)
+        told("--no-calls", OPENAI_BASE_URL=model.url, OPENAI_API_KEY="sk-x")
+        assert len(model.requests) == before
+
+
+def test_a_store_of_a_newer_release_and_a_dead_tool_are_named(tmp_path: Path, told: Told) -> None:
+    (tmp_path / "data").mkdir()
+    with sqlite3.connect(tmp_path / "data" / "store.db") as db:
+        db.execute("PRAGMA user_version = 9999")
+    db.close()
+    tools = {
+        "here": {"command": [sys.executable, str(SERVER)], "timeout": 60},
+        "gone": {"command": ["/no/such/program"]},
+    }
+    (tmp_path / "operator.yml").write_text(json.dumps({"tools": tools}))
+    code, checks = told(TRIAGE_CONFIG=str(tmp_path / "operator.yml"))
+    assert code == 1
+    assert "newer release" in checks["store"]["says"]
+    assert {name for name, check in checks.items() if not check["ok"]} == {"store", "tool gone"}
