@@ -70,6 +70,7 @@ async def shown(request: Request) -> Response:
             questions=await runs.questions(full.row),
             posted=posted,
             links=links,
+            cost=await runs.cost(full.row),
             open_to_all=everything,
         ),
         row=Row.of(full.row),

@@ -147,6 +147,7 @@ async def _main(store: Store, clock: Clock) -> IssueRef:
         ),
     )
     await ask(store, ref, answer="2.4.1, on Debian 12")
+    await store.usage.reserve([Scope("run", f"{ref.key}:1", "run")], Amount(calls=6, cost=69_150))
     return ref
 
 

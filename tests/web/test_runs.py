@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.ceilings import Amount, Scope
 from bot.ports import IssueRef
 from bot.store.tables import Store
 from nodes.evidence import Evidence, Locator
@@ -127,6 +128,7 @@ async def test_all_pages_together_are_all_runs_each_once(site: Site) -> None:
 async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
     ref = await ran(site.store, Ran(report=DROPPED, comment=COMMENT))
     await ask(site.store, ref, answer="2.4.1, on Debian")
+    await site.store.usage.reserve([Scope("run", f"{ref.key}:1", "run")], Amount(calls=6, cost=41_250))
     page = await site.page(f"/runs/octo/parser/{ref.number}/1")
     text = unescape(re.sub(r"<[^>]*>", "", page))
     for said in (
@@ -141,6 +143,7 @@ async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
         "Which version does it happen with?",
         "2.4.1, on Debian",
         "18\N{NARROW NO-BREAK SPACE}420 tokens",
+        "$0.0413",
         "It was checked that the quote stands at these lines.",  # the comment
         "Code search 420 ms",  # when each node was at work
     ):

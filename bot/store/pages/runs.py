@@ -88,6 +88,12 @@ class Runs:
         """What was asked on its issue."""
         return await Questions(self._database, Tenant(run.repository_key)).all(run.issue_key)
 
+    async def cost(self, run: RunRow) -> int:
+        """Millionths of a dollar that a run took so far, where the operator says what a model costs."""
+        statement = "SELECT cost_micros FROM usage WHERE scope = ? AND day = 'run'"
+        row = await self._database.read(lambda db: db.execute(statement, (run.thread,)).fetchone())
+        return int(row[0]) if row else 0
+
     async def posted(self, issue_key: str) -> str | None:
         """Our comment on the issue as GitHub has it; None where there is none."""
         statement = """

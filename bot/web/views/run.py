@@ -68,6 +68,7 @@ def page(
     questions: Sequence[AskedQuestion],
     posted: str | None,
     links: Links,
+    cost: int,
     open_to_all: bool,
 ) -> RunPage:
     """Put a run's page together.
@@ -79,6 +80,7 @@ def page(
         questions: all of its issue.
         posted: our comment as GitHub has it, for the issue's last run.
         links: where its repository can be read.
+        cost: what it took so far, in millionths of a dollar.
         open_to_all: whether whoever looks may read what was found even if it is a security matter.
     """
     known = path.latest(visits)
@@ -99,7 +101,7 @@ def page(
         drafts=Markup(drafts) if drafts else None,  # noqa: S704  as above
         retries=confidence.retries(full.result.metrics) if full.result else (),
         questions=tuple(_question(one) for one in questions),
-        cost=_cost(full),
+        cost=_cost(full, cost),
         timing=Markup(drawn) if drawn else None,  # noqa: S704  as above
         overlap=span(overlap) if overlap >= 0.05 else "",
         dropped_since=full.result is not None and bool(full.result.evidence) and not gathered,
@@ -162,7 +164,7 @@ def _question(asked: AskedQuestion) -> Question:
     )
 
 
-def _cost(full: FullRun) -> tuple[tuple[str, str], ...]:
+def _cost(full: FullRun, dollars: int) -> tuple[tuple[str, str], ...]:
     if full.result is None:
         return ()
     usage, trace = full.result.metrics.usage, full.result.trace
@@ -178,4 +180,5 @@ def _cost(full: FullRun) -> tuple[tuple[str, str], ...]:
     )
     fell_back = tuple(("Rules judged instead", line(why)) for why in full.result.metrics.fallbacks)
     config = (("Configuration", line(full.config_hash)),) if full.config_hash else ()
-    return (("Judged by", judges), *spent, *fell_back, *config)
+    cost = (("Cost", f"${dollars / 1_000_000:.4f}"),) if dollars else ()
+    return (("Judged by", judges), *spent, *cost, *fell_back, *config)
