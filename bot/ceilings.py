@@ -122,13 +122,13 @@ Prices = Mapping[str, tuple[float, float]]
 """Dollars for a million tokens in, and out, by model."""
 
 
-def read_ceiling(text: str) -> Ceiling:
-    """Read ``calls=40 tokens=200000 cost=1.50``.
+def read_ceiling(text: str, *, of_run: bool = False) -> Ceiling:
+    """Read ``calls=40 tokens=200000 cost=1.50``; a run is of one issue, so that it has no ceiling of them.
 
     Raises:
         ValueError: it says something else.
     """
-    given = _parts(text, {f.name for f in fields(Ceiling)})
+    given = _parts(text, {f.name for f in fields(Ceiling)} - ({"issues"} if of_run else set()))
     cost = {"cost": round(given.pop("cost") * 1_000_000)} if "cost" in given else {}
     return Ceiling(**{name: int(value) for name, value in given.items()}, **cost)
 

@@ -134,7 +134,7 @@ class Settings(BaseSettings):
     )
     triage_limits_run: str = Field(
         "calls=40",
-        description="The most of `calls`, `tokens` and `cost` of models that one run may take; rules go on after that.",
+        description="Model `calls`, `tokens`, `cost` and `questions` of one run; after that rules go on, without asking.",
         examples=["calls=40 tokens=200000 cost=0.50"],
     )
     triage_limits_repository: str = Field(
@@ -152,7 +152,7 @@ class Settings(BaseSettings):
     )
     triage_limits_author: str = Field(
         "hour=30 day=100",
-        description="Issues of one author that are triaged in one repository; maintainers are not counted out.",
+        description="Issues of one author that are triaged in one repository; who may triage there is not limited.",
         examples=["hour=30 day=100"],
     )
     triage_keep_deliveries_days: int = Field(
@@ -172,10 +172,16 @@ class Settings(BaseSettings):
     host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container is reached from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
 
-    @field_validator("triage_limits_run", "triage_limits_repository", "triage_limits_installation", "triage_limits_all")
+    @field_validator("triage_limits_repository", "triage_limits_installation", "triage_limits_all")
     @classmethod
     def _ceiling(cls, value: str) -> str:
         read_ceiling(value)
+        return value
+
+    @field_validator("triage_limits_run")
+    @classmethod
+    def _ceiling_of_run(cls, value: str) -> str:
+        read_ceiling(value, of_run=True)
         return value
 
     @field_validator("triage_limits_author")

@@ -62,7 +62,7 @@ class Limits(Section):
     over: Literal["wait", "skip"] = "wait"
     """Issues over the day's limit ``wait`` for the next day, or are left alone (``skip``; ``/triage`` still works)."""
     issues_per_author: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    """Triages a day of one author's issues here; further ones are left alone. Who may triage is not counted out."""
+    """Triages a day of one author's issues here; further ones are left alone. Who may triage is not limited."""
     model_calls_per_day: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     """Calls of models a day in this repository; rules judge after that."""
     model_tokens_per_day: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None

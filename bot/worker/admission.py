@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from bot.ceilings import Amount, Reached, Scope, until_tomorrow
 from bot.errors import RateLimitedError, RefusedError
 from bot.ports import Issue, Permission
@@ -48,10 +46,10 @@ async def admit(
     raise RateLimitedError(str(begun), after=until_tomorrow(now), limit=None)
 
 
-async def may_ask(turn: Turn, config: RepositoryConfig) -> bool:
-    """Count one question to a reporter; False, and it is not, where today's are used up."""
-    scopes: Sequence[Scope] = turn.tools.budgets.day(turn.ref.repository, config, turn.tools.store.clock())
-    reached = await turn.tools.store.usage.reserve(scopes, _QUESTION)
+async def may_ask(turn: Turn, run: Scope, config: RepositoryConfig) -> bool:
+    """Count one question to a reporter; False, and it is not, where the run's or today's are used up."""
+    day = turn.tools.budgets.day(turn.ref.repository, config, turn.tools.store.clock())
+    reached = await turn.tools.store.usage.reserve((run, *day), _QUESTION)
     if reached is not None:
         await turn.limited(reached.code, f"{reached}; the report is written without asking")
     return reached is None

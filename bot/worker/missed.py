@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from bot.errors import BotError, RefusedError
+from bot.errors import BotError, RefusedError, SuspendedError
 from bot.handlers import HANDLERS
 from bot.jobs import Triage
 from bot.ports import AppPort, GitHubPort, Issue, RepositoryRef
@@ -54,6 +54,8 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
         began = stamp(datetime.fromtimestamp(store.clock(), UTC) - OVERLAP)
         try:
             fresh = await _unknown(store, github_for(listed.ref), listed)
+        except SuspendedError:
+            continue  # once it is not, what was opened meanwhile is found
         except RefusedError:
             fresh = []  # archived, or not ours to read: a delivery will say so
         except BotError as error:

@@ -137,7 +137,7 @@ async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
     async with recording(turn.store.events(run.number)) as watch:
         result = await _advance(turn, context, thread, start, watch)
         while isinstance(result, graph_run.Waiting):
-            answer = await _known_answer(turn, seen, result)
+            answer = await _known_answer(turn, seen, run, result)
             if answer is None:
                 return Waiting(result.state, result.exchange)
             question = result.exchange.question_id
@@ -168,14 +168,15 @@ async def _advance(
         raise RateLimitedError(str(postponed), after=postponed.after, limit=None) from postponed
 
 
-async def _known_answer(turn: Turn, seen: Seen, waiting: graph_run.Waiting) -> Answer | None:
+async def _known_answer(turn: Turn, seen: Seen, run: Run, waiting: graph_run.Waiting) -> Answer | None:
     """What became of a question; None while it waits. One that nobody could see is withdrawn."""
     questions, key = turn.store.repository.questions, turn.ref.key
     config = seen.found.config
     known = any(one.question_id == waiting.exchange.question_id for one in await questions.all(key))
     asked = await questions.ask(key, waiting.exchange)
     unseen = config.mode != "comment" or asked.slot > config.limits.questions
-    if asked.state == "open" and (unseen or not (known or await may_ask(turn, config))):
+    budget = run_scope(turn.store.thread(run.number), turn.tools.budgets.run)
+    if asked.state == "open" and (unseen or not (known or await may_ask(turn, budget, config))):
         await questions.settle(key, asked.question_id, "withdrawn")
         return Answer()
     if asked.state == "open":

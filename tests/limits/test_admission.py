@@ -93,6 +93,22 @@ async def test_issues_over_a_days_limit_wait_or_are_left_alone(github: GitHubSer
         assert not await stage.worker.jobs.waits(stage.ref(third).key)
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param({"triage_limits_run": "questions=0"}, [False, False], id="of-a-run"),
+        pytest.param({"triage_limits_installation": "questions=1"}, [True, False], id="of-an-account"),
+        pytest.param({}, [True, True], id="no-limit"),
+    ],
+)
+async def test_questions_have_ceilings_too(
+    github: GitHubServer, tmp_path: Path, settings: dict[str, str], said: list[bool]
+) -> None:
+    async with staged(github, tmp_path, **settings) as stage:
+        numbers = [await stage.opened(title="It breaks", body="") for _ in range(2)]
+        assert ["> - [ ] **Q1**" in stage.reported(number) for number in numbers] == said
+
+
 async def test_where_todays_questions_are_used_up_a_report_is_written_without_asking(
     github: GitHubServer, tmp_path: Path
 ) -> None:

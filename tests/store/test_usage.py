@@ -106,6 +106,11 @@ def test_what_is_no_ceiling_is_refused_with_what_would_be_one(text: str) -> None
         read_ceiling(text)
 
 
+def test_a_run_has_no_ceiling_of_issues() -> None:
+    with pytest.raises(ValueError, match="is no limit"):
+        read_ceiling("issues=3", of_run=True)
+
+
 def test_prices_and_authors_are_read_too() -> None:
     assert read_prices("gpt-4o=2.50/10 local/m:8b=0/0") == {"gpt-4o": (2.5, 10.0), "local/m:8b": (0.0, 0.0)}
     assert read_author_ceiling("hour=30") == read_author_ceiling("hour=30 none")
