@@ -134,7 +134,7 @@ class Settings(BaseSettings):
     )
     triage_limits_run: str = Field(
         "calls=40",
-        description="Model `calls`, `tokens`, `cost` and `questions` of one run; after that rules go on, without asking.",
+        description="Model `calls`, `tokens`, `cost` and `questions` of one run; rules go on after that.",
         examples=["calls=40 tokens=200000 cost=0.50"],
     )
     triage_limits_repository: str = Field(
