@@ -4,11 +4,11 @@ RUN pip install --no-cache-dir uv==0.13.8
 WORKDIR /src
 ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app
 COPY pyproject.toml uv.lock README.md LICENSE app.yml ./
-RUN uv sync --frozen --no-dev --extra postgres --extra tools --no-install-project
+RUN uv sync --frozen --no-dev --extra postgres --extra tools --extra otel --no-install-project
 COPY bot bot
 COPY nodes nodes
 COPY prompts prompts
-RUN uv sync --frozen --no-dev --extra postgres --extra tools --no-editable
+RUN uv sync --frozen --no-dev --extra postgres --extra tools --extra otel --no-editable
 
 FROM python:3.12-slim-bookworm
 RUN apt-get update \

@@ -46,6 +46,9 @@ MODEL_SECONDS = Histogram(
     buckets=(0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120),
 )
 MODEL_TOKENS = Counter("tracehound_model_tokens", "Tokens that a model counted.", ["model", "direction"], registry=WORK)
+MODEL_COST = Counter(
+    "tracehound_model_cost_dollars", "What models cost, by the prices in TRIAGE_PRICES.", ["model"], registry=WORK
+)
 GITHUB_CALLS = Counter(
     "tracehound_github_calls", "Calls of GitHub's API; status 0: no answer.", ["method", "status"], registry=WORK
 )
@@ -60,7 +63,7 @@ LIMITS = Counter(
 )
 
 SHARED = (
-    *(JOBS, JOB_SECONDS, NODE_SECONDS, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS),
+    *(JOBS, JOB_SECONDS, NODE_SECONDS, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, MODEL_COST),
     *(GITHUB_CALLS, GITHUB_REMAINING, LIMITS),
 )
 """Everything in WORK, in the order it is shown."""

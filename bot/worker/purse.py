@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from bot.ceilings import Amount, Prices, Scope, cost
+from bot.metrics.measures import MODEL_COST
 from bot.store.pace import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.usage import Usage as Counters
 from nodes.brains.purse import Call, PostponedError
@@ -103,4 +104,5 @@ class _Reserved:
     async def settle(self, usage: Usage) -> None:
         """Give back what a call did not come to, or count what it came to besides."""
         spent = self.purse.amount(self.model, usage.input_tokens, usage.output_tokens)
+        MODEL_COST.labels(self.model).inc(spent.cost / 1_000_000)
         await self.purse.counters.give_back(self.purse.scopes, self.amount - spent)

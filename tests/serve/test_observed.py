@@ -39,6 +39,7 @@ def seen(github: GitHubServer, repo: Repo, tmp_path_factory: pytest.TempPathFact
         settings = {
             "TRIAGE_METRICS_TOKEN": METRICS_TOKEN,
             "TRIAGE_BRAIN": "llm",
+            "TRIAGE_PRICES": "gpt-4o=2.5/10",
             "OPENAI_BASE_URL": model.url,
             "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
             "OTEL_BSP_SCHEDULE_DELAY": "200",
@@ -71,6 +72,7 @@ def test_what_the_worker_did_is_read_from_the_server(seen: Seen) -> None:
     assert {"supervisor", "investigator"} <= nodes
     calls = measures["tracehound_model_calls_total"][("model", "gpt-4o"), ("outcome", "answered")]
     assert calls > 0
+    assert measures["tracehound_model_cost_dollars_total"][(("model", "gpt-4o"),)] > 0
     assert measures["tracehound_model_tokens_total"][("direction", "input"), ("model", "gpt-4o")] == 100 * calls
     assert measures["tracehound_github_calls_total"][("method", "POST"), ("status", "201")] >= 1
     assert ("lane", "run") in {label for labels in measures["tracehound_queue_oldest_seconds"] for label in labels}
