@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-Role = Literal["investigator", "codebase_search", "web_search", "critic", "writer"]
+Role = Literal["investigator", "codebase_search", "web_search", "critic", "writer", "ask"]
 
 _SUPERVISOR_CORRECTION = (
     "Your previous response was invalid. Error: {error}\n"

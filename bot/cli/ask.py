@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -18,6 +18,7 @@ from bot.dotenv import ignored_settings
 
 if TYPE_CHECKING:
     from bot.ask.answer import Answerer, Place, Reply
+    from bot.settings import Settings
 
 _HELP = "Ask where something is, who owns it, what changed, or paste a stack trace. An empty line sends it; exit ends."
 _LEAVE = frozenset({"exit", "quit", ":q"})
@@ -30,37 +31,61 @@ _LEAVE = frozenset({"exit", "quit", ":q"})
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON: route, text, places, people, changes, results, notes."
 )
-def command(*, question: str | None, repo: str, rev: str, as_json: bool) -> None:
+@click.option(
+    "--brain",
+    type=click.Choice(["rules", "llm", "auto"]),
+    help="Who puts what was found into words: rules, llm, or auto: llm when a key or an address is set.",
+)
+def command(
+    *, question: str | None, repo: str, rev: str, as_json: bool, brain: Literal["rules", "llm", "auto"] | None
+) -> None:
     """Answer questions about a repository; without a QUESTION, one after the other until Ctrl-D.
 
     The wording chooses who answers: "where is …" and "who uses …" look names up, "who owns …" reads CODEOWNERS and the
     history, "what changed in …" the commits, a stack trace is followed into the code, and whatever names a keyword of a
-    tool in TRIAGE_CONFIG is asked there. Anything else is searched for. What is printed was read at the commit, no
-    model is asked, nothing is remembered from question to question, and an order gets a fixed sentence.
+    tool in TRIAGE_CONFIG is asked there. Anything else is searched for, and a model, if there is
+    one, puts what was found into words. Every line of code was read at the commit, nothing is remembered from question
+    to question, and an order gets a fixed sentence.
 
     \b
     triage ask --repo ~/src/app "who owns the importer?"
     triage ask --repo ~/src/app "where is parse_date used?" --json
     """
-    answerer = _answerer(repo, rev)
-    if question is not None:
-        _print(asyncio.run(answerer.answer(question)), as_json=as_json)
-        return
-    if sys.stdin.isatty():
+    settings = _settings(repo, brain)
+    answerer = _answerer(repo, rev, settings)
+    if question is None and sys.stdin.isatty():
         click.echo(_HELP, err=True)
-    for asked in _asked():
-        _print(asyncio.run(answerer.answer(asked)), as_json=as_json)
+    for asked in _asked() if question is None else (question,):
+        _print(asyncio.run(_replied(answerer, asked, settings)), as_json=as_json)
 
 
-def _answerer(repo: str, rev: str) -> Answerer:
-    from bot.ask.answer import Answerer  # noqa: PLC0415  --help needs no engine
-    from bot.operator_config import load_operator_config  # noqa: PLC0415
+async def _replied(answerer: Answerer, question: str, settings: Settings) -> Reply:
+    reply = await answerer.answer(question)
+    if settings.brain == "rules":
+        return reply
+    from bot.ask.model import in_words  # noqa: PLC0415  rules need no models
+
+    return await in_words(question, reply, settings)
+
+
+def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
+    from bot.model import check_brain  # noqa: PLC0415  --help needs no pydantic
     from bot.settings import load_settings  # noqa: PLC0415
-    from bot.sources import Sources  # noqa: PLC0415
 
     settings = load_settings(repo)
     if ignored_settings(repo):
         click.echo("the .env here belongs to the repository that is read, so it is left unread", err=True)
+    if brain is not None:
+        settings = settings.model_copy(update={"triage_brain": brain})
+    check_brain(settings)
+    return settings
+
+
+def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
+    from bot.ask.answer import Answerer  # noqa: PLC0415  --help needs no engine
+    from bot.operator_config import load_operator_config  # noqa: PLC0415
+    from bot.sources import Sources  # noqa: PLC0415
+
     sources = Sources(load_operator_config(settings.triage_config, repo))
     progress = Progress()
     storage = Storage(settings.triage_data_dir, settings.triage_cache_mb)

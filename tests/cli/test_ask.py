@@ -11,6 +11,8 @@ import pytest
 
 from bot.ask.route import understand
 from tests.cli.process import triage
+from tests.model_server import says, text_of
+from tests.model_server import serve as serve_model
 from tests.repositories import make_repository
 
 PARSER = """\
@@ -112,3 +114,24 @@ def test_one_question_is_answered_for_a_person(place: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith("`parse_order` is defined in 1 place.\n\norders/parser.py:1-")
     assert "    1 | def parse_order(text):" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "judged_by"),
+    [
+        pytest.param(
+            {"text": "An order without lines is refused.", "uses": ["E1"]}, "is refused", "gpt-4o", id="cited"
+        ),
+        pytest.param({"text": "Made up.", "uses": ["E99"]}, "Most likely in", "rules", id="resting-on-nothing"),
+    ],
+)
+def test_a_models_words_are_taken_where_they_rest_on_what_was_read(
+    place: Path, said: dict[str, Any], text: str, judged_by: str
+) -> None:
+    with serve_model() as model:
+        model.script = [says(said)]
+        (reply,) = session(place, "orders without lines fail", OPENAI_BASE_URL=model.url, TRIAGE_BRAIN="llm")
+        assert "parse_order" in text_of(model.requests[0])
+    assert text in reply["text"]
+    assert reply["judged_by"] == judged_by
+    assert reply["places"][0]["path"] == "orders/parser.py"

@@ -1,0 +1,60 @@
+"""Let a model put into words what the search found; an answer that rests on nothing it was shown is not taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pydantic import BaseModel, Field
+
+from bot.ask.answer import Place, Reply
+from bot.model import model_settings
+from bot.settings import Settings
+from nodes.brains.fence import fence
+from nodes.brains.models import Models
+from nodes.brains.purse import RunPurse
+from nodes.brains.replies import InvalidOutput
+from nodes.brains.structured import Message, ask_structured
+from nodes.context import ModelError
+from nodes.trust.secrets import mask
+from prompts import build_role_prompt
+
+_WORDED = frozenset({"general", "trace"})
+"""Routes whose answer is more than a look-up."""
+_CALLS = 4
+"""A question's: one, its correction, and the same where the server does not know the best way of asking."""
+
+
+class _Answer(BaseModel):
+    """What is asked for."""
+
+    text: str = Field(max_length=1_200)
+    uses: list[str] = Field(max_length=10)
+
+
+async def in_words(question: str, reply: Reply, settings: Settings) -> Reply:
+    """The reply with a model's words, or as it was, with a note, where the model gave none that can be used."""
+    if settings.brain == "rules" or reply.route not in _WORDED or not reply.places:
+        return reply
+    models = Models(model_settings(settings))
+    model = models.get(models.settings.default)
+    shown = {f"E{number}": place for number, place in enumerate(reply.places, 1)}
+    try:
+        purse = RunPurse(models.pace, _CALLS)
+        answer = (await ask_structured(model, _Answer, _asked(question, shown), purse=purse)).value
+    except (ModelError, InvalidOutput) as error:
+        return replace(reply, notes=(*reply.notes, f"{model.name} gave no answer: {error}"[:200]))
+    finally:
+        await models.aclose()
+    used = [shown[name] for name in dict.fromkeys(answer.uses) if name in shown]
+    if not used:
+        return replace(reply, notes=(*reply.notes, f"{model.name} found no answer in these places"))
+    return replace(reply, text=mask(answer.text.strip()), places=tuple(used), judged_by=model.name)
+
+
+def _asked(question: str, shown: dict[str, Place]) -> list[Message]:
+    code = "\n\n".join(
+        f"{name}: {place.path}, lines {place.start_line} to {place.end_line}\n{fence('code', place.quote)}"
+        for name, place in shown.items()
+    )
+    said = f"{fence('question', question[:8_000])}\n\nPlaces:\n\n{code}"
+    return [("system", build_role_prompt("ask")), ("human", said)]
