@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.steps import LOOKS, Visit, dump, load
 from bot.web.views import comment, path, timing
-from bot.web.views.words import count, line, moment, span, verbatim
+from bot.web.views.words import count, line, moment, prose, span, verbatim
 from nodes.search.languages import LANGUAGES, lexemes
 from tests.web.stored import COMMENT, TRACE, entry
 
@@ -94,6 +94,7 @@ def test_a_comment_keeps_its_shape_and_loses_what_acts() -> None:
 
 def test_text_is_shown_as_it_stands_or_without_what_cannot_be_seen() -> None:
     assert verbatim("a\u202eb\x07\n\tc") == "a⟨U+202E⟩b⟨U+0007⟩\n\tc"
+    assert prose("`a<b>` is `c` and `d") == "<code>a&lt;b&gt;</code> is <code>c</code> and `d"
     assert line("a\u202eb \x07\n c ghp_" + "a1" * 20) == "ab c [masked]"
 
 

@@ -7,8 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from markupsafe import Markup
+
 from bot.report.links import Links
-from bot.web.views.words import line, verbatim
+from bot.web.views.words import line, prose, verbatim
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.report import TriageReport
 from nodes.search.languages import lexemes
@@ -17,7 +19,7 @@ from nodes.trust.secrets import mask
 _CITED = re.compile(r"\bE\d{1,6}\b")
 COLOURED = 200
 """Pieces of one quote beyond which it stays plain: what is dense with signs would make the page heavy."""
-_WHERE = {"issue": "the issue", "human": "a person's answer"}
+_WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Piece:
     """Of the quote's lines, one a line; empty where it is no file's."""
     quote: tuple[tuple[str, str], ...]
     """(kind, text): the kind is a class of the style sheet, or empty."""
-    reasons: tuple[str, ...]
+    reasons: tuple[Markup, ...]
     score: str
     cited: bool
 
@@ -65,12 +67,12 @@ def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] 
     return Piece(
         id=number,
         kind=evidence.kind,
-        where=_WHERE.get(evidence.kind, "") if not (at.path or at.url or at.sha) else verbatim(line(str(at))),
+        where=_WHERE.get(evidence.kind, "the issue") if not (at.path or at.url or at.sha) else verbatim(line(str(at))),
         link=_link(evidence, links),
         symbol=line(evidence.symbol or ""),
         numbers=_numbers(evidence),
         quote=_quote(evidence),
-        reasons=tuple(line(reason) for reason in evidence.reasons[:3]),
+        reasons=tuple(prose(reason) for reason in evidence.reasons[:3]),
         score=f"{evidence.score:.2f}",
         cited=number in cited,
     )

@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from bot.drawing import picture, text
 from bot.steps import Visit
-from bot.web.views.words import label, line, percent, span
+from bot.web.views.words import label, line, percent, prose, span
 from nodes.guards import meaning
 from nodes.state import TraceEntry
 
@@ -31,7 +33,7 @@ class Step:
     """For people."""
     decision: str
     confidence: str
-    reason: str
+    reason: Markup
     guard: str
     guard_means: str
     judged_by: str
@@ -60,7 +62,7 @@ def _step(entry: TraceEntry, *, reasons: bool) -> Step:
         decision=decision,
         # Where one node alone was legal, nobody was asked how sure they are.
         confidence=percent(entry.confidence if entry.confidence or entry.node != "supervisor" else None),
-        reason=line(entry.reason) if reasons else "",
+        reason=prose(entry.reason) if reasons else Markup(""),
         guard=line(entry.guard or ""),
         guard_means=meaning(entry.guard) if entry.guard else "",
         judged_by=line(entry.judged_by),

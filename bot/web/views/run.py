@@ -14,7 +14,7 @@ from bot.store.pages.runs import FullRun
 from bot.web.views import comment, confidence, path, timing
 from bot.web.views.evidence import Piece, cited_in, numbered, piece
 from bot.web.views.progress import is_harmless
-from bot.web.views.words import count, line, span
+from bot.web.views.words import count, line, prose, span
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
 
@@ -26,8 +26,8 @@ PIECES = 8
 class Question:
     """A question that was asked, with what became of it."""
 
-    text: str
-    reason: str
+    text: Markup
+    reason: Markup
     state: str
     asked_at: str
     answer: str
@@ -42,11 +42,11 @@ class RunPage:
     open_to_all: bool
     """Whether what was found may be shown to whoever looks."""
     report: TriageReport | None
-    verdict: str
+    verdict: Markup
     score: tuple[tuple[str, str], ...]
     pieces: tuple[Piece, ...]
     gathered: int
-    dropped: tuple[str, ...]
+    dropped: tuple[Markup, ...]
     audit: str
     drafts: Markup | None
     retries: tuple[confidence.Retry, ...]
@@ -57,7 +57,7 @@ class RunPage:
     dropped_since: bool
     """Whether the evidence there was is kept no more."""
     comment: Markup | None
-    review: str
+    review: Markup
 
 
 def page(
@@ -92,7 +92,7 @@ def page(
     return RunPage(
         open_to_all=shown,
         report=report,
-        verdict=line(report.verdict.replace("`", "")) if report and shown else "",
+        verdict=prose(report.verdict) if report and shown else Markup(""),
         score=_score(report),
         pieces=_cited(full, gathered, links) if shown else (),
         gathered=len(gathered),
@@ -106,7 +106,7 @@ def page(
         overlap=span(overlap) if overlap >= 0.05 else "",
         dropped_since=full.result is not None and bool(full.result.evidence) and not gathered,
         comment=comment.as_html(posted) if posted else None,
-        review=line(report.review_message) if report and shown else "",
+        review=prose(report.review_message) if report and shown else Markup(""),
     )
 
 
@@ -118,14 +118,14 @@ def _cited(full: FullRun, gathered: Sequence[Evidence], links: Links) -> tuple[P
     return tuple(piece(number, one, links, cited) for number, one in chosen[:PIECES])
 
 
-def _dropped(report: TriageReport | None) -> tuple[str, ...]:
+def _dropped(report: TriageReport | None) -> tuple[Markup, ...]:
     if report is None:
         return ()
     audit = report.citation_audit
     return (
-        *map(line, audit.dropped),
-        *(f"names evidence that nobody gathered: {line(name)}" for name in audit.fabricated),
-        *(f"no longer reads as quoted: {line(name)}" for name in audit.failed),
+        *map(prose, audit.dropped),
+        *(prose(f"names evidence that nobody gathered: {name}") for name in audit.fabricated),
+        *(prose(f"no longer reads as quoted: {name}") for name in audit.failed),
     )
 
 
@@ -154,8 +154,8 @@ def _score(report: TriageReport | None) -> tuple[tuple[str, str], ...]:
 
 def _question(asked: AskedQuestion) -> Question:
     return Question(
-        text=line(asked.text),
-        reason=line(asked.reason),
+        text=prose(asked.text),
+        reason=prose(asked.reason),
         state=asked.state,
         asked_at=asked.asked_at.replace("T", " ")[:16],
         answer=line(asked.answer or ""),

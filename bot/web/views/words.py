@@ -6,6 +6,8 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from markupsafe import Markup, escape
+
 from bot.report.sanitise import visible
 from nodes.trust.secrets import mask
 
@@ -21,6 +23,7 @@ _LABELS = {
     "join": "Join",
     "end": "End",
 }
+_CODE = Markup("<code>{}</code>")
 _CLASSES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
@@ -49,6 +52,16 @@ def label(node: str) -> str:
 def line(text: str) -> str:
     """One line of foreign text, without what cannot be seen; a template escapes it."""
     return " ".join(visible(mask(text)).split())
+
+
+def prose(text: str) -> Markup:
+    """The same, with what stands between backticks as code."""
+    said, *rest = line(text).split("`")
+    pieces = [escape(said)]
+    for at, piece in enumerate(rest):
+        is_code = at % 2 == 0 and at + 1 < len(rest)
+        pieces.append(_CODE.format(piece) if is_code else escape("`" * (at % 2 == 0) + piece))
+    return Markup("").join(pieces)
 
 
 def verbatim(text: str) -> str:
