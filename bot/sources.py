@@ -14,8 +14,9 @@ from nodes.brains.pace import Pace
 from nodes.context import Outside, Patience
 from nodes.evidence import Evidence
 from nodes.sources import Inquiry, SourceError
+from nodes.sources.connection import Server
 from nodes.sources.harm import FALLBACK
-from nodes.sources.mcp_tool import McpTool, Server
+from nodes.sources.mcp_tool import McpTool
 from nodes.sources.providers import GitHubIssues, SearchProvider, SearxNG, Tavily
 from nodes.sources.route import SourceInfo, route
 from nodes.sources.web import NAME, WebSearch

@@ -13,7 +13,8 @@ import pytest
 
 from nodes.sources import Inquiry, SourceError
 from nodes.sources.arguments import fill
-from nodes.sources.mcp_tool import McpTool, Server
+from nodes.sources.connection import Server
+from nodes.sources.mcp_tool import McpTool
 from nodes.sources.results import clean, is_public, results_in
 from tests.sources.bad_server import bad_http
 
@@ -72,6 +73,27 @@ async def test_a_stubborn_command_is_killed_when_its_time_is_up() -> None:
     began = time.monotonic()
     assert await fault(tool(command=(*BAD, "stubborn"), timeout=0.5)) == "no answer within 0.5 s"
     assert time.monotonic() - began < 30
+
+
+async def test_a_command_that_nobody_waits_for_any_more_is_killed(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    command = (
+        sys.executable,
+        "-c",
+        f"import os, time; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)",
+    )
+    await said_nothing(tool(command=command), note)
+    assert await _gone(int(note.read_text()))
+
+
+async def said_nothing(asked: McpTool, note: Path) -> None:
+    """Give up on a question once its server runs, as a run does whose patience is over."""
+    asking = asyncio.create_task(asked.ask(ASKED, 5))
+    while not (note.exists() and note.read_text()):
+        await asyncio.sleep(0.05)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
 
 
 @pytest.mark.parametrize(
