@@ -18,7 +18,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     lines += [_waiting(question) for question in questions if question.state == "open"]
     met = dict.fromkeys(map(explained, await context.control.limits_met()))
     if met:
-        lines.append(f"Limits met in this repository today: {'; '.join(met)}.")
+        lines.append(f"Limits met: {'; '.join(met)}.")
     return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
 
 

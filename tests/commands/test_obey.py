@@ -194,6 +194,10 @@ async def test_status_says_how_things_stand(stage) -> None:
     await stage.say("/triage status")
     assert f"Run 1 is **finished**, on commit `{SHA[:12]}`, by `rules`." in stage.said[-1]
     assert "**Q1**: Which version?" in stage.said[-1]
+    assert "Limits met" not in stage.said[-1]
+    await stage.store.repository.limited.note("repository.tokens")
+    await stage.say("/triage status")
+    assert "Limits met: model tokens for this repository today." in stage.said[-1]
 
 
 async def test_why_shows_path_dropped_claims_cost_and_a_ticket(stage) -> None:

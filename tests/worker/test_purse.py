@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ceilings import Amount, Ceiling, Scope
 from bot.store.sqlite import SqliteStore
@@ -14,11 +15,17 @@ from bot.worker.purse import MOST_POSTPONED, SharedPurse
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.purse import PostponedError
+from nodes.brains.rules import RulesBrain
+from nodes.checkpoints import serializer
 from nodes.context import Case, ModelError
 from nodes.facts import IssueFacts
+from nodes.graph import build_graph
 from nodes.judgements import Investigation
+from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState
-from tests.model_server import ModelServer, error, says, serve
+from tests.fakes import SHA, context
+from tests.limits.day import sound
+from tests.model_server import ModelServer, Reply, Request, error, says, serve
 
 CASE = Case(state=BugTriageState(iterations=1), title="It fails", body="", facts=IssueFacts(), evidence=())
 NO_LIMIT = Ceiling()
@@ -116,3 +123,27 @@ async def test_who_is_put_off_too_often_is_judged_by_rules(stage: Stage, server:
     with pytest.raises(ModelError, match="too often"):
         await stage.brain(1).investigate(CASE)
     assert await stage.spent() == Amount()
+
+
+async def test_a_run_that_was_put_off_goes_on_where_it_stood(stage: Stage, server: ModelServer) -> None:
+    asked: list[str] = []
+
+    def busy_once(request: Request) -> Reply:
+        fields = request["response_format"]["json_schema"]["schema"]["properties"]
+        role = next(name for name in ("next_node", "problem", "suspects", "approved", "root_cause") if name in fields)
+        asked.append(role)
+        return error(429, retry_after="90") if role == "approved" and asked.count(role) == 1 else sound(request)
+
+    server.script = busy_once
+    graph = build_graph(InMemorySaver(serde=serializer()))
+    start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
+    with pytest.raises(PostponedError):
+        await advance(graph, context(stage.brain(1), rules=RulesBrain()), "t", start)
+    before = len(asked)
+    await stage.store._database.do(lambda db: db.execute("UPDATE paces SET closed_until = 0").rowcount)
+    outcome = await advance(graph, context(stage.brain(1), rules=RulesBrain()), "t", start)
+    assert isinstance(outcome, Finished)
+    assert outcome.state.metrics.fallbacks == ()
+    assert asked[before] == "approved"
+    assert asked.count("problem") == 1
+    assert (await stage.spent()).calls == len(asked)
