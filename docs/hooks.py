@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 SOURCE = "https://github.com/tracehound/tracehound/blob/main/"
+_LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
 _OUTSIDE = re.compile(r"\]\(\.\./([\w./-]+)")
 
 
@@ -22,3 +23,11 @@ def on_config(config: Any) -> Any:
 def on_page_markdown(markdown: str, **_given: Any) -> str:
     """Point outside links at the repository."""
     return _OUTSIDE.sub(rf"]({SOURCE}\1", markdown)
+
+
+def on_post_page(output: str, page: Any, **_given: Any) -> str:
+    """Let no page load anything from elsewhere; links that a reader follows are another matter."""
+    loaded = _LOADED.search(output)
+    if loaded is not None:
+        raise SystemExit(f"{page.file.src_path} would load from elsewhere: {loaded[0]}")
+    return output
