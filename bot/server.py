@@ -14,10 +14,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from bot.app import build_app
-from bot.dispatch.alone import locked, worker_process
+from bot.dispatch.alone import locked, opened, worker_process
 from bot.errors import UserError
 from bot.server_settings import ServerSettings
-from bot.store.opening import open_store
 
 HTTP_DRAIN = 1
 """Seconds for answers that are under way when the server is told to stop."""
@@ -54,7 +53,7 @@ def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = Tru
     """
     with contextlib.ExitStack() as stack:
         lock = locked(settings.data_dir, stack) if work else None
-        store = open_store(settings.settings, tidy=False)  # the worker does
+        store = opened(settings, tidy=False)  # the worker does
         stack.callback(lambda: asyncio.run(store.aclose()))
         worker = worker_process(settings, store, lock, _stop) if lock else Elsewhere()
         _Server(_config(build_app(settings, store, worker))).run([listener])

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from bot.dispatch.child import WorkerProcess
 from bot.dispatch.lock import DirectoryLock
-from bot.errors import UserError
+from bot.errors import UnreachableError, UserError
 from bot.server_settings import ServerSettings
 from bot.store.opening import open_store
 from bot.store.tables import Store
+
+PATIENCE = 30.0
+"""Seconds to wait for a database at the start."""
+
+logger = logging.getLogger(__name__)
 
 
 def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:
@@ -24,10 +31,27 @@ def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:
     """
     with contextlib.ExitStack() as stack:
         lock = locked(settings.data_dir, stack)
-        store = open_store(settings.settings)
+        store = opened(settings)
         fault = asyncio.run(_work(settings, store, lock, concurrency))
     if fault:
         raise UserError(fault)
+
+
+def opened(settings: ServerSettings, *, tidy: bool = True) -> Store:
+    """The store, waited for a while: a database may be started together with us, or be away for a moment.
+
+    Raises:
+        UserError: it cannot be used.
+    """
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return open_store(settings.settings, tidy=tidy)
+        except UnreachableError as error:
+            if time.monotonic() > until:
+                raise
+            logger.warning("%s; trying again", error, extra={"action": "store_failed"})
+            time.sleep(3.0)
 
 
 def locked(directory: Path, stack: contextlib.ExitStack) -> DirectoryLock:

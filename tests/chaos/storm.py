@@ -85,13 +85,14 @@ def storm(
     silence: float = 0.0,
     seed: int = 1,
     faults: Sequence[Fault] = FAULTS,
+    **settings: str,
 ) -> Outcome:
     """Let it rage, and wait until it is calm."""
     began = time.monotonic()
     with serve_github() as github:
         origin = folder / "origin"
         repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
-        with running(github, folder / "data") as app:
+        with running(github, folder / "data", **settings) as app:
             weather = Weather(rate, random.Random(seed), faults)
             github.fault = weather
             arriving = threading.Thread(target=_arrive, args=(app, repo, issues, kills, seed))

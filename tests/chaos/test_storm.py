@@ -10,8 +10,13 @@ from tests.chaos.storm import storm
 
 
 @pytest.mark.timeout(600)  # on a busy machine each of its starts takes long
-def test_killed_and_failed_upon_every_issue_gets_its_one_report(tmp_path: Path) -> None:
-    outcome = storm(6, 2, folder=tmp_path, rate=0.1)
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+def test_killed_and_failed_upon_every_issue_gets_its_one_report(
+    request: pytest.FixtureRequest, tmp_path: Path, database: str
+) -> None:
+    shared = database == "postgres"
+    settings = {"DATABASE_URL": request.getfixturevalue("postgres").migrated()} if shared else {}
+    outcome = storm(6, 2, folder=tmp_path, rate=0.1, **settings)
     assert outcome.reports == {1: 6}
     assert outcome.blind == 0
     assert not outcome.states

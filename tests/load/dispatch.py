@@ -1,19 +1,22 @@
 """What having a job done costs besides doing it: jobs that do nothing, by each dispatcher.
 
-python -m tests.load.dispatch --jobs 500
+python -m tests.load.dispatch --jobs 500 --rounds 10
+
+Then how long a job is nobody's: a process that has it in hand is killed, and another one begins it again.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 from bot.dispatch.embedded import Dispatcher
 from bot.dispatch.procrastinate import SharedDispatcher
-from bot.jobs import Triage
+from bot.jobs import Job, Triage
 from bot.ports import IssueRef
 from bot.store.deliveries import Arrival
 from bot.store.postgres import PostgresStore
@@ -26,11 +29,18 @@ def main() -> None:
     """Print a line for each."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--jobs", type=int, default=500)
-    jobs = options.parse_args().jobs
+    options.add_argument("--rounds", type=int, default=10, help="processes that are killed")
+    options.add_argument("--hold", metavar="URL", help="take a job there, and keep it until killed")
+    given = options.parse_args()
+    jobs = given.jobs
+    if given.hold:
+        asyncio.run(_hold(given.hold))
     with tempfile.TemporaryDirectory() as folder, serve_postgres() as postgres:
         asyncio.run(_measure("embedded, SQLite", SqliteStore(Path(folder) / "store.db"), jobs))
         asyncio.run(_measure("embedded, Postgres", PostgresStore(postgres.migrated()), jobs))
         asyncio.run(_measure("procrastinate, Postgres", PostgresStore(postgres.migrated()), jobs, shared=True))
+        waits = sorted(asyncio.run(_recoveries(postgres.migrated(), given.rounds)))
+        print(f"begun again after a kill: {waits[len(waits) // 2]:.1f} s (median), {waits[-1]:.1f} s (most)")
 
 
 async def _measure(what: str, store: Store, jobs: int, *, shared: bool = False) -> None:
@@ -55,6 +65,45 @@ async def _measure(what: str, store: Store, jobs: int, *, shared: bool = False) 
     await dispatcher.drain(1.0)
     await running
     await store.aclose()
+
+
+async def _hold(url: str) -> None:
+    store = PostgresStore(url)
+
+    async def forever(_job: Job) -> None:
+        print("in hand", flush=True)
+        await asyncio.sleep(3_600)
+
+    await SharedDispatcher(store, forever, concurrency=1, place="there", drain=1.0).run()
+
+
+async def _recoveries(url: str, rounds: int) -> list[float]:
+    """Seconds from each kill until the job that was cut off is begun here."""
+    store, waits, begun = PostgresStore(url), list[float](), asyncio.Event()
+
+    async def settle(job: Job) -> None:
+        begun.set()
+        await store.jobs.settle(job)
+
+    for number in range(rounds):
+        command = (sys.executable, "-m", "tests.load.dispatch", "--hold", url)
+        holder = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        work = Triage(ref=IssueRef("github.com", 7, 9, "octo", "parser", number), why="opened")
+        await store.inbox.accept(Arrival(f"g{number}", "issues", b"{}", (work,)))
+        assert holder.stdout
+        await holder.stdout.readline()
+        dispatcher = SharedDispatcher(store, settle, concurrency=1, place="here", drain=1.0)
+        running = asyncio.create_task(dispatcher.run())
+        await asyncio.sleep(1.0)
+        holder.kill()
+        killed = time.monotonic()
+        await begun.wait()
+        waits.append(time.monotonic() - killed)
+        begun.clear()
+        await dispatcher.drain(1.0)
+        await running
+    await store.aclose()
+    return waits
 
 
 if __name__ == "__main__":
