@@ -96,7 +96,7 @@ class Day:
     def _tell_logs(self, apps: Sequence[App]) -> None:
         lines = [line for app in apps for line in app.log]
         self.told["log lines"] = len(lines)
-        self.told["tracebacks"] = sum("traceback" in line for line in lines)
+        self.told["tracebacks"] = [str(line["traceback"])[-200:] for line in lines if "traceback" in line]
 
 
 def frozen_workers(day: Day) -> None:
