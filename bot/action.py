@@ -106,11 +106,12 @@ def _read(event: Event, settings: Settings) -> Delivery:
 
 
 async def _nothing_left(store: Store) -> None:
+    """What is for later is waited for where it is about an issue; old issues are learnt with the next events."""
     until = time.monotonic() + LONGEST
     while time.monotonic() < until:
         queue = await store.metrics.queue()
         busy = queue.oldest or any(state == "doing" for _, state in queue.jobs)
-        later = await store.jobs.idle()
+        later = await store.jobs.idle() if queue.jobs.get(("run", "todo")) else None
         if not busy and (later is None or later > SOON):
             return
         await asyncio.sleep(_LOOK)

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from bot.cli import cli
 from bot.settings import Settings
 from tests.cli.process import ROOT, triage
 from tests.deliveries import comment_event, issue_event
@@ -106,10 +108,15 @@ def test_a_command_in_a_comment_is_obeyed(github: GitHubServer, repo: Repo, tmp_
     ],
 )
 def test_what_is_missing_is_said_in_a_line(
-    github: GitHubServer, tmp_path: Path, given: dict[str, str], says: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], says: str
 ) -> None:
-    done = acted(github, tmp_path / "w", "issues", b"{}", **given)
-    assert done.returncode == 2
+    (tmp_path / "event.json").write_text("{}")
+    sound = {"GITHUB_EVENT_NAME": "issues", "GITHUB_EVENT_PATH": str(tmp_path / "event.json"), "GITHUB_TOKEN": TOKEN}
+    for name, value in (sound | given).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("bot.logs.log_to_stderr", lambda **_given: None)  # it would stay for the tests that follow
+    done = CliRunner().invoke(cli, ["action"])
+    assert done.exit_code == 2
     assert says in done.stderr.splitlines()[-1]
 
 

@@ -39,6 +39,7 @@ def seen(github: GitHubServer, repo: Repo, tmp_path_factory: pytest.TempPathFact
         settings = {
             "TRIAGE_METRICS_TOKEN": METRICS_TOKEN,
             "TRIAGE_BRAIN": "llm",
+            "TRIAGE_MODEL_CALLS_PER_MINUTE": "1000",
             "TRIAGE_PRICES": "gpt-4o=2.5/10",
             "OPENAI_BASE_URL": model.url,
             "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
