@@ -160,7 +160,8 @@ def test_after_two_weeks_it_goes_on_without_an_answer(app: App, github: GitHubSe
 
 
 def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, repo: Repo) -> None:
-    repo = github.world.repository("octo/never-heard-of", git=repo.git)
+    name = f"octo/never-heard-of-{len(github.world.repos)}"  # the test runs on each database, GitHub is one
+    repo = github.world.repository(name, git=repo.git)
     installation = {"id": INSTALLATION, "account": {"login": "octo"}, "html_url": f"{github.url}/settings/77"}
     app.open_issue(repo, "It fails", "It does not work.")  # so that the repository is known
     app.settled()
