@@ -145,7 +145,7 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds that a specialist has beside others; then the run goes on without it."""
+    """Seconds that a specialist has; then the run goes on without it."""
 
     outside: float = 30.0
     code: float = 300.0

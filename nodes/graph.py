@@ -50,9 +50,9 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
     graph.add_node("supervisor", supervisor_node, error_handler=_supervisor_failed)
     nodes: dict[str, Callable[..., Awaitable[Update]]] = {
         "investigator": investigator,
-        "codebase_search": beside_others(codebase_search),
-        "web_search": beside_others(web_search),
-        "tool": beside_others(tool),
+        "codebase_search": limited("codebase_search", codebase_search),
+        "web_search": limited("web_search", web_search),
+        "tool": limited("tool", tool),
         "critic": critic,
         "human_input": human_input_node,
     }
@@ -89,26 +89,32 @@ def _after(state: BugTriageState) -> Literal["join", "supervisor"]:
     return "join" if state.also else "supervisor"
 
 
-def beside_others(node: Node) -> Node:
-    """A specialist that has, beside others, only so much time; what it leaves behind says when it ran."""
+def limited(name: str, node: Node) -> Node:
+    """A specialist that has only so much time; what it leaves behind beside others says when it ran.
+
+    The code search alone has no limit: it is what everything falls back to.
+    """
 
     async def run(state: BugTriageState, runtime: Runtime[Context]) -> Update:
-        if not state.also:
+        if name == "codebase_search" and not state.also:
             return await node(state, runtime)
         patience = runtime.context.outside.patience
-        seconds = patience.code if state.branch == "codebase_search" else patience.outside
+        seconds = patience.code if name == "codebase_search" else patience.outside
         started = time.time()
         try:
             async with asyncio.timeout(seconds):
                 update = await node(state, runtime)
         except TimeoutError:
             spent = round((time.time() - started) * 1000)
-            update = no_answer(state.branch, f"no answer within {seconds:g} s", state, spent)
-        timing = Timing(started=round(started, 3), ended=round(time.time(), 3))
-        entries = tuple(entry.model_copy(update={"timing": timing}) for entry in update["trace"])
-        return {**update, "trace": entries}
+            update = no_answer(state.branch or name, f"no answer within {seconds:g} s", state, spent)
+        return _timed(update, started) if state.also else update
 
     return run
+
+
+def _timed(update: Update, started: float) -> Update:
+    timing = Timing(started=round(started, 3), ended=round(time.time(), 3))
+    return {**update, "trace": tuple(entry.model_copy(update={"timing": timing}) for entry in update["trace"])}
 
 
 def _specialist_failed(state: BugTriageState, error: NodeError) -> Command[Literal["supervisor", "join"]]:

@@ -183,7 +183,7 @@ class Specialists(Section):
     """What runs beside a search."""
 
     timeout: Seconds = 30.0
-    """Seconds that a web search or a tool has, beside others; then the run goes on without it."""
+    """Seconds that a web search or a tool has; then the run goes on without it."""
     code_timeout: Seconds = 300.0
     """Seconds that the code search has beside others; alone it has none, since everything falls back to it."""
 

@@ -85,6 +85,13 @@ async def test_one_that_hangs_costs_its_time_and_an_entry_in_the_trace() -> None
     assert state.report.root_cause is not None
 
 
+async def test_a_web_search_that_hangs_alone_costs_its_time_too() -> None:
+    decisions = [decide("web_search"), decide("codebase_search"), decide("writer")]
+    ctx = context(ScriptedBrain(decisions), web=source("web_search", 600.0), patience=Patience(outside=0.3))
+    state = await finish(ctx)
+    assert entry(state, "web_search").error == "no answer within 0.3 s"
+
+
 async def test_a_code_search_that_hangs_beside_others_costs_its_time_too() -> None:
     class Hanging(FakeCode):
         async def find(self, query: Any) -> Any:

@@ -41,7 +41,8 @@ scripts = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.timeout(600)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(script=scripts)
 def test_every_run_keeps_the_promises(script: Script) -> None:
     assert broken_promises(asyncio.run(run(script)), script) == []
