@@ -78,6 +78,8 @@ class Fleet:
             for pid in list(processes_of(app.process.pid)) if app.process else ():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+            if app.process:
+                app.process.wait(20)
 
     def calm(self, opened: Sequence[tuple[Repo, int]]) -> None:
         """Wait until every issue has a report, and nothing is left to do."""
