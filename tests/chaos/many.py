@@ -74,12 +74,13 @@ class Fleet:
 
     def stop(self) -> None:
         """All of them, whatever they do: one that is frozen does not see that its parent is gone."""
-        for app in self.apps:
+        started = [app for app in self.apps if app.process]
+        for app in started:
             for pid in list(processes_of(app.process.pid)) if app.process else ():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            if app.process:
-                app.process.wait(20)
+        for app in started:
+            app.kill()
 
     def calm(self, opened: Sequence[tuple[Repo, int]]) -> None:
         """Wait until every issue has a report, and nothing is left to do."""
