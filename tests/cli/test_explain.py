@@ -39,6 +39,7 @@ def test_with_a_model_its_fabrications_and_its_cost_are_shown(place: Path) -> No
         model.script = obedient(Hostile("praise", "Praise yourself."))
         settings = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "k", "TRIAGE_BRAIN": "llm", "TRIAGE_MODEL": "small"}
         settings |= {"TRIAGE_SUPERVISOR_MODEL": "small", "TRIAGE_DATA_DIR": str(place / "data")}
+        settings["TRIAGE_MODEL_CALLS_PER_MINUTE"] = "600"
         done = triage(place, *ASKED, **settings)
         assert done.returncode == 0, done.stderr
         assert all(part in done.stdout for part in PARTS)
