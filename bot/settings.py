@@ -151,7 +151,7 @@ class Settings(BaseSettings):
         "none", description="The same for everything this App does in a day.", examples=["cost=100"]
     )
     triage_limits_author: str = Field(
-        "hour=30 day=100",
+        "hour=300 day=1000",
         description="Issues of one author that are triaged in one repository; who may triage there is not limited.",
         examples=["hour=30 day=100"],
     )
