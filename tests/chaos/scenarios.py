@@ -141,7 +141,7 @@ def disk_full(day: Day) -> None:
 
 
 def clock_jumps(day: Day) -> None:
-    """Clocks of the machines jump an hour ahead and back, each at times of its own."""
+    """The clock jumps an hour ahead and back, for all processes at once."""
     ahead = day.folder / "ahead"
     ahead.write_text("0")
     day.github.fault = lambda _call: time.sleep(0.2)
