@@ -109,7 +109,7 @@ def serve_github() -> Iterator[GitHubServer]:
         httpd.shutdown()
         httpd.server_close()
         thread.join()
-    assert server.violations == []
+    assert not server.violations, server.violations
 
 
 class RefusalError(Exception):

@@ -72,6 +72,7 @@ async def test_what_cannot_be_stored_in_time_is_to_be_redelivered(
     assert (answer.status_code, "redeliver" in answer.json()["error"]) == (503, True)
     freed.set()
     await holding
+    monkeypatch.setattr(webhook, "PATIENCE", 30.0)
     assert (await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))).status_code == 202
 
 
