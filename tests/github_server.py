@@ -502,7 +502,9 @@ class _Handler(BaseHTTPRequestHandler):
         return Call(self.command, path, parse_qs(query), body, self.headers.get("Authorization", ""))
 
     def _answer(self, github: GitHubServer, call: Call) -> tuple[int, Any, dict[str, str]]:
-        if not call.path.startswith("/repositories/"):  # only ever asked because GitHub redirects there
+        # Who was told of a server that ended may still call its port, by now ours: that is no call of the App.
+        ours = "tracehound" in self.headers.get("User-Agent", "")
+        if ours and not call.path.startswith("/repositories/"):  # only ever asked because GitHub redirects there
             fault = violation(call.method, call.path, call.query, call.body)
             if fault:
                 github.violations.append(fault)

@@ -92,7 +92,9 @@ class People:
                 return
 
     async def _ask(self, method: str, address: str, *, token: str = "", **given: Any) -> dict[str, Any]:
-        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        headers = {"Accept": "application/json", "User-Agent": "tracehound"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
         try:
             async with httpx.AsyncClient(timeout=_PATIENCE, headers=headers) as http:
                 answer = await http.request(method, address, **given)

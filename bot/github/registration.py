@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from bot.errors import UserError
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
+_HEADERS = {"Accept": "application/vnd.github+json", "User-Agent": "tracehound"}
 _PATIENCE = 20.0
 
 
@@ -35,7 +36,7 @@ async def take_over(api_url: str, code: str) -> NewApp:
     if not _CODE.fullmatch(code):
         raise UserError("GitHub sent no code: start again")
     try:
-        async with httpx.AsyncClient(timeout=_PATIENCE, headers={"Accept": "application/vnd.github+json"}) as http:
+        async with httpx.AsyncClient(timeout=_PATIENCE, headers=_HEADERS) as http:
             answer = await http.post(f"{api_url.rstrip('/')}/app-manifests/{code}/conversions")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UserError(
