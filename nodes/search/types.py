@@ -48,7 +48,6 @@ class Definition:
     """1-based, decorators and annotations included."""
     end_line: int
     """1-based, inclusive."""
-    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

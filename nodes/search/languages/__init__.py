@@ -37,6 +37,7 @@ LANGUAGES = (
     kotlin.LANGUAGE,
     php.LANGUAGE,
     python.LANGUAGE,
+    python.CYTHON,
     ruby.LANGUAGE,
     rust.LANGUAGE,
     scala.LANGUAGE,

@@ -7,13 +7,13 @@ LANGUAGE = Language(
     endings=(".go",),
     package="tree_sitter_go",
     query="""
-(function_declaration name: (identifier) @name parameters: (_) @parameters) @function
+(function_declaration name: (identifier) @name) @function
 (method_declaration receiver: (parameter_list (parameter_declaration type: [
     (type_identifier) @owner
     (pointer_type (type_identifier) @owner)
     (generic_type type: (type_identifier) @owner)
     (pointer_type (generic_type type: (type_identifier) @owner))
-  ])) name: (field_identifier) @name parameters: (_) @parameters) @method
+  ])) name: (field_identifier) @name) @method
 (type_spec name: (type_identifier) @name type: (struct_type)) @class
 (type_spec name: (type_identifier) @name type: (interface_type)) @interface
 (type_spec name: (type_identifier) @name type: [
@@ -21,7 +21,7 @@ LANGUAGE = Language(
     (channel_type) (array_type)
   ]) @type
 (type_alias name: (type_identifier) @name) @type
-(var_spec name: (identifier) @name value: (expression_list . (func_literal parameters: (_) @parameters) .)) @function
+(var_spec name: (identifier) @name value: (expression_list . (func_literal) .)) @function
 (import_spec path: (_) @import)
 (interpreted_string_literal) @string
 (raw_string_literal) @string

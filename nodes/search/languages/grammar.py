@@ -5,15 +5,16 @@ from __future__ import annotations
 import importlib
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor
 
-from nodes.search.types import Definition, Outline
+from nodes.search.languages.found import MAX_NAME, MAX_STRINGS, Found, message, nested
+from nodes.search.types import Outline
 
 MAX_SOURCE = 1_000_000
 """Bytes above which a file is data or generated: it stays searchable as text."""
@@ -24,19 +25,13 @@ MAX_WRECKAGE = 20_000
 MAX_UNCLOSED = 100
 """Comments that a file opens and does not end; to look for the end of each, Swift's scanner takes time that grows by
 its cube."""
-MAX_STRINGS = 400
-MAX_STRING = 300
 MAX_GAP = 2_000
 """Bytes between an attribute and its definition beyond which they are not put together."""
-MAX_NAME = 300
-"""Characters of a dotted name beyond which what is inside starts a new one: deep nesting would fill the memory."""
-_WORD = re.compile(r"[^\W\d][\w$]*|\$\w+")
 _ARGUMENTS = re.compile(r"<[^<>]*>")
 _CAST = re.compile(r"(\boperator\s+\w[^()]*)\(.*", re.DOTALL)
 _SPACE = re.compile(r"\s+(?!\w)|(?<!\w)\s+")
 _BETWEEN = re.compile(rb"(?:\s|//[^\n]*\n)*+")
 """What may stand between an attribute and its definition: space, and documentation."""
-_QUOTES = re.compile(r"^[A-Za-z@$#]{0,3}[\"'`]{1,3}|[\"'`]{1,3}#?$")
 
 _KINDS = frozenset(("function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"))
 
@@ -46,8 +41,8 @@ class Language:
     """How one language is read.
 
     The query's captures are named for what they find: a kind of definition (``function``, ``class`` …), ``scope`` (a
-    block that only lends its name), each with a ``name`` and perhaps an ``owner`` and ``parameters`` (the list node);
-    ``import``, ``string`` and ``lead`` (what belongs to the definition behind it: an attribute) stand alone.
+    block that only lends its name), each with a ``name`` and perhaps an ``owner``; ``import``, ``string`` and ``lead``
+    (what belongs to the definition behind it: an attribute) stand alone.
     """
 
     name: str
@@ -59,6 +54,8 @@ class Language:
     """The function of that module that returns the grammar."""
     files: tuple[str, ...] = ()
     """Names of files that are of this language whatever their ending."""
+    plainly: Callable[[bytes], Outline | None] | None = None
+    """Gives the same outline of plainly written source in less time than a parser; None where a parser must look."""
 
 
 def outline(language: Language, source: bytes) -> Outline:
@@ -67,6 +64,11 @@ def outline(language: Language, source: bytes) -> Outline:
         return Outline(language.name)
     if source.count(b"/*") > source.count(b"*/") + MAX_UNCLOSED:
         return Outline(language.name)
+    return (language.plainly and language.plainly(source)) or parsed(language, source)
+
+
+def parsed(language: Language, source: bytes) -> Outline:
+    """Read one file by its syntax tree."""
     parser, query = _loaded(language)
     try:
         root = parser.parse(source).root_node
@@ -74,31 +76,21 @@ def outline(language: Language, source: bytes) -> Outline:
         return Outline(language.name)
     if root.type == "ERROR" and root.child_count > MAX_WRECKAGE:
         return Outline(language.name)
-    found: list[_Found] = []
+    found: list[Found] = []
     imports: dict[str, None] = {}
     strings: list[tuple[int, str]] = []
     leads: list[Node] = []
     for _, captures in QueryCursor(query).matches(root):
-        if "import" in captures:
-            imports.update(dict.fromkeys(_unquoted(node) for node in captures["import"]))
-        elif "string" in captures:
-            strings.extend(_messages(captures["string"], source))
-        elif "lead" in captures:
-            leads.extend(captures["lead"])
+        if nodes := captures.get("string"):
+            strings.extend(_messages(nodes, source))
+        elif nodes := captures.get("import"):
+            imports.update(dict.fromkeys(map(_unquoted, nodes)))
+        elif nodes := captures.get("lead"):
+            leads.extend(nodes)
         else:
             found.extend(_found(captures, source))
-    return Outline(language.name, _nested(_led(found, leads, source)), tuple(imports), tuple(strings[:MAX_STRINGS]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    kind: str
-    name: str
-    start: int
-    end: int
-    start_line: int
-    end_line: int
-    parameters: tuple[str, ...]
+    _lead(found, leads, source)
+    return Outline(language.name, nested(found), tuple(imports), tuple(strings[:MAX_STRINGS]))
 
 
 @cache
@@ -114,7 +106,7 @@ def load(language: Language) -> Grammar:
     return Grammar(getattr(module, language.factory)())
 
 
-def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[_Found]:
+def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[Found]:
     kind = next((name for name in captures if name in _KINDS or name == "scope"), None)
     names = captures.get("name")
     if kind is None or not names:
@@ -123,10 +115,7 @@ def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[_Found]:
     name = ".".join(filter(None, (_dotted(part) for part in (*captures.get("owner", ()), names[0]))))
     if not name:
         return
-    parameters = tuple(_parameters(captures.get("parameters", ())))
-    yield _Found(
-        kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, _last_line(node, source), parameters
-    )
+    yield Found(kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, _last_line(node, source))
 
 
 def _last_line(node: Node, source: bytes) -> int:
@@ -138,14 +127,15 @@ def _last_line(node: Node, source: bytes) -> int:
     return line
 
 
-def _led(found: list[_Found], leads: list[Node], source: bytes) -> list[_Found]:
+def _lead(found: Iterable[Found], leads: list[Node], source: bytes) -> None:
     """Let each definition begin where the attributes before it do."""
     leads.sort(key=lambda lead: lead.end_byte)
     ends = [lead.end_byte for lead in leads]
-    return [replace(item, start_line=_first_line(item, leads, ends, source)) for item in found] if leads else found
+    for item in found if leads else ():
+        item.start_line = _first_line(item, leads, ends, source)
 
 
-def _first_line(item: _Found, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
+def _first_line(item: Found, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
     line, start = item.start_line, item.start
     for number in range(bisect_right(ends, start) - 1, -1, -1):
         gap = _BETWEEN.match(source, ends[number], start) if start - ends[number] <= MAX_GAP else None
@@ -155,53 +145,10 @@ def _first_line(item: _Found, leads: Sequence[Node], ends: Sequence[int], source
     return line
 
 
-def _parameters(lists: Iterable[Node]) -> Iterator[str]:
-    """Name each parameter; one that takes its argument apart is named for the first part."""
-    for parameter in (child for node in lists for child in node.named_children):
-        if parameter.type == "identifier":  # most are, and the rest costs time
-            yield _text(parameter)
-            continue
-        if parameter.type == "spread_parameter":  # Java: the type comes first, and neither is a field
-            parts = parameter.named_children[-1:]
-        else:
-            parts = parameter.children_by_field_name("name") or parameter.children_by_field_name("pattern")
-        words = (_WORD.search(_text(part)) for part in parts or [parameter] if not part.type.endswith("comment"))
-        yield from (word[0] for word in words if word)
-
-
-def _nested(found: list[_Found]) -> tuple[Definition, ...]:
-    """Prefix each name with those of the definitions around it; one node found twice counts once."""
-    open_: list[tuple[int, str]] = []
-    result: list[Definition] = []
-    seen: set[tuple[int, int]] = set()
-    for item in sorted(found, key=lambda f: (f.start, -f.end, f.kind == "scope")):
-        if (item.start, item.end) in seen:
-            continue
-        seen.add((item.start, item.end))
-        while open_ and open_[-1][0] < item.end:
-            open_.pop()
-        if open_ and open_[-1][0] == item.end and open_[-1][1].rpartition(".")[2] == item.name:
-            continue  # a decorated definition holds the bare one
-        full = f"{open_[-1][1]}.{item.name}" if open_ and len(open_[-1][1]) < MAX_NAME else item.name
-        open_.append((item.end, full))
-        if item.kind != "scope":
-            result.append(_definition(item, full))
-    return tuple(result)
-
-
-def _definition(item: _Found, name: str) -> Definition:
-    kind: Any = "method" if item.kind == "function" and "." in name else item.kind
-    return Definition(name, kind, item.start_line, item.end_line, item.parameters)
-
-
 def _messages(nodes: Iterable[Node], source: bytes) -> Iterator[tuple[int, str]]:
     for node in nodes:
-        quoted = source[node.start_byte : node.end_byte]
-        if b" " not in quoted:  # most strings are no messages, and the rest costs time
-            continue
-        text = _QUOTES.sub("", quoted.decode("utf-8", "replace")).strip()
-        if " " in text and len(text) < 4 * MAX_STRING:
-            yield node.start_point[0] + 1, text[:MAX_STRING]
+        if text := message(source[node.start_byte : node.end_byte]):
+            yield node.start_point[0] + 1, text
 
 
 def _text(node: Node) -> str:

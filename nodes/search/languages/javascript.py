@@ -4,24 +4,18 @@ from nodes.search.languages.grammar import Language
 
 
 def _callables(prefix: str, suffix: str) -> str:
-    """Spell a pattern once a way to write a function as a value, as each keeps its parameters elsewhere."""
-    values = (
-        "(arrow_function parameters: (_) @parameters)",
-        "(arrow_function parameter: (_))",
-        "(function_expression parameters: (_) @parameters)",
-        "(generator_function parameters: (_) @parameters)",
-    )
-    return "".join(f"{prefix}{value}{suffix}\n" for value in values)
+    """Spell a pattern with each way to write a function as a value."""
+    return f"{prefix}[(arrow_function) (function_expression) (generator_function)]{suffix}\n"
 
 
 _OWNER = "[(identifier) (member_expression object: (identifier))] @owner"
 
 QUERY = (
     """
-(function_declaration name: (identifier) @name parameters: (_) @parameters) @function
-(generator_function_declaration name: (identifier) @name parameters: (_) @parameters) @function
+(function_declaration name: (identifier) @name) @function
+(generator_function_declaration name: (identifier) @name) @function
 (class_declaration name: (_) @name) @class
-(method_definition name: (_) @name parameters: (_) @parameters) @method
+(method_definition name: (_) @name) @method
 (lexical_declaration (variable_declarator name: (identifier) @name value: (class))) @class
 (variable_declarator name: (identifier) @name value: (object)) @scope
 (pair key: (property_identifier) @name value: (object)) @scope

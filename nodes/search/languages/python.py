@@ -1,16 +1,18 @@
-"""Python."""
+"""Python, and Cython as far as Python's grammar reads it."""
+
+from dataclasses import replace
 
 from nodes.search.languages.grammar import Language
+from nodes.search.languages.plain_python import plainly
 
 LANGUAGE = Language(
     name="python",
-    endings=(".py", ".pyi", ".pyx", ".pxd"),
+    endings=(".py", ".pyi"),
     package="tree_sitter_python",
     query="""
-(decorated_definition definition: (function_definition
-  name: (identifier) @name parameters: (_) @parameters)) @function
+(decorated_definition definition: (function_definition name: (identifier) @name)) @function
 (decorated_definition definition: (class_definition name: (identifier) @name)) @class
-(function_definition name: (identifier) @name parameters: (_) @parameters) @function
+(function_definition name: (identifier) @name) @function
 (class_definition name: (identifier) @name) @class
 (import_statement name: (dotted_name) @import)
 (import_statement name: (aliased_import name: (dotted_name) @import))
@@ -18,4 +20,6 @@ LANGUAGE = Language(
 (string) @string
 """,
     files=("SConscript", "SConstruct", "wscript"),
+    plainly=plainly,
 )
+CYTHON = replace(LANGUAGE, endings=(".pyx", ".pxd"), files=(), plainly=None)

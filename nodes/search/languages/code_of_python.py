@@ -1,0 +1,103 @@
+"""The code of a plainly written Python file: what its strings and comments say is out of the way, and noted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nodes.search.languages.found import MAX_STRINGS, message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MARK = b"\xef\xbb\xbf"
+"""What an editor may put before the first line."""
+_APART = re.compile(
+    rb"""([^#"'\\]*+)(?:(\#[^\n]*|\\\r?\n)|("{3}[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+"{3}|"""
+    rb"""'{3}[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'{3}|"(?!"")[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|"""
+    rb"""'(?!'')[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')|(["'\\].*)|\Z)""",
+    re.DOTALL,
+)
+"""Code; a comment or a line's end that is none; a string; what begins as one of these and does not end."""
+_QUOTED_INSIDE = re.compile(rb"\{[^{}\"']*+[\"'](?:[^{}]*?[^\s\"'{}] +[^\s\"'{}]|[^\"']*[{}])")
+"""What may be a message inside what an f-string puts in."""
+_ODD_SPACE = re.compile(rb"\n *[\t\f\v]")
+_PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
+
+
+class NotPlain(Exception):  # noqa: N818 - nothing is wrong
+    """A parser must look at this file."""
+
+
+def code_of(source: bytes) -> tuple[bytes, tuple[tuple[int, str], ...]]:
+    """Return code and messages.
+
+    Returns:
+        A line's end and the source, with marks for a comment or a string (as many as it has bytes, and no line's end
+        among them); the first messages, each with its line.
+
+    Raises:
+        NotPlain: brackets or strings are open, or the space before code is not made of spaces.
+    """
+    be_plain(source.count(b"\r") == source.count(b"\r\n") and _is_utf8(source))
+    strings: list[tuple[int, str]] = []
+    code = b"".join([b"\n", *_pieces(source, strings)])
+    be_plain(not any(space in code and _ODD_SPACE.search(code) for space in (b"\t", b"\f", b"\v")))
+    be_plain(is_closed(code, 0, len(code)))
+    return code, tuple(strings)
+
+
+def _pieces(source: bytes, strings: list[tuple[int, str]]) -> Iterator[bytes]:
+    at, line, counted = 0, 1, 0
+    for plain, other, quoted, rest in _APART.findall(source):
+        be_plain(not rest)
+        yield plain
+        at += len(plain)
+        if quoted:
+            _look_into(quoted, source[max(0, at - 2) : at])
+            if len(strings) < MAX_STRINGS and (said := message(quoted)):
+                line, counted = line + source.count(b"\n", counted, at), at
+                strings.append((line, said))
+            yield b'"' * len(quoted)
+        elif other:
+            yield (b"#" if other[0] == ord("#") else b" ") * len(other)
+        at += len(quoted) + len(other)
+
+
+def _look_into(quoted: bytes, before: bytes) -> None:
+    """Leave an f-string with messages inside to the parser."""
+    if b"{" in quoted and any(letter in b"fF" for letter in before):
+        be_plain(quoted.count(b"{") == quoted.count(b"}") and not _QUOTED_INSIDE.search(quoted))
+
+
+def is_closed(code: bytes, start: int, end: int) -> bool:
+    """Whether as many brackets of each kind are closed as are opened."""
+    return all(code.count(one, start, end) == code.count(other, start, end) for one, other in _PAIRS)
+
+
+def be_plain(what: bool) -> None:  # noqa: FBT001 - reads like an assertion
+    """Give up unless something holds.
+
+    Raises:
+        NotPlain: it does not.
+    """
+    if not what:
+        raise NotPlain
+
+
+def sure(match: re.Match[bytes] | None) -> re.Match[bytes]:
+    """Return a match.
+
+    Raises:
+        NotPlain: there is none.
+    """
+    if match is None:
+        raise NotPlain
+    return match
+
+
+def _is_utf8(source: bytes) -> bool:
+    try:
+        return source.isascii() or bool(source.decode())
+    except UnicodeDecodeError:
+        return False
