@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.types import Command, StateSnapshot
+from langgraph.types import Command, Durability, StateSnapshot
 
 from nodes.context import Context, Outside
 from nodes.graph import RECURSION_LIMIT, Graph
@@ -72,6 +72,7 @@ async def advance(
     question_id: str | None = None,
     watch: Watch | None = None,
     snapshot: StateSnapshot | None = None,
+    durability: Durability = "sync",
 ) -> Waiting | Finished:
     """Run a thread until it waits or ends, from wherever its checkpoint stands.
 
@@ -84,6 +85,7 @@ async def advance(
         question_id: which question the answer is to.
         watch: told of each node that begins or ends.
         snapshot: where the thread stands, if that was just read.
+        durability: whether each step is kept, or only where the run waits or ends.
 
     Raises:
         StaleAnswerError: no question with that id waits.
@@ -102,7 +104,7 @@ async def advance(
         given = Command(resume={waiting.id: answer})
     elif not snapshot.tasks:
         return Finished(BugTriageState.model_validate(snapshot.values))
-    steps = graph.astream(given, config, context=context, durability="sync", stream_mode=["tasks"], version="v2")
+    steps = graph.astream(given, config, context=context, durability=durability, stream_mode=["tasks"], version="v2")
     async for part in steps:
         if watch is not None:
             watch(_step(cast("dict[str, Any]", part["data"])))

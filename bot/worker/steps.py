@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from langgraph.types import Durability
 from pydantic import ValidationError
 
 from bot.code import EngineCode
@@ -162,10 +163,24 @@ async def _advance(
         raise UnreadableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
     try:
         return await advance(
-            graph, context, thread, start, answer=answer, question_id=question_id, watch=watch, snapshot=stands
+            graph,
+            context,
+            thread,
+            start,
+            answer=answer,
+            question_id=question_id,
+            watch=watch,
+            snapshot=stands,
+            durability=_durability(context),
         )
     except PostponedError as postponed:
         raise RateLimitedError(str(postponed), after=postponed.after, limit=None) from postponed
+
+
+def _durability(context: Context) -> Durability:
+    """Where no step costs a call, a run that was cut off is sooner begun again than each of its steps is kept."""
+    asks = context.brain is not context.rules or context.outside.infos
+    return "sync" if asks else "exit"
 
 
 async def _known_answer(turn: Turn, seen: Seen, run: Run, waiting: graph_run.Waiting) -> Answer | None:
