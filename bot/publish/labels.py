@@ -114,6 +114,8 @@ async def sync_labels(
         ours=ours,
         settled=settled,
     )
+    if not changes.add and not changes.remove and set(changes.ours) == set(ours) and (before is None or settled):
+        return
     # Until it is done, what was ours and what will be are both remembered, so that a crash leaves no label behind.
     either = sorted({*ours, *changes.ours})
     await effects.want(key, "labels", "", f"begun {either}", json.dumps(either))

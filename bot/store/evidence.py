@@ -18,6 +18,8 @@ class RunEvidence:
 
     async def put(self, evidence: Sequence[Evidence]) -> None:
         """Keep evidence by its key; keeping it twice is the same as once."""
+        if not evidence:
+            return
         rows = [(self._run, item.key, item.model_dump_json()) for item in evidence]
         statement = """
             INSERT INTO evidence (run, hash, body) VALUES (?, ?, ?)

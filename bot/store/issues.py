@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.jobs import Job
 from bot.store.database import Connection, Database
+from bot.store.jobs import check_owned
 
 _FIELDS = "sticky_id, muted, ended, moved_to"
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes")
@@ -40,6 +42,19 @@ class Issues:
     async def state(self) -> IssueState:
         """What is known."""
         return await self._database.read(lambda db: _state(db, self._key))
+
+    async def state_for(self, job: Job) -> IssueState:
+        """What is known, for an attempt that still has its job.
+
+        Raises:
+            NotOursError: another attempt has it.
+        """
+
+        def work(db: Connection) -> IssueState:
+            check_owned(db, job)
+            return _state(db, self._key)
+
+        return await self._database.read(work)
 
     async def mute(self, *, muted: bool) -> None:
         """Say nothing more on it, or speak again."""

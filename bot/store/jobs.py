@@ -91,8 +91,7 @@ class Jobs:
         Raises:
             NotOursError: it is not.
         """
-        if not await self._database.read(lambda db: _owned(db, job)):
-            raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
+        await self._database.read(lambda db: check_owned(db, job))
 
     async def settle(self, job: Job, said: str = "", *, next_work: Sequence[Work] = ()) -> None:
         """It is done; what follows from it is stored in the same transaction."""
@@ -220,9 +219,15 @@ def _claim(db: Connection, owner: str, given: Mapping[str, Value]) -> Job | None
     return None
 
 
-def _owned(db: Connection, job: Job) -> bool:
+def check_owned(db: Connection, job: Job) -> None:
+    """Return if the attempt is still ours, within a look that does more.
+
+    Raises:
+        NotOursError: it is not.
+    """
     statement = "SELECT 1 FROM jobs WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?"
-    return db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is not None
+    if db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is None:
+        raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
 def _release(db: Connection, job: Job, state: str, when: float, said: str, *, waited: bool = False) -> None:

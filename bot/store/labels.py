@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.ports import Relation
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 
 LABELLED = """
 INSERT INTO label_actors (issue_key, label, added, actor) VALUES (?, ?, ?, ?)
@@ -26,12 +26,20 @@ class People:
 
     async def label_changes(self) -> dict[str, bool]:
         """Labels that a person touched: True, put on; False, taken off. They are never changed by us."""
-        statement = "SELECT label, added FROM label_actors WHERE issue_key = ?"
-        rows = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchall())
-        return {label: bool(added) for label, added in rows}
+        return await self._database.read(lambda db: read_label_changes(db, self._key))
 
     async def relations(self) -> tuple[Relation, ...]:
         """Duplicates that were named or denied."""
-        statement = "SELECT other, duplicate FROM relations WHERE issue_key = ? ORDER BY other"
-        rows = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchall())
-        return tuple(Relation(other, bool(duplicate)) for other, duplicate in rows)
+        return await self._database.read(lambda db: read_relations(db, self._key))
+
+
+def read_label_changes(db: Connection, issue_key: str) -> dict[str, bool]:
+    """As above, within a look that does more."""
+    rows = db.execute("SELECT label, added FROM label_actors WHERE issue_key = ?", (issue_key,))
+    return {label: bool(added) for label, added in rows}
+
+
+def read_relations(db: Connection, issue_key: str) -> tuple[Relation, ...]:
+    """As above, within a look that does more."""
+    rows = db.execute("SELECT other, duplicate FROM relations WHERE issue_key = ? ORDER BY other", (issue_key,))
+    return tuple(Relation(other, bool(duplicate)) for other, duplicate in rows)

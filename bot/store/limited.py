@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.ceilings import day_of
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 
 _NOTE = """
 INSERT INTO limited (repository_key, day, what, times) VALUES (?, ?, ?, 1)
@@ -33,15 +33,12 @@ class RepositoryLimited:
 
     async def today(self) -> dict[str, int]:
         """What was met today, and how often."""
-        statement = "SELECT what, times FROM limited WHERE repository_key = ? AND day = ? ORDER BY what"
-        given = (self._key, self._today())
-        return dict(await self._database.read(lambda db: db.execute(statement, given).fetchall()))
+        today = self._today()
+        return await self._database.read(lambda db: read_limited(db, self._key, today))
 
     async def to_tell(self, issue_key: str) -> tuple[str, ...]:
         """What this issue's report tells maintainers; nothing where another one has told them today."""
         day = self._today()
-        if not await self.today():
-            return ()
         given = {"issue": issue_key, "key": self._key, "day": day}
         await self._database.do(lambda db: db.execute(_TELL, given).rowcount)
         told = (self._key, day, issue_key)
@@ -49,3 +46,9 @@ class RepositoryLimited:
 
     def _today(self) -> str:
         return day_of(self._database.clock())
+
+
+def read_limited(db: Connection, repository_key: str, day: str) -> dict[str, int]:
+    """What was met on a day, and how often, within a look that does more."""
+    statement = "SELECT what, times FROM limited WHERE repository_key = ? AND day = ? ORDER BY what"
+    return dict(db.execute(statement, (repository_key, day)).fetchall())

@@ -134,12 +134,16 @@ class RepositoryOutcomes:
 
     async def record(self) -> list[tuple[float, bool]]:
         """The confidences of scored reports that named a file, and whether the first one was fixed."""
-        statement = """
-            SELECT confidence, rank = 1 FROM outcomes
-            WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
-        """
-        rows = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchall())
-        return [(float(confidence), bool(right)) for confidence, right in rows]
+        return await self._database.read(lambda db: read_outcomes(db, self._key))
+
+
+def read_outcomes(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
+    """A repository's record, within a look that does more."""
+    statement = """
+        SELECT confidence, rank = 1 FROM outcomes
+        WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
+    """
+    return [(float(confidence), bool(right)) for confidence, right in db.execute(statement, (repository_key,))]
 
 
 class Outcomes:

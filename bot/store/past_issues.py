@@ -43,6 +43,7 @@ class PastIssues:
         self._database = database
         self._tenant = tenant
         self._key = tenant.repository_key
+        self._begun: Walk | None = None
 
     async def keep(self, issues: Sequence[KeptIssue]) -> None:
         """Keep issues as they were read; what was read of a later state stays."""
@@ -61,6 +62,7 @@ class PastIssues:
     async def clear(self) -> None:
         """Forget everything of the repository."""
         await self._database.do(lambda db: _clear(db, self._key))
+        self._begun = None
 
     async def before(self, number: int) -> list[KeptIssue]:
         """The issues that are older than one, newest first."""
@@ -76,7 +78,12 @@ class PastIssues:
         """How far the old issues were read; None if that was never begun, or what it kept is out of date."""
         statement = "SELECT page, seen, finished FROM past_walks WHERE repository_key = ? AND version = ?"
         row = await self._database.read(lambda db: db.execute(statement, (self._key, VERSION)).fetchone())
-        return Walk(row[0], row[1], bool(row[2])) if row else None
+        self._begun = Walk(row[0], row[1], bool(row[2])) if row else None
+        return self._begun
+
+    async def begun(self) -> bool:
+        """Whether they are learnt; once seen, that holds for as long as a job takes."""
+        return self._begun is not None or await self.walk() is not None
 
     async def walked(self, issues: Sequence[KeptIssue], walk: Walk) -> None:
         """Keep a page of issues and note how far that is, in one transaction."""

@@ -35,12 +35,12 @@ class Questions:
     async def all(self, issue_key: str) -> tuple[AskedQuestion, ...]:
         """Every question that was put, by slot."""
         key = self._tenant.own(issue_key)
-        return tuple(asked for asked, _ in await self._database.read(lambda db: _all(db, key)))
+        return tuple(asked for asked, _ in await self._database.read(lambda db: read_questions(db, key)))
 
     async def exchanges(self, issue_key: str) -> tuple[HumanExchange, ...]:
         """Every question that is settled, as a new run inherits it."""
         key = self._tenant.own(issue_key)
-        rows = await self._database.read(lambda db: _all(db, key))
+        rows = await self._database.read(lambda db: read_questions(db, key))
         return tuple(_settled(asked, exchange) for asked, exchange in rows if asked.state != "open")
 
     async def ask(self, issue_key: str, exchange: HumanExchange) -> AskedQuestion:
@@ -72,7 +72,8 @@ class Questions:
         await self._database.do(lambda db: db.execute(statement, given).rowcount)
 
 
-def _all(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
+def read_questions(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
+    """Every question of an issue, by slot, as it was put and as the run put it, within a look that does more."""
     found = []
     for slot, question_id, text, asked_at, state, answer, answered_by, answer_url in db.execute(_ROWS, (key,)):
         exchange = HumanExchange.model_validate_json(text)
@@ -93,7 +94,7 @@ def _all(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
 
 
 def _ask(db: Connection, key: str, exchange: HumanExchange, at: str) -> AskedQuestion:
-    put = [asked for asked, _ in _all(db, key)]
+    put = [asked for asked, _ in read_questions(db, key)]
     known = next((asked for asked in put if asked.question_id == exchange.question_id), None)
     if known is not None:
         return known
@@ -101,7 +102,7 @@ def _ask(db: Connection, key: str, exchange: HumanExchange, at: str) -> AskedQue
         raise NoSlotError(f"{key}: {len(put)} questions were put already")
     statement = "INSERT INTO questions (issue_key, slot, question_id, exchange, asked_at) VALUES (?, ?, ?, ?, ?)"
     db.execute(statement, (key, len(put) + 1, exchange.question_id, exchange.model_dump_json(), at))
-    return _all(db, key)[-1][0]
+    return read_questions(db, key)[-1][0]
 
 
 def _settled(asked: AskedQuestion, exchange: HumanExchange) -> HumanExchange:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from bot.store.database import Connection, Database
 from nodes.context import Signal
 from nodes.state import CORRECTION
 
+PACE = 0.5
+"""Seconds between two looks of a run that decides faster; what is said in its last moments starts another."""
 _READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ?"
 
 
@@ -36,9 +39,14 @@ class IssueSignals:
     def __init__(self, database: Database, issue_key: str) -> None:
         self._database = database
         self._key = issue_key
+        self._looked = float("-inf")
 
     async def unread(self, after: int) -> Sequence[Signal]:
-        """Redirects with a number above ``after``, oldest first."""
+        """Redirects with a number above ``after``, oldest first; none within a moment after the last look."""
+        now = time.monotonic()
+        if now - self._looked < PACE:
+            return ()
+        self._looked = now
         return [Signal(one.number, "redirect", one.text) for one in await self.since(after) if one.kind == "redirect"]
 
     async def since(self, after: int) -> list[Said]:

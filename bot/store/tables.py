@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.ceilings import day_of
 from bot.ports import IssueRef, RepositoryRef
 from bot.store.api_runs import ApiRuns
 from bot.store.control import Control
@@ -12,6 +13,7 @@ from bot.store.evidence import RunEvidence
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.jobs import Jobs
+from bot.store.known import Known, read_known
 from bot.store.labels import People
 from bot.store.leases import Leases
 from bot.store.limited import RepositoryLimited
@@ -134,6 +136,11 @@ class IssueStore:
         self.people = People(database, ref.key)
         self.outcome = IssueOutcome(database, ref.key)
         self.control = Control(database, ref, repository.questions)
+
+    async def known(self) -> Known:
+        """What a report tells besides what its run found."""
+        today = day_of(self._database.clock())
+        return await self._database.read(lambda db: read_known(db, self._key, today))
 
     def thread(self, run: int) -> str:
         """The name of a run's checkpoints, evidence and events."""

@@ -19,7 +19,7 @@ async def begin_learning(turn: Turn, config: RepositoryConfig) -> None:
     Where maintainers do not want that, what was learnt before is forgotten.
     """
     past = turn.store.repository.past
-    begun = await past.walk() is not None
+    begun = await past.begun()
     if begun and not config.earlier_issues:
         await past.clear()
     if begun or not config.earlier_issues:
@@ -58,7 +58,7 @@ async def saw(turn: Turn, issue: Issue | None) -> None:
 
     Before a repository's issues are learnt nothing is kept of any.
     """
-    if await turn.store.repository.past.walk() is None:
+    if not await turn.store.repository.past.begun():
         return
     here = issue if issue is not None and issue.ref.key == turn.ref.key else None
     await see(turn.store.repository.past, turn.ref.number, here)

@@ -28,8 +28,10 @@ async def triage(turn: Turn, work: Triage) -> None:
     seen = await _seen(turn, why)
     if seen is None:
         return None
-    await turn.store.row.end(None)
-    if (await turn.store.row.state()).muted:
+    row = await turn.store.row.state()
+    if row.ended is not None:
+        await turn.store.row.end(None)
+    if row.muted:
         return await turn.done("muted")
     if (
         run is not None
@@ -199,7 +201,7 @@ async def _new_run(turn: Turn, seen: Seen, last: Run | None, *, by_author: bool 
     """
     leave = last.number if last is not None and last.status == "waiting" else None
     run = await admit(turn, seen.issue, seen.found.config, leave=leave, by_author=by_author)
-    waiting = await _open_question(turn)
+    waiting = await _open_question(turn) if last is not None else None
     if waiting is not None:
         await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")
     return run

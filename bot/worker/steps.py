@@ -265,27 +265,22 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
 
 
 async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Published:
-    questions = await turn.store.repository.questions.all(turn.ref.key)
+    known = await turn.store.known()
+    # Limits are told where comments are allowed, once a day and repository.
+    tells = known.limited and seen.found.config.mode == "comment"
     given = Publication(
         turn.ref,
         run.number,
         outcome,
         seen.found,
-        questions,
-        touched=await turn.store.people.label_changes(),
+        known.questions,
+        touched=known.touched,
         why=seen.why,
-        relations=await turn.store.people.relations(),
-        record=read_record(await turn.store.repository.outcomes.record()),
-        limited=await _to_tell(turn, seen),
+        relations=known.relations,
+        record=read_record(known.outcomes),
+        limited=await turn.store.repository.limited.to_tell(turn.ref.key) if tells else (),
     )
     return await turn.publisher().publish(given)
-
-
-async def _to_tell(turn: Turn, seen: Seen) -> tuple[str, ...]:
-    """Limits are told where comments are allowed, once a day and repository."""
-    if seen.found.config.mode != "comment":
-        return ()
-    return await turn.store.repository.limited.to_tell(turn.ref.key)
 
 
 async def _settle(

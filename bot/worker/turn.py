@@ -43,8 +43,7 @@ class Turn:
             NotOursError: another attempt has it.
             StoppedError: a person said stop, or the issue came to an end.
         """
-        await self.tools.store.jobs.check(self.job)
-        row = await self.store.row.state()
+        row = await self.store.row.state_for(self.job)
         if row.muted or row.ended:
             raise StoppedError(row.ended or "a person said stop")
 
