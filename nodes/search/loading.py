@@ -17,7 +17,7 @@ from nodes.search.parsing import Job, cut_batches
 from nodes.search.roles import role_of
 from nodes.search.trees import Tree, path_terms, unpack_tree
 from nodes.search.version import parser_version
-from nodes.search.workers import parse
+from nodes.search.workers import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -74,12 +74,12 @@ def _parse(repository: Repository, files: Assembly, cache: Cache | None, progres
     batches, total = cut_batches(list(files.missing.values())), len(files.missing)
     fresh: dict[str, bytes] = {}
     done, complete = 0, True
-    for parsed in parse(repository, batches):
-        keys = [job.key for job in batches[parsed.number]]
-        files.add(keys, parsed.columns)
-        complete &= parsed.complete
-        if cache and parsed.complete:
-            fresh |= zip(keys, parsed.columns.records(), strict=True)
+    for built in build(repository, batches):
+        keys = [job.key for job in batches[built.number]]
+        files.add(keys, built.columns)
+        complete &= built.complete
+        if cache and built.complete:
+            fresh |= zip(keys, built.columns.records(), strict=True)
             if sum(map(len, fresh.values())) > PER_WRITE:
                 cache.put(fresh, files.keys)
                 fresh = {}

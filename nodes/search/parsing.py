@@ -1,23 +1,25 @@
-"""Jobs become columns, batch by batch, in this process."""
+"""Blobs become texts with their outlines, batch by batch, in this process.
+
+Nothing here needs numpy, which would take a child process longer to load than all the rest.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.blobs import MOST_AT_ONCE, BlobReader
-from nodes.search.postings import Vocabulary
-from nodes.search.records import build_columns
+from nodes.search.git import is_text
+from nodes.search.languages import outline
+from nodes.search.types import Outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nodes.search.columns import Columns
     from nodes.search.git import Repository
 
 BATCH_BYTES = 1_000_000
 """Text parsed at a time: enough for arrays to pay, little enough to stay near the processor."""
-REMEMBERED = 1 << 19  # words; a vocabulary that has more is begun anew, so that memory stays bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,22 @@ class Job:
     size: int
 
 
+class Text(NamedTuple):
+    """What one blob says."""
+
+    content: bytes
+    """Nothing where it is no text."""
+    outline: Outline
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What one batch gave: a file for each of its jobs, in their order."""
+    """What one batch gave: a text for each of its jobs, in their order."""
 
     number: int
-    columns: Columns
+    texts: list[Text]
     complete: bool
-    """Whether every blob could be read; one that could not has no rows."""
+    """Whether every blob could be read; one that could not is an empty text."""
 
 
 def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
@@ -55,11 +65,14 @@ def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
 
 def parse_here(repository: Repository, batches: Sequence[Sequence[Job]], numbers: Iterable[int]) -> Iterator[Parsed]:
     """Parse the batches of these numbers in this process."""
-    vocabulary = Vocabulary()
     with BlobReader(repository) as reader:
         for number in numbers:
-            if len(vocabulary) > REMEMBERED:
-                vocabulary = Vocabulary()
             contents = reader.read([job.blob for job in batches[number]])
-            files = [(job.path, content or b"") for job, content in zip(batches[number], contents, strict=True)]
-            yield Parsed(number, build_columns(vocabulary, files), None not in contents)
+            found = zip(batches[number], contents, strict=True)
+            texts = [parse_text(job.path, content or b"") for job, content in found]
+            yield Parsed(number, texts, None not in contents)
+
+
+def parse_text(path: str, content: bytes) -> Text:
+    """Parse one blob, given with a path that it has."""
+    return Text(content, outline(path, content)) if content and is_text(content) else Text(b"", Outline("text"))

@@ -1,56 +1,84 @@
-"""Batches are parsed on several cores where there is enough to parse.
+"""Batches become columns; they are parsed on several cores where there is enough to parse.
 
-Helpers are plain child processes (``python -m nodes.search.workers``): nothing is forked, and it makes no difference
-what the parent's main module or standard input is. Parent and helpers take the numbers of batches from one file, so
-that none is idle while another is behind; what a helper made it leaves in a file, so that no pipe can fill up.
+Helpers are plain child processes: nothing is forked, and it makes no difference what the parent's main module or
+standard input is. Parent and helpers take the numbers of batches from one file, so that none is idle while another is
+behind; what a helper made it leaves in a file, so that no pipe can fill up. Helpers parse, and the parent alone counts
+words: each word is learnt once, and a helper, which need not load numpy, starts in a third of the time.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self
 
-from nodes.search.columns import is_sound, unpack
-from nodes.search.git import Repository
+from nodes.search.helper import claimed, claims_of, next_frame
 from nodes.search.parsing import Job, Parsed, parse_here
+from nodes.search.postings import Vocabulary
+from nodes.search.records import build_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nodes.search.columns import Columns
+    from nodes.search.git import Repository
+
 WORTH_A_PROCESS = 1_500_000
 """Bytes to parse from which starting a second process pays."""
 MOST_PROCESSES = 4
-_NUMBER = struct.Struct("<I")
-_FRAME = struct.Struct("<I?xxxI")  # number of the batch, whether it is complete, and the length of its columns
+REMEMBERED = 1 << 19  # words; a vocabulary that has more is begun anew, so that memory stays bounded
 
 
-def parse(repository: Repository, batches: Sequence[Sequence[Job]]) -> Iterator[Parsed]:
-    """Parse every batch, each as soon as a process is free; they come in no particular order."""
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What one batch gave: a file for each of its jobs, in their order."""
+
+    number: int
+    columns: Columns
+    complete: bool
+    """Whether every blob could be read; one that could not has no rows."""
+
+
+def build(repository: Repository, batches: Sequence[Sequence[Job]]) -> Iterator[Built]:
+    """Build the columns of every batch; they come in no particular order."""
+    vocabulary = Vocabulary()
+    for parsed in _parse(repository, batches):
+        if len(vocabulary) > REMEMBERED:
+            vocabulary = Vocabulary()
+        yield Built(parsed.number, build_columns(vocabulary, parsed.texts), parsed.complete)
+
+
+def _parse(repository: Repository, batches: Sequence[Sequence[Job]]) -> Iterator[Parsed]:
+    """Parse every batch, each as soon as a process is free."""
     size = sum(job.size for batch in batches for job in batch)
     done: set[int] = set()
     with ExitStack() as stack:
         claims = stack.enter_context(tempfile.TemporaryFile(buffering=0))
-        claims.write(b"".join(map(_NUMBER.pack, range(len(batches)))))
+        claims.write(claims_of(len(batches)))
         claims.seek(0)
         count = processes_for(size) - 1
         helpers = [stack.enter_context(Helper(repository, batches, claims)) for _ in range(count)]
-        for parsed in parse_here(repository, batches, claimed(claims.fileno())):
-            for one in (parsed, *(one for helper in helpers for one in helper.finished())):
-                done.add(one.number)
-                yield one
-        for helper in helpers:
-            for one in helper.rest():
-                done.add(one.number)
-                yield one
+        for parsed in _from_all(helpers, parse_here(repository, batches, claimed(claims.fileno()))):
+            done.add(parsed.number)
+            yield parsed
     if undone := [number for number in range(len(batches)) if number not in done]:  # by a helper that was killed
         yield from parse_here(repository, batches, undone)
+
+
+def _from_all(helpers: Sequence[Helper], own: Iterator[Parsed]) -> Iterator[Parsed]:
+    """Yield what helpers made before anything is parsed here, so that little of it waits."""
+    for parsed in own:
+        yield parsed
+        for helper in helpers:
+            yield from helper.finished()
+    for helper in helpers:
+        yield from helper.rest()
 
 
 def processes_for(size: int) -> int:
@@ -61,12 +89,6 @@ def processes_for(size: int) -> int:
 def available_cores() -> int:
     """Count the cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def claimed(descriptor: int) -> Iterator[int]:
-    """Take numbers one by one: all processes share the descriptor's offset, which each read moves on."""
-    while len(number := os.read(descriptor, _NUMBER.size)) == _NUMBER.size:
-        yield _NUMBER.unpack(number)[0]
 
 
 class Helper:
@@ -81,7 +103,7 @@ class Helper:
             task.seek(0)
             self._process = subprocess.Popen(
                 # -P: the current directory may be anybody's
-                [sys.executable, "-P", "-m", "nodes.search.workers", str(claims.fileno())],
+                [sys.executable, "-P", "-m", "nodes.search.helper", str(claims.fileno())],
                 stdin=task,
                 stdout=self._output,
                 stderr=subprocess.DEVNULL,
@@ -91,14 +113,9 @@ class Helper:
 
     def finished(self) -> Iterator[Parsed]:
         """Yield what was made since the last time."""
-        descriptor = self._output.fileno()
-        while len(head := os.pread(descriptor, _FRAME.size, self._read)) == _FRAME.size:
-            number, complete, length = _FRAME.unpack(head)
-            packed = os.pread(descriptor, length, self._read + _FRAME.size)
-            if len(packed) < length or not is_sound(packed):  # still being written, or never to be
-                return
-            self._read += _FRAME.size + length
-            yield Parsed(number, unpack([packed]), complete)
+        while frame := next_frame(self._output.fileno(), self._read):
+            parsed, self._read = frame
+            yield parsed
 
     def rest(self) -> Iterator[Parsed]:
         """Wait for the child to end, and yield what is left."""
@@ -114,20 +131,3 @@ class Helper:
         self._process.kill()
         self._process.wait()
         self._output.close()
-
-
-def main() -> None:
-    """Parse in a child process, for as long as the parent lives."""
-    parent = os.getppid()
-    directory, batches = json.load(sys.stdin)
-    jobs = [[Job(*fields) for fields in batch] for batch in batches]
-    for parsed in parse_here(Repository(Path(directory)), jobs, claimed(int(sys.argv[1]))):
-        packed = parsed.columns.pack()
-        sys.stdout.buffer.write(_FRAME.pack(parsed.number, parsed.complete, len(packed)) + packed)
-        sys.stdout.buffer.flush()
-        if os.getppid() != parent:
-            return
-
-
-if __name__ == "__main__":
-    main()

@@ -7,6 +7,7 @@ import pytest
 
 from nodes.search.changes import read_changes
 from nodes.search.columns import COLUMNS, empty, gathered, is_sound, joined, unpack
+from nodes.search.parsing import parse_text
 from nodes.search.postings import Vocabulary
 from nodes.search.records import build_columns
 from nodes.search.trees import Tree, path_terms, unpack_tree
@@ -21,7 +22,7 @@ SOURCES = [
 
 
 def built(*numbers):
-    return build_columns(Vocabulary(), [SOURCES[number] for number in numbers])
+    return build_columns(Vocabulary(), [parse_text(*SOURCES[number]) for number in numbers])
 
 
 def same(left, right):
