@@ -10,6 +10,7 @@ import errno
 import sqlite3
 import time
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from nodes.search.cachefile import CacheFile
 
@@ -23,6 +24,7 @@ TREES = 3
 """Commits kept joined: the one at hand, the one before, and that of another branch."""
 BATCH = 500  # keys a statement: under SQLite's old limit of 999 variables
 HOUR = 3_600  # a record's last use is noted once an hour, so that reading seldom means writing
+_SEAL = 4
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
 
 
@@ -83,7 +85,7 @@ class Cache:
             for key, value in records.items():
                 if len(value) <= room:
                     room -= len(value)
-                    rows.append((key, value, len(value), now))
+                    rows.append((key, value + _seal(key), len(value), now))
             connection.executemany("insert or replace into record (key, value, size, used) values (?, ?, ?, ?)", rows)
 
     def _put_tree(self, connection: sqlite3.Connection, key: str, value: bytes) -> None:
@@ -96,7 +98,7 @@ class Cache:
                 connection.execute(
                     "insert into tree (key, value, size, used)"
                     " values (?, ?, ?, (select coalesce(max(used), 0) + 1 from tree))",
-                    (key, value, len(value)),
+                    (key, value + _seal(key), len(value)),
                 )
 
     def _room(self, connection: sqlite3.Connection, incoming: int, needed: Collection[str]) -> int:
@@ -119,6 +121,11 @@ def _writing(connection: sqlite3.Connection) -> Iterator[None]:
     connection.executescript("pragma incremental_vacuum")  # execute() would free a single page
 
 
+def _seal(key: str) -> bytes:
+    """What ends a value, so that a row which a power failure left half written is not taken for another's."""
+    return crc32(key.encode()).to_bytes(_SEAL, "little")
+
+
 def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
     now, found, stale = int(time.time()) // HOUR, {}, []
     for start in range(0, len(keys), BATCH):
@@ -126,7 +133,8 @@ def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
         marks = ",".join("?" * len(part))
         statement = f"select id, key, value, used from record where key in ({marks})"  # noqa: S608 - question marks
         for row, key, value, used in connection.execute(statement, part):
-            found[key] = value
+            if value[-_SEAL:] == _seal(key):
+                found[key] = value[:-_SEAL]
             if used < now:
                 stale.append((now, row))
     if stale:
@@ -142,8 +150,8 @@ def _tree(connection: sqlite3.Connection, condition: str, argument: str) -> byte
     if used != latest:
         with contextlib.suppress(sqlite3.OperationalError):  # another process writes, or nobody may
             connection.execute("update tree set used = ? where id = ?", (latest + 1, row))
-    found: tuple[bytes] | None = connection.execute("select value from tree where id = ?", (row,)).fetchone()
-    return found[0] if found else None
+    key, value = connection.execute("select key, value from tree where id = ?", (row,)).fetchone() or ("", b"")
+    return value[:-_SEAL] if value[-_SEAL:] == _seal(key) else None
 
 
 def _total(connection: sqlite3.Connection) -> int:

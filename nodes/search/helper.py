@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import marshal
 import os
@@ -66,7 +65,6 @@ def _outline(language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> O
 
 def main() -> None:
     """Parse for as long as the parent lives."""
-    gc.disable()  # what is made here has no cycles, and soon goes with the process
     parent = os.getppid()
     directory, batches = json.load(sys.stdin)
     jobs = [[Job(*fields) for fields in batch] for batch in batches]

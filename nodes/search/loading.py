@@ -53,15 +53,17 @@ def load_index(repository: Repository, commit: str, cache: Cache | None, progres
     with ThreadPoolExecutor(1) as pool:
         log = pool.submit(repository.log, commit, COMMITS)
         entries = repository.tree(commit)
+        paths = tuple(entry.path for entry in entries)
+        changes = pool.submit(lambda: read_changes(log.result() or b"", {path: n for n, path in enumerate(paths)}))
+        terms = pool.submit(path_terms, paths)
         near = unpack_tree(cache.latest_tree(parser_version())) if cache else None
         roles = path_roles(entries, near)
         files = Assembly(entries, roles)
         files.add_known(near, cache)
         parsed = len(files.missing)
         complete = _parse(repository, files, cache, progress)
-        paths = tuple(entry.path for entry in entries)
-        changes = read_changes(log.result() or b"", {path: number for number, path in enumerate(paths)})
-    tree = Tree(paths, tuple(e.blob for e in entries), roles, path_terms(paths), files.columns(), changes)
+    blobs = tuple(entry.blob for entry in entries)
+    tree = Tree(paths, blobs, roles, terms.result(), files.columns(), changes.result())
     # What is not there today may be fetched tomorrow: objects of a partial clone, history of a shallow one.
     complete &= log.result() is not None and all(entry.size >= 0 for entry in entries)
     if cache and complete and not repository.shallow:

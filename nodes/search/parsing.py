@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from nodes.search.git import Repository
 
-BATCH_BYTES = 1_000_000
-"""Text parsed at a time: enough for arrays to pay, little enough to stay near the processor."""
+BATCH_BYTES = 250_000
+"""Text parsed at a time: enough for arrays to pay, little enough that no process waits long for the last one."""
 
 
 @dataclass(frozen=True, slots=True)

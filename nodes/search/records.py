@@ -14,7 +14,7 @@ from nodes.search.chunks import cut_chunks
 from nodes.search.columns import COLUMNS, GROUPS, MUCH, Columns, grouped, starts
 from nodes.search.git import decode
 from nodes.search.postings import WORD_BYTES, Vocabulary, count_postings
-from nodes.search.roles import role_of
+from nodes.search.roles import mark_of
 from nodes.search.tokens import shingles, term_hash
 
 if TYPE_CHECKING:
@@ -149,5 +149,5 @@ def _packed(one: Outline) -> bytes:
 
 
 def _marks(texts: Iterable[bytes]) -> Rows:
-    marks = np.array([MARKS.index(role_of("", text[:HEAD])) for text in texts], np.uint8)
+    marks = np.array([MARKS.index(mark_of(text[:HEAD])) for text in texts], np.uint8)
     return {"mark": marks > 0, "marks": marks[marks > 0]}

@@ -49,12 +49,17 @@ def role_of(path: str, head: bytes = b"") -> Role:
         head: the first two kilobytes, where they are at hand.
     """
     role = _by_path(path)
+    return mark_of(head) if role == "source" else role
+
+
+def mark_of(head: bytes) -> Role:
+    """Say what the first lines of a file make of it where its path says source."""
     head = head[:2_048]
-    if role == "source" and len(head) > LONG_LINE * (head.count(b"\n") + 1):
+    if len(head) > LONG_LINE * (head.count(b"\n") + 1):
         return "minified"
-    if role == "source" and GENERATED_HEAD.search(head[:1_000]):
-        return "generated"
-    return role
+    first = head[:1_000].lower()
+    said = b"generated" in first or b"do not" in first  # most say neither, and to look for how takes longer
+    return "generated" if said and GENERATED_HEAD.search(first) else "source"
 
 
 def _by_path(path: str) -> Role:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nodes.search.columns import Columns
     from nodes.search.git import Repository
 
-WORTH_A_PROCESS = 1_500_000
+WORTH_A_PROCESS = 600_000
 """Bytes to parse from which starting a second process pays."""
 MOST_PROCESSES = 4
 REMEMBERED = 1 << 19  # words; a vocabulary that has more is begun anew, so that memory stays bounded
