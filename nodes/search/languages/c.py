@@ -2,21 +2,27 @@
 
 from nodes.search.languages.grammar import Language
 
-QUERY = """
-(function_definition declarator: (function_declarator declarator: (identifier) @name)) @function
-(function_definition declarator: (pointer_declarator declarator:
-  (function_declarator declarator: (identifier) @name))) @function
-(function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator:
-  (function_declarator declarator: (identifier) @name)))) @function
-(struct_specifier name: (type_identifier) @name body: (_)) @class
-(union_specifier name: (type_identifier) @name body: (_)) @class
+
+def functions(name: str, *others: str) -> str:
+    """Spell the pattern of functions with such a name, below the stars of what they return, or declared otherwise.
+
+    To read a pattern takes milliseconds in a large grammar, so there is but one.
+    """
+    plain = f"(function_declarator declarator: {name})"
+    pointed = f"(pointer_declarator declarator: {plain})"
+    every = (plain, pointed, f"(pointer_declarator declarator: {pointed})", *others)
+    return f"(function_definition declarator: [{' '.join(every)}]) @function"
+
+
+TYPES = """
+[(struct_specifier name: (type_identifier) @name body: (_)) (union_specifier name: (type_identifier) @name body: (_))]
+  @class
 (enum_specifier name: (type_identifier) @name body: (_)) @enum
-(type_definition type: (struct_specifier !name) declarator: (type_identifier) @name) @class
-(type_definition type: (union_specifier !name) declarator: (type_identifier) @name) @class
+(type_definition type: [(struct_specifier !name) (union_specifier !name)] declarator: (type_identifier) @name) @class
 (type_definition type: (enum_specifier !name) declarator: (type_identifier) @name) @enum
 (preproc_function_def name: (identifier) @name) @macro
 (preproc_include path: (_) @import)
 (string_literal) @string
 """
 
-LANGUAGE = Language("c", (".c", ".h"), "tree_sitter_c", QUERY)
+LANGUAGE = Language("c", (".c", ".h"), "tree_sitter_c", functions("(identifier) @name") + TYPES)

@@ -1,24 +1,22 @@
 """C++."""
 
-from nodes.search.languages.c import QUERY
+from nodes.search.languages.c import TYPES, functions
 from nodes.search.languages.grammar import Language
 
-_NAMES = "[(qualified_identifier) (field_identifier) (destructor_name) (operator_name)] @name"
+_NAME = "[(identifier) (qualified_identifier) (field_identifier) (destructor_name) (operator_name)] @name"
 
 LANGUAGE = Language(
     name="cpp",
     endings=(".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".cu", ".cuh"),
     package="tree_sitter_cpp",
-    query=QUERY
-    + f"""
-(function_definition declarator: (function_declarator declarator: {_NAMES})) @function
-(function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: {_NAMES}))) @function
-(function_definition declarator: (reference_declarator (function_declarator declarator: {_NAMES}))) @function
-(function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @name))) @function
-(function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator:
-  (function_declarator declarator: {_NAMES})))) @function
-(function_definition declarator: (operator_cast) @name) @function
-(function_definition declarator: (qualified_identifier name: (operator_cast)) @name) @function
+    query=functions(
+        _NAME,
+        f"(reference_declarator (function_declarator declarator: {_NAME}))",
+        "(operator_cast) @name",
+        "(qualified_identifier name: (operator_cast)) @name",
+    )
+    + TYPES
+    + """
 (function_definition type: [(class_specifier !body) (struct_specifier !body)] declarator: (identifier) @name) @class
 (class_specifier name: [(type_identifier) (template_type)] @name body: (_)) @class
 (namespace_definition name: (_) @name) @scope
