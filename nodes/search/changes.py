@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.postings import WORD_BYTES, Vocabulary, count_postings
-from nodes.search.tokens import WORD
+from nodes.search.postings import Vocabulary, count_postings
+from nodes.search.tokens import WORD, WORD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -51,7 +51,7 @@ class Parsed:
 
 
 def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
-    """Cut jobs into batches, in their order."""
+    """Cut jobs into batches, in their order; the largest come first, so that no process is left alone with one."""
     batches: list[list[Job]] = []
     room = -1
     for job in jobs:
@@ -60,7 +60,7 @@ def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
             room = max(BATCH_BYTES, job.size)
         batches[-1].append(job)
         room -= job.size
-    return batches
+    return sorted(batches, key=lambda batch: -sum(job.size for job in batch))
 
 
 def parse_here(repository: Repository, batches: Sequence[Sequence[Job]], numbers: Iterable[int]) -> Iterator[Parsed]:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 BETWEEN = b"\0"
 """A word of its own between two chunks; as a word's first byte it says that the rest is a name, not to be split."""
-WORD_BYTES = bytes(byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ") for byte in range(256))
-"""For ``bytes.translate``: whatever ends a word becomes a space. What is not ASCII is looked at word by word."""
 _PIECE = re.compile(PART.pattern + "|\n")
 _END, _NO_TERM = -1, -2
 

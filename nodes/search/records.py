@@ -13,9 +13,9 @@ import numpy as np
 from nodes.search.chunks import cut_chunks
 from nodes.search.columns import COLUMNS, GROUPS, MUCH, Columns, grouped, starts
 from nodes.search.git import decode
-from nodes.search.postings import WORD_BYTES, Vocabulary, count_postings
+from nodes.search.postings import Vocabulary, count_postings
 from nodes.search.roles import mark_of
-from nodes.search.tokens import shingles, term_hash
+from nodes.search.tokens import WORD_BYTES, shingles, term_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +29,8 @@ NAME_WEIGHT = 3  # a definition's own name counts as so many mentions in its tex
 MANY_STRINGS = 4_000  # a table of translations is not a list of error messages
 MARKS: tuple[Role, ...] = ("source", "generated", "minified")
 """What the first lines of a file can say it is; it counts where the path says source."""
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 Rows = dict[str, Any]
 """Some columns by name, and under each group's name how many rows each file has."""
@@ -145,7 +147,7 @@ def _packed(one: Outline) -> bytes:
     if not one.definitions and not one.imports:
         return b""
     names, kinds = [d.name for d in one.definitions], [d.kind for d in one.definitions]
-    return json.dumps([names, kinds, one.imports], separators=(",", ":")).encode()
+    return _ENCODER.encode([names, kinds, one.imports]).encode()
 
 
 def _marks(texts: Iterable[bytes]) -> Rows:

@@ -10,6 +10,8 @@ from zlib import crc32
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
 WORD = re.compile(r"\w+")
+WORD_BYTES = bytes(byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ") for byte in range(256))
+"""For ``bytes.translate``: whatever ends a word becomes a space. What is not ASCII is looked at word by word."""
 # An acronym before a capitalised word, a word, an acronym, digits, or letters of a script without case.
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 LONGEST = 64  # longer words are data (base64, minified names): as a term they only cost space
@@ -69,6 +71,8 @@ def query_terms(text: str) -> Counter[str]:
 
 def shingles(text: str) -> list[int]:
     """Hash every three words in a row, for matching error messages against string literals."""
-    words = [word.lower() for word in WORD.findall(text)]
-    triples = zip(words, words[1:], words[2:], strict=False)
-    return [crc32(f"{a} {b} {c}".encode("utf-8", "surrogatepass")) for a, b, c in triples]
+    if text.isascii():  # most are
+        words = text.lower().encode().translate(WORD_BYTES).split()
+    else:
+        words = [word.lower().encode("utf-8", "surrogatepass") for word in WORD.findall(text)]
+    return [crc32(b"%b %b %b" % triple) for triple in zip(words, words[1:], words[2:], strict=False)]

@@ -11,7 +11,8 @@ import numpy as np
 
 from nodes.search.changes import Changes, unpack_changes
 from nodes.search.columns import Columns, is_sound, sealed, unpack
-from nodes.search.postings import WORD_BYTES, Vocabulary, count_postings
+from nodes.search.postings import Vocabulary, count_postings
+from nodes.search.tokens import WORD_BYTES
 from nodes.search.types import Role
 
 if TYPE_CHECKING:

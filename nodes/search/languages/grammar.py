@@ -62,7 +62,8 @@ def outline(language: Language, source: bytes) -> Outline:
     """Read one file; what cannot be parsed has no definitions, and broken syntax has those that parse."""
     if len(source) > MAX_SOURCE or len(source) > MAX_LINE * (source.count(b"\n") + 1):
         return Outline(language.name)
-    if source.count(b"/*") > source.count(b"*/") + MAX_UNCLOSED:
+    opened = source.count(b"/*")
+    if opened > MAX_UNCLOSED and opened > source.count(b"*/") + MAX_UNCLOSED:
         return Outline(language.name)
     return (language.plainly and language.plainly(source)) or parsed(language, source)
 
