@@ -168,7 +168,7 @@ class Settings(BaseSettings):
     triage_allowed_bots: str = Field(
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )
-    triage_concurrency: int = Field(2, ge=1, le=64, description="Issues that are worked on at the same time.")
+    triage_concurrency: int = Field(4, ge=1, le=64, description="Issues that are worked on at the same time.")
     host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container is reached from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
 

@@ -54,7 +54,10 @@ class Fleet:
     """The part of what is to happen to it that has happened, 0..1."""
     waits: list[float] = field(default_factory=list)
     """Seconds from a kill or a freeze until each job that was cut off was begun again, or was done."""
+    down: list[App] = field(default_factory=list)
+    """Those that were killed and are not up again."""
     _watching: list[threading.Thread] = field(default_factory=list)
+    _starting: list[threading.Thread] = field(default_factory=list)
 
     @property
     def receivers(self) -> list[App]:
@@ -67,7 +70,7 @@ class Fleet:
     def start(self) -> None:
         """All of them, at once."""
         private_key()  # made once, before several threads ask for it
-        words = [(*SERVE, "--no-worker")] * self.servers + [("worker", "--concurrency", "2")] * self.crew
+        words = [(*SERVE, "--no-worker")] * self.servers + [("worker",)] * self.crew
         settings = {"DATABASE_URL": self.url, **self.settings}
         self.apps = [App(self.github, self.folder / f"data{k}", settings, given) for k, given in enumerate(words)]
         _all([app.start for app in self.apps])
@@ -83,7 +86,9 @@ class Fleet:
             app.kill()
 
     def calm(self, opened: Sequence[tuple[Repo, int]]) -> None:
-        """Wait until every issue has a report, and nothing is left to do."""
+        """Wait until every process is up, every issue has a report, and nothing is left to do."""
+        for thread in self._starting:
+            thread.join()
         wait_for(lambda: all(self.github.world.reports(*one) for one in opened), 600.0, self.said)
         wait_for(lambda: not self.apps[0].unfinished(), 300.0, self.said)
 
@@ -92,13 +97,20 @@ class Fleet:
         return json.dumps([self.apps[0].unfinished(), *(app.log[-3:] for app in self.apps)], default=str)
 
     def kill(self, app: App) -> None:
-        """As kill -9 does, and start it again."""
+        """As kill -9 does, and begin to start it again."""
         assert app.process is not None
         pid, began = app.process.pid, time.monotonic()
         cut_off = self._in_hand(pid)
         app.kill()
+        self.down.append(app)
         self.watch(cut_off, began)
+        self._starting.append(threading.Thread(target=self._start, args=(app,), daemon=True))
+        self._starting[-1].start()
+
+    def _start(self, app: App) -> None:
         app.start(ready=False)
+        app.up.wait(60)
+        self.down.remove(app)
 
     @contextlib.contextmanager
     def frozen(self, app: App) -> Iterator[None]:
@@ -161,6 +173,8 @@ class Outcome:
     issues: int
     seconds: float
     killed: Counter[str]
+    apart: float
+    """Seconds between two kills."""
     refused: int
     """Deliveries that were not accepted at once, and sent again."""
     reports: Counter[int]
@@ -221,7 +235,9 @@ def storm(
             fleet.start()
             arriving = Arriving(fleet, repos, issues, seed)
             arriving.start()
+            raging = time.monotonic()
             killed = _rage(fleet, kills, pause, freeze, restarts, random.Random(seed + 2))
+            apart = (time.monotonic() - raging) / max(kills, 1)
             arriving.join()
             fleet.calm(arriving.opened)
             waits = fleet.watched()
@@ -231,6 +247,7 @@ def storm(
             issues,
             time.monotonic() - began,
             killed,
+            apart,
             arriving.refused,
             Counter(len(github.world.ours(*one)) for one in arriving.opened),
             blind_posts(github),
@@ -288,9 +305,10 @@ def _rage(fleet: Fleet, kills: int, pause: float, freeze: float, restarts: int, 
     restarted = {kills * (k + 1) // (restarts + 1) for k in range(restarts)}
     frozen: list[App] = []
     freezing: list[threading.Thread] = []
+    due = time.monotonic()
     for turn in range(kills):
-        until = time.monotonic() + pause * dice.uniform(0.7, 1.3)
-        while (left := until - time.monotonic()) > 0:
+        due += pause * dice.uniform(0.7, 1.3)
+        while (left := due - time.monotonic()) > 0:
             fleet.progress = (turn + 1 - left / pause / 1.3) / kills
             time.sleep(0.05)
         if turn == kills // 4:
@@ -302,10 +320,11 @@ def _rage(fleet: Fleet, kills: int, pause: float, freeze: float, restarts: int, 
             fleet.postgres.stop(crash=turn == min(restarted))
             time.sleep(1.0)
             fleet.postgres.start()
-        app = dice.choice([one for one in fleet.apps if one not in frozen])
+        while not (alive := [one for one in fleet.apps if one not in (*frozen, *fleet.down)]):
+            time.sleep(0.05)
+        app = dice.choice(alive)
         killed[app.words[0]] += 1
         fleet.kill(app)
-        app.up.wait(60)  # whatever happens happens to one at a time, but for the frozen one
     fleet.progress = 1.0
     for thread in freezing:
         thread.join()
@@ -381,6 +400,7 @@ def table(outcome: Outcome) -> str:
     rows = {
         "issues, each delivery twice": outcome.issues,
         "kills of servers and workers": f"{outcome.killed['serve']} and {outcome.killed['worker']}",
+        "seconds between two kills": f"{outcome.apart:.1f}",
         "comments per issue": dict(outcome.reports),
         "POSTs repeated blindly": outcome.blind,
         "jobs out of their issue's order": outcome.disordered,

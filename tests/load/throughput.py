@@ -80,7 +80,7 @@ def _running(github: GitHubServer, folder: Path, workers: int) -> Iterator[_Flee
         if workers:
             postgres = stack.enter_context(serve_postgres())
             settings = {"DATABASE_URL": postgres.migrated()}
-            words = [(*SERVE, "--no-worker"), *[("worker", "--concurrency", "2")] * workers]
+            words = [(*SERVE, "--no-worker"), *[("worker",)] * workers]
             fleet = _Fleet(
                 [App(github, folder / f"data{k}", settings, given) for k, given in enumerate(words)],
                 [postgres.process.pid],
