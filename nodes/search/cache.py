@@ -24,7 +24,6 @@ TREES = 3
 """Commits kept joined: the one at hand, the one before, and that of another branch."""
 BATCH = 500  # keys a statement: under SQLite's old limit of 999 variables
 HOUR = 3_600  # a record's last use is noted once an hour, so that reading seldom means writing
-_SEAL = 4
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
 
 
@@ -85,8 +84,10 @@ class Cache:
             for key, value in records.items():
                 if len(value) <= room:
                     room -= len(value)
-                    rows.append((key, value + _seal(key), len(value), now))
-            connection.executemany("insert or replace into record (key, value, size, used) values (?, ?, ?, ?)", rows)
+                    rows.append((key, value, len(value), now, _seal(key)))
+            connection.executemany(
+                "insert or replace into record (key, value, size, used, seal) values (?, ?, ?, ?, ?)", rows
+            )
 
     def _put_tree(self, connection: sqlite3.Connection, key: str, value: bytes) -> None:
         with _writing(connection):
@@ -98,7 +99,7 @@ class Cache:
                 connection.execute(
                     "insert into tree (key, value, size, used)"
                     " values (?, ?, ?, (select coalesce(max(used), 0) + 1 from tree))",
-                    (key, value + _seal(key), len(value)),
+                    (key, value, len(value)),
                 )
 
     def _room(self, connection: sqlite3.Connection, incoming: int, needed: Collection[str]) -> int:
@@ -121,9 +122,9 @@ def _writing(connection: sqlite3.Connection) -> Iterator[None]:
     connection.executescript("pragma incremental_vacuum")  # execute() would free a single page
 
 
-def _seal(key: str) -> bytes:
-    """What ends a value, so that a row which a power failure left half written is not taken for another's."""
-    return crc32(key.encode()).to_bytes(_SEAL, "little")
+def _seal(key: str) -> int:
+    """What a row holds beside its key, which an index that a power failure left behind may give to another row."""
+    return crc32(key.encode())
 
 
 def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
@@ -131,10 +132,10 @@ def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
     for start in range(0, len(keys), BATCH):
         part = keys[start : start + BATCH]
         marks = ",".join("?" * len(part))
-        statement = f"select id, key, value, used from record where key in ({marks})"  # noqa: S608 - question marks
-        for row, key, value, used in connection.execute(statement, part):
-            if value[-_SEAL:] == _seal(key):
-                found[key] = value[:-_SEAL]
+        statement = f"select id, key, value, used, seal from record where key in ({marks})"  # noqa: S608 - question marks
+        for row, key, value, used, seal in connection.execute(statement, part):
+            if seal == _seal(key):
+                found[key] = value
             if used < now:
                 stale.append((now, row))
     if stale:
@@ -150,8 +151,9 @@ def _tree(connection: sqlite3.Connection, condition: str, argument: str) -> byte
     if used != latest:
         with contextlib.suppress(sqlite3.OperationalError):  # another process writes, or nobody may
             connection.execute("update tree set used = ? where id = ?", (latest + 1, row))
-    key, value = connection.execute("select key, value from tree where id = ?", (row,)).fetchone() or ("", b"")
-    return value[:-_SEAL] if value[-_SEAL:] == _seal(key) else None
+    statement = f"select value from tree where id = ? and {condition}"  # noqa: S608 - as above; the row's own key
+    found: tuple[bytes] | None = connection.execute(statement, (row, argument)).fetchone()
+    return found[0] if found else None
 
 
 def _total(connection: sqlite3.Connection) -> int:

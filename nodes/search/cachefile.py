@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 3
+FORMAT = 4
 """Kept in the file's ``user_version``. A file of an older format is begun anew, one of a newer is left alone."""
 SCHEMA = (
     """create table record (
         id integer primary key, key text not null unique, value blob not null,
-        size integer not null, used integer not null
+        size integer not null, used integer not null, seal integer not null
     )""",
     "create index record_used on record (used, size)",
     """create table tree (

@@ -87,6 +87,13 @@ def test_trees_go_before_records(path):
     assert (cache.tree("c1:v"), cache.tree("c2:v")) == (None, bytes(300))
 
 
+def test_a_value_that_was_put_by_another_key_is_not_taken(path):
+    Cache(path).put({"a": b"1"})
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("update record set key = 'b'")
+    assert Cache(path).get(["a", "b"]) == {}
+
+
 @pytest.mark.parametrize(
     "content",
     [
