@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -50,6 +51,11 @@ def _from_0(values: Values) -> Values:
     return {**values, "redirect_instructions": (instructions,) if isinstance(instructions, str) else instructions}
 
 
+_DEFLATED = "deflated "
+"""Before the kind of a value that is kept compressed; values of earlier releases are not."""
+_LONG = 256
+"""Bytes from which that pays."""
+
 _MIGRATIONS: Mapping[int, Migration] = {0: _from_0}
 """Schema version → the step to the next one."""
 
@@ -84,10 +90,24 @@ def migrated(found: CheckpointTuple | None) -> CheckpointTuple | None:
     return found._replace(checkpoint={**found.checkpoint, "channel_values": values})
 
 
+class _Compact(JsonPlusSerializer):
+    """Keeps long values compressed: a trace is kept again with each of its entries, a state with each step."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        kind, data = super().dumps_typed(obj)
+        return (f"{_DEFLATED}{kind}", zlib.compress(data)) if len(data) >= _LONG else (kind, data)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        kind, held = data
+        if not kind.startswith(_DEFLATED):
+            return super().loads_typed(data)
+        return super().loads_typed((kind.removeprefix(_DEFLATED), zlib.decompress(held)))
+
+
 def serializer() -> JsonPlusSerializer:
     """A serializer that rebuilds our own types, and no others."""
     allowed = [(module, name) for module, names in _STORED.items() for name in names]
-    return JsonPlusSerializer(allowed_msgpack_modules=allowed)
+    return _Compact(allowed_msgpack_modules=allowed)
 
 
 class SqliteCheckpoints(AsyncSqliteSaver):

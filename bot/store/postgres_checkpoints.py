@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from secrets import token_hex
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,6 +23,8 @@ from nodes.checkpoints import migrated, serializer
 
 CONNECTIONS = 4
 """Of one process at the most."""
+_LONG = 200
+"""Characters from which a text is kept beside a checkpoint's JSON."""
 CHECKED = 1.0
 """Seconds for which a connection that answered is trusted; a job that meets a dead one is tried again."""
 
@@ -32,7 +35,12 @@ class PostgresCheckpoints(AsyncPostgresSaver):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Load a checkpoint in the current schema."""
         with _said_as_ours():
-            return migrated(await super().aget_tuple(config))
+            return migrated(_with_texts(await super().aget_tuple(config)))
+
+    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002  the saver's signature
+        """The next version of a value: larger as a string, another in each branch, short, for each step has fifty."""
+        number = int(current.split(".")[0]) if isinstance(current, str) else current or 0
+        return f"{number + 1:06}.{token_hex(4)}"
 
     async def aput(
         self,
@@ -41,11 +49,11 @@ class PostgresCheckpoints(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint; what its text has that Postgres's JSON has not is replaced."""
-        values = {
-            name: storable(value) if isinstance(value, str) else value
-            for name, value in checkpoint["channel_values"].items()
-        }
+        """Save a checkpoint; what its text has that Postgres's JSON has not is replaced.
+
+        A long text is kept once, as bytes, for it would stand in the JSON of every step.
+        """
+        values = {name: _kept(value) for name, value in checkpoint["channel_values"].items()}
         with _said_as_ours():
             return await super().aput(config, {**checkpoint, "channel_values": values}, metadata, new_versions)
 
@@ -60,6 +68,24 @@ class PostgresCheckpoints(AsyncPostgresSaver):
         """Forget a run's checkpoints."""
         with _said_as_ours():
             await super().adelete_thread(thread_id)
+
+
+def _kept(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = storable(value)
+    return text.encode() if len(text) >= _LONG else text
+
+
+def _with_texts(found: CheckpointTuple | None) -> CheckpointTuple | None:
+    """With the long texts as texts again; nothing else in a state is bytes."""
+    if found is None:
+        return None
+    values = {
+        name: value.decode() if isinstance(value, bytes) else value
+        for name, value in found.checkpoint["channel_values"].items()
+    }
+    return found._replace(checkpoint={**found.checkpoint, "channel_values": values})
 
 
 @contextmanager

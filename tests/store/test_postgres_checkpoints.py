@@ -10,13 +10,22 @@ from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
 from tests.fakes import SHA, ScriptedBrain, context, decide
+from tests.serve.app import ask
 
 START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
 PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]
+LONG = initial_state("scan hangs", "open quote\n" * 400, repository="o/r", sha=SHA)
 OLD = START.model_copy(update={"schema_version": 0})
 
 
-@pytest.mark.parametrize("start", [pytest.param(START, id="this-release"), pytest.param(OLD, id="an-older-one")])
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(START, id="this-release"),
+        pytest.param(LONG, id="a-long-text"),
+        pytest.param(OLD, id="an-older-one"),
+    ],
+)
 async def test_a_run_that_waits_goes_on_in_another_process(url: str, start: BugTriageState) -> None:
     brain = ScriptedBrain([decide("human_input", question="Which version?"), *PLAIN])
     async with open_postgres_checkpoints(url) as saver:
@@ -27,8 +36,18 @@ async def test_a_run_that_waits_goes_on_in_another_process(url: str, start: BugT
         done = await advance(build_graph(saver), context(brain), "t", start, answer=answer, question_id=asked)
         assert isinstance(done, Finished)
         assert done.state.schema_version == _CURRENT_SCHEMA_VERSION
+        assert done.state.issue_body == start.issue_body
         await saver.adelete_thread("t")
         assert await saver.aget_tuple({"configurable": {"thread_id": "t"}}) is None
+
+
+async def test_a_long_text_is_kept_once_and_not_with_each_step(url: str) -> None:
+    brain = ScriptedBrain([*[decide("codebase_search")] * 3, *PLAIN])
+    async with open_postgres_checkpoints(url) as saver:
+        await advance(build_graph(saver), context(brain), "t", LONG)
+    rows = ask(url, "SELECT octet_length(checkpoint::text) FROM checkpoints ORDER BY checkpoint_id")
+    assert len(rows) > 10
+    assert max(size for (size,) in rows) < len(LONG.issue_body)
 
 
 async def test_what_a_reporter_types_is_no_fault_of_the_database(url: str) -> None:
