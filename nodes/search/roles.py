@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from nodes.search.role_names import (
@@ -63,20 +64,22 @@ def mark_of(head: bytes) -> Role:
 
 
 def _by_path(path: str) -> Role:
+    return next((role for matches, role in _asked(path) if matches), "source")
+
+
+def _asked(path: str) -> Iterator[tuple[object, Role]]:
+    """Ask one thing after the other, as most paths need not be asked everything."""
     *written, file = path.split("/")
     folders, name = [folder.lower() for folder in written], file.lower()
     beside = _outside_of_what_is_shipped(folders)
-    by_path: tuple[tuple[object, Role], ...] = (
-        (_is_vendored(folders), "vendored"),
-        (MINIFIED.search(name), "minified"),
-        (_is_generated(folders, name), "generated"),
-        (_is_test(written[: len(beside)], beside, file if len(beside) == len(folders) else ""), "test"),
-        (not EXAMPLES.isdisjoint(beside) or STORY.search(name), "example"),
-        (any(folder[:1] == "." for folder in folders) or name[:1] == "." or CONFIG.search(name), "config"),
-        (_is_documentation(beside, file), "docs"),
-        (DATA.search(name), "data"),
-    )
-    return next((role for matches, role in by_path if matches), "source")
+    yield _is_vendored(folders), "vendored"
+    yield MINIFIED.search(name), "minified"
+    yield _is_generated(folders, name), "generated"
+    yield _is_test(written[: len(beside)], beside, file if len(beside) == len(folders) else ""), "test"
+    yield not EXAMPLES.isdisjoint(beside) or STORY.search(name), "example"
+    yield any(folder[:1] == "." for folder in folders) or name[:1] == "." or CONFIG.search(name), "config"
+    yield _is_documentation(beside, file), "docs"
+    yield DATA.search(name), "data"
 
 
 def _outside_of_what_is_shipped(folders: Sequence[str]) -> Sequence[str]:
@@ -100,13 +103,16 @@ def _is_generated(folders: Sequence[str], name: str) -> bool:
 
 
 def _is_test(written: Sequence[str], folders: Sequence[str], file: str) -> bool:
-    if any(_TEST_FOLDER.fullmatch(folder) for folder in folders) or TEST_NAME.search(file):
-        return True
-    if any(_TEST_PROJECT.fullmatch(folder) for folder in written):
+    if any(map(_is_for_tests, written, folders)) or TEST_NAME.search(file):
         return True
     if any(one == "src" and _SOURCE_SET.fullmatch(two) for one, two in pairwise(written)):
         return True
     return ("spec" in folders or "specs" in folders) and SPEC_IN.search(file) is not None
+
+
+@lru_cache(maxsize=4_096)
+def _is_for_tests(written: str, folder: str) -> bool:
+    return bool(_TEST_FOLDER.fullmatch(folder) or _TEST_PROJECT.fullmatch(written))
 
 
 def _is_documentation(folders: Sequence[str], file: str) -> bool:
