@@ -155,7 +155,7 @@ class World:
 
     def on(self, repo: Repo, number: int) -> list[Json]:
         """The comments on an issue, oldest first."""
-        found = [c for c in self.comments.values() if (c["_repo"], c["_number"]) == (repo.id, number)]
+        found = [c for c in list(self.comments.values()) if (c["_repo"], c["_number"]) == (repo.id, number)]
         return sorted(found, key=lambda comment: comment["id"])
 
     def ours(self, repo: Repo, number: int) -> list[str]:

@@ -19,7 +19,7 @@ from tests.deliveries import SECRET, issue_event
 from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
 from tests.serve.app import App, wait_for
-from tests.serve.conftest import BODY, TITLE
+from tests.serve.conftest import BODY, TITLE, on_both_databases
 
 
 @pytest.fixture
@@ -32,9 +32,11 @@ def settings(app: App) -> dict[str, str]:
         "GITHUB_API_URL": app.github.url,
         "GITHUB_SERVER_URL": app.github.url,
         "TRIAGE_DATA_DIR": str(app.data),
+        **app.settings,
     }
 
 
+@on_both_databases
 def test_old_issues_are_listed_first_and_triaged_on_request(
     app: App, github: GitHubServer, repo: Repo, settings: dict[str, str], tmp_path: Path
 ) -> None:
@@ -52,6 +54,7 @@ def test_old_issues_are_listed_first_and_triaged_on_request(
     assert github.world.ours(repo, old[0]) == []
 
 
+@on_both_databases
 def test_backfill_names_what_is_wrong(app: App, settings: dict[str, str], tmp_path: Path) -> None:
     unknown = triage(tmp_path, "backfill", "octo/unknown", **settings)
     assert (unknown.returncode, "no installation names octo/unknown" in unknown.stderr) == (2, True)
@@ -59,6 +62,7 @@ def test_backfill_names_what_is_wrong(app: App, settings: dict[str, str], tmp_pa
     assert when.returncode == 2
 
 
+@on_both_databases
 def test_a_saved_delivery_says_what_it_leads_to_and_changes_nothing(
     app: App, github: GitHubServer, repo: Repo, settings: dict[str, str], tmp_path: Path
 ) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,8 @@ from tests.cli.process import triage
 from tests.deliveries import issue_event
 from tests.github_server import GitHubServer
 from tests.github_world import Repo
-from tests.serve.app import App, running, wait_for
+from tests.serve.app import App, wait_for
+from tests.serve.conftest import on_both_databases
 from tests.serve.test_commands import settings
 
 TITLE = "Reading a feed ends with a ValueError"
@@ -22,17 +20,13 @@ ELSEWHERE = "Upgrade broke my cron job"
 
 __all__ = ["settings"]
 
+pytestmark = on_both_databases
+
 
 @pytest.fixture
 def twins(github: GitHubServer, repo: Repo) -> Repo:
     """A repository of its own with the same code, so that no other test's issues are compared with."""
     return github.world.repository(f"octo/twins-{os.urandom(3).hex()}", git=repo.git, head=repo.head)
-
-
-@pytest.fixture(scope="module")
-def app(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    with running(github, tmp_path_factory.mktemp("server") / "data") as app:
-        yield app
 
 
 def crash(root: str = "/usr/lib/python3/site-packages", line: int = 8, message: str = "no zone in 'Mon'") -> str:
@@ -144,9 +138,8 @@ def test_maintainers_can_have_it_off(app: App, github: GitHubServer, twins: Repo
 
 def kept(app: App, repo: Repo) -> set[int]:
     """The issues that new ones of a repository are compared with."""
-    with closing(sqlite3.connect(app.data / "store.db", timeout=20)) as db:
-        statement = "SELECT number FROM past_issues WHERE repository_key = ?"
-        return {number for (number,) in db.execute(statement, (app.key(repo, 0)[:-2],))}
+    found = app.ask(f"SELECT number FROM past_issues WHERE repository_key = '{app.key(repo, 0)[:-2]}'")
+    return {number for (number,) in found}
 
 
 def test_issues_from_before_the_app_are_learnt_and_an_edit_is_heard(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bot.ports import IssueRef
+from bot.settings import Settings
+from bot.store.opening import open_store
 from bot.store.outcomes import LOOKS, Outcome
-from bot.store.sqlite import SqliteStore
+from bot.store.tables import Store
 from bot.worker.upkeep import look_for_fixes
 from tests.cli.process import triage
 from tests.deliveries import issue_event
@@ -26,13 +29,19 @@ from tests.serve.conftest import BODY, FILES, TITLE
 def own(github: GitHubServer, tmp_path: Path) -> Repo:
     """A repository that the test may change."""
     sha = make_repository(tmp_path / "origin", FILES)
-    return github.world.repository("octo/clockwork", git=tmp_path / "origin", head=sha)
+    return github.world.repository(f"octo/clockwork-{os.urandom(3).hex()}", git=tmp_path / "origin", head=sha)
 
 
-@pytest.fixture
-def app(github: GitHubServer, own: Repo, tmp_path: Path) -> Iterator[App]:
-    with running(github, tmp_path / "data") as app:
+@pytest.fixture(params=["sqlite", "postgres"])
+def app(request: pytest.FixtureRequest, github: GitHubServer, tmp_path: Path) -> Iterator[App]:
+    shared = {"DATABASE_URL": request.getfixturevalue("postgres").migrated()} if request.param == "postgres" else {}
+    with running(github, tmp_path / "data", **shared) as app:
         yield app
+
+
+def store_of(app: App) -> Store:
+    """What the server under test keeps."""
+    return open_store(Settings(triage_data_dir=app.data, database_url=app.settings.get("DATABASE_URL")))
 
 
 def close(app: App, github: GitHubServer, repo: Repo, number: int) -> None:
@@ -52,9 +61,9 @@ def outcome(app: App, repo: Repo, number: int) -> Outcome | None:
     """What the store knows."""
 
     async def ask() -> Outcome | None:
-        store = SqliteStore(app.data / "store.db")
+        store = store_of(app)
         try:
-            ref = IssueRef(app.key(repo, number).partition("/")[0], INSTALLATION, repo.id, "octo", "clockwork", number)
+            ref = IssueRef(app.key(repo, number).partition("/")[0], INSTALLATION, repo.id, "octo", repo.name, number)
             return await store.for_issue(ref).outcome.get()
         finally:
             await store.aclose()
@@ -66,7 +75,7 @@ def upkeep(app: App) -> int:
     """A round of it, a month later."""
 
     async def look() -> int:
-        store = SqliteStore(app.data / "store.db")
+        store = store_of(app)
         store.outcomes._clock = lambda: 4e9
         try:
             return await look_for_fixes(store)
@@ -98,11 +107,11 @@ def test_a_report_is_scored_when_its_fix_lands_now_or_later(
     assert (scored.state, scored.verdict.rank, scored.verdict.fix) == ("scored", 1, own.head)
     assert upkeep(app) == 1
     wait_for(lambda: (outcome(app, own, second) or unknown).state == "scored", 20.0, lambda: app.log[-5:])
-    settings = {"TRIAGE_DATA_DIR": str(app.data)}
+    settings = {"TRIAGE_DATA_DIR": str(app.data), **app.settings}
     table = triage(tmp_path, "stats", **settings)
-    assert "octo/clockwork" in table.stdout
+    assert own.full_name in table.stdout
     assert "shipped calibration" in table.stdout
-    (document,) = json.loads(triage(tmp_path, "stats", "OCTO/clockwork", "--json", **settings).stdout)
+    (document,) = json.loads(triage(tmp_path, "stats", own.full_name.upper(), "--json", **settings).stdout)
     assert {name: document[name] for name in ("reports", "scored", "first", "unknown")} == {
         "reports": 2,
         "scored": 2,
