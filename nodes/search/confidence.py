@@ -1,11 +1,14 @@
-"""How likely the first file is right, from its lead and from whether its words alone would have put it first."""
+"""How likely the first file is right, from its lead and from how many kinds of evidence agree that it is the first."""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from nodes.search.rank import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,40 +17,47 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-LEADS = {"lead": 2, "lead_over_fifth": 5}
-"""The first place's lead over these."""
-ALONE = {"best_title": "title_chunk", "best_words": "words_chunk"}
-"""Whether it has more of these than any other file: two kinds of evidence seldom agree by chance."""
-SIGNS = (*LEADS, *ALONE)
-DEEPEST = max(LEADS.values())
-"""How many of the best files are looked at."""
+SIGNS = ("lead", "agreeing", "dissenting", "calls")
+RIVALS = 100
+"""Best files among which the first is compared."""
+FEW = 5
+"""Among fewer files kinds agree by chance."""
+SILENT = frozenset({"prior", "bridge"})
+"""Kinds that are no evidence by themselves."""
 
 
-def signs(scores: Sequence[float], features: Mapping[str, Floats], first: int) -> dict[str, float]:
+def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapping[str, float]) -> dict[str, float]:
     """Measure what the confidence is made of.
 
     Args:
-        scores: of the best files, best first; fewer than five count as if nothing else were near.
-        features: by name, of all files.
-        first: the first file's row in each of them.
+        scores: of the best files, best first.
+        features: by name, of the same files in the same order.
+        weights: of the features.
     """
-    leads = {name: lead_over(scores, place) for name, place in LEADS.items()}
-    alone = {name: float(_is_alone(features[column], first)) for name, column in ALONE.items() if column in features}
-    return leads | alone
+    agreeing, dissenting = votes(features, weights)
+    calls = features.get("calls", np.zeros(1))
+    return {
+        "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
+        "agreeing": agreeing,
+        "dissenting": dissenting,
+        # What calls, or is called by, all that is likely is often only the way in.
+        "calls": float(calls[0] - calls[1:].max(initial=0.0)),
+    }
+
+
+def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple[int, int]:
+    """Count the kinds of evidence that speak most for the first file, and those that do for another one."""
+    shares: defaultdict[str, Floats | float] = defaultdict(float)
+    for name, weight in weights.items():
+        kind = "title" if name.startswith("title") else kind_of(name)
+        if name in features and kind not in SILENT and len(features[name]) >= FEW:
+            shares[kind] = shares[kind] + weight * features[name]
+    speaking = [np.round(values, 9) for values in shares.values() if np.max(values) > 0]
+    agreeing = sum(bool(values[0] > values[1:].max()) for values in speaking)
+    return agreeing, len(speaking) - agreeing
 
 
 def confidence(measured: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """Estimate how likely the first file is right, by the fitted logistic regression."""
     logit = weights["bias"] + sum(weights[name] * value for name, value in measured.items())
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
-
-
-def lead_over(scores: Sequence[float], place: int) -> float:
-    """How far the first is ahead of a later place (1-based); of nothing, where there are too few."""
-    return scores[0] - (scores[place - 1] if len(scores) >= place else 0.0)
-
-
-def _is_alone(values: Floats, first: int) -> bool:
-    """Whether one value is above all others, by more than a rounding error; to be best of a few says nothing."""
-    rounded = np.round(values, 9)
-    return bool(np.count_nonzero(rounded >= rounded[first]) == 1 and np.count_nonzero(rounded > 0) >= DEEPEST)

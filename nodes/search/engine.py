@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.cache import LARGEST, Cache
-from nodes.search.confidence import DEEPEST, confidence, signs
+from nodes.search.confidence import RIVALS, confidence, signs
 from nodes.search.features import measure
 from nodes.search.features.definitions import add_definitions
 from nodes.search.features.surroundings import FirstLook, look_around
@@ -100,14 +100,14 @@ class Engine:
         weights = load_weights()
         scores = weighted(features.files, weights.files, len(index.paths))
         ignored = [n for n, path in enumerate(index.paths) if matches(path, query.ignore)]
-        files = best_files(scores, index, max(query.limit, DEEPEST), ignored)
+        files = best_files(scores, index, query.limit, ignored)
         add_definitions(features, index, parsed, files)
         places = rank_places(index, features, weights, files, scores)[: query.limit]
         ranked = time.perf_counter()
         locations = self._locations(index, parsed, places)
         hits = tuple(self._hit(index, features, scores, number) for number in files[: query.limit])
         seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
-        sure = _confidence(features, weights, files, scores)
+        sure = _confidence(features, weights, best_files(scores, index, RIVALS, ignored), scores)
         return Ranking(sha, hits, locations, sure, seconds)
 
     def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
@@ -223,8 +223,11 @@ def locate(index: Index, place: Place, lines: list[str], weights: dict[str, floa
 def _confidence(
     features: Features, weights: Weights, files: list[int], scores: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> float:
-    best = [float(scores[number]) for number in files[:DEEPEST]]
-    return confidence(signs(best, features.files, files[0]), weights.confidence) if best and best[0] > 0 else 0.0
+    best = [float(scores[number]) for number in files]
+    if not best or best[0] <= 0:
+        return 0.0
+    columns = {name: values[files] for name, values in features.files.items()}
+    return confidence(signs(best, columns, weights.files), weights.confidence)
 
 
 def matches(path: str, globs: Sequence[str]) -> bool:

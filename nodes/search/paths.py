@@ -7,8 +7,12 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
 PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
 """Stems of files that stand for their folder."""
@@ -52,6 +56,13 @@ class PathIndex:
             name = path.rpartition("/")[2].lower()
             found[name.rpartition(".")[0] or name].append(number)
         return dict(found)
+
+    @cached_property
+    def folder(self) -> npt.NDArray[np.int64]:
+        """The number of each file's folder."""
+        numbers: dict[str, int] = {}
+        found = [numbers.setdefault(path.rpartition("/")[0], len(numbers)) for path in self.paths]
+        return np.array(found, np.int64)
 
     def with_suffix(self, written: str) -> list[tuple[int, int]]:
         """Return (file, shared parts) for the files that share the longest tail with a path as written."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nodes.search.mentions import find_mentions
+from nodes.search.mentions.asides import without_asides
+from nodes.search.parlance import worth_of
 from nodes.search.stacktraces import find_traces
 from nodes.search.tokens import STOPWORDS, query_terms, shingles
 
@@ -27,7 +29,10 @@ DOTTED = re.compile(r"[^\W\d]\w{0,63}(?:(?:\.|::)[^\W\d]\w{0,63}){1,9}")
 IMPORT = re.compile(r"^[ \t>.]{0,8}from ([\w.]{1,200}) import ([\w, ]{1,300})", re.MULTILINE)
 PATH = re.compile(r"[\w@.+/\\-]{3,300}")
 COMPOUND = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]|^_")
+QUOTED = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 FIELDS = ("title", "prose", "code")
+MEANT = 1.6
+"""How much more a word counts that somewhere stands in backticks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,8 @@ class Parsed:
     """By field of ``FIELDS``."""
     terms: dict[str, dict[str, float]]
     """By field: each term with its damped weight."""
+    worth: dict[str, float]
+    """By term: how much it says of where the fault is, 1 for most."""
     identifiers: dict[str, float]
     """Words that may name a definition, with how much they look meant to (0 to 1)."""
     dotted: tuple[str, ...]
@@ -53,12 +60,14 @@ def parse_query(query: Query) -> Parsed:
     body = "\n".join([query.body, *query.extra])[:LONGEST].replace("\r\n", "\n")
     title = query.title[:1_000]
     traces = tuple(find_traces(body))
-    prose, code = split_code(blank(body, traces))
+    prose, code = split_code(without_asides(blank(body, traces)))
     texts = {"title": title, "prose": prose, "code": code}
+    terms = {field: damped(query_terms(text)) for field, text in texts.items()}
     whole = f"{title}\n{body}"
     return Parsed(
         texts=texts,
-        terms={field: damped(query_terms(text)) for field, text in texts.items()},
+        terms=terms,
+        worth=worth({term for field in terms.values() for term in field}, whole),
         identifiers=identifiers(texts, find_mentions(whole).symbols),
         dotted=dotted_names(whole),
         paths=tuple(dict.fromkeys(PATH.findall(whole)))[:MOST_TERMS],
@@ -91,6 +100,12 @@ def split_code(text: str) -> tuple[str, str]:
 def damped(counts: Counter[str]) -> dict[str, float]:
     """Weigh a term said again less than a new one."""
     return {term: 1 + math.log(times) for term, times in counts.most_common(MOST_TERMS)}
+
+
+def worth(terms: Iterable[str], text: str) -> dict[str, float]:
+    """Say how much each term says: little where every issue says it, more where it is set as code."""
+    meant = query_terms("\n".join(QUOTED.findall(text)))
+    return {term: worth_of(term) * (MEANT if term in meant else 1.0) for term in terms}
 
 
 def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, float]:

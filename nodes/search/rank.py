@@ -42,8 +42,10 @@ KINDS = {
     "cochange": ("history", "used to change together with other likely files"),
     "similar_change": ("history", "a commit in similar words changed it"),
     "similar_changes": ("history", "commits in similar words changed it"),
-    "recent": ("history", "changed lately"),
-    "often": ("history", "changes often"),
+    "told": ("history", "the commits that changed it speak in similar words"),
+    "fixed": ("prior", "how often it was fixed"),
+    "busy_folder": ("prior", "its folder is being worked on"),
+    "siblings": ("prior", "its folder has other likely files"),
     "bridge": ("bridge", "tests or documents that read like the text speak of it"),
     "size": ("prior", "its size"),
     "container": ("prior", "a class as a whole: its members are named one by one"),
@@ -90,6 +92,11 @@ class Place:
 def load_weights() -> Weights:
     """Read the weights that come with the program."""
     return Weights(**json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8")))
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of evidence that a feature is."""
+    return (KINDS.get(name) or BY_PREFIX[name.partition("_")[0]])[0]
 
 
 def weighted(values: Mapping[str, Floats], weights: Mapping[str, float], size: int) -> Floats:

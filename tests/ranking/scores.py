@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from nodes.search.confidence import DEEPEST, SIGNS, signs
+from nodes.search.confidence import RIVALS, SIGNS, signs
 from nodes.search.rank import CHUNKS_PER_FILE
 from tests.ranking.examples import Example, Examples, Floats
 from tests.ranking.learner import fit_confidence
@@ -56,9 +56,14 @@ def place_ranks(example: Example, scores: Floats) -> list[int]:
     return [place.get(name, LOST) for name in sorted(example.fixed_functions)]
 
 
-def reliability(examples: Examples, files: Mapping[str, Floats]) -> str:
-    """Tabulate confidence against what was right, each repository's confidence fitted on the others."""
-    measured, right = signs_of(examples, files)
+def reliability(examples: Examples, measured: Floats, right: npt.NDArray[np.bool_]) -> str:
+    """Tabulate confidence against what was right, each repository's confidence fitted on the others.
+
+    Args:
+        examples: the issues.
+        measured: the signs of each.
+        right: whether the first file of each was right.
+    """
     repository = np.array([example.repository for example in examples.items])
     found: list[tuple[float, bool]] = []
     for name in sorted(set(repository.tolist())):
@@ -75,15 +80,23 @@ def reliability(examples: Examples, files: Mapping[str, Floats]) -> str:
     return "\n".join(lines)
 
 
-def signs_of(examples: Examples, files: Mapping[str, Floats]) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return what the confidence is made of for the first file of each issue, and whether that file is right."""
+def signs_of(
+    examples: Examples, files: Mapping[str, Floats], weights: Mapping[str, Mapping[str, float]]
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return what the confidence is made of for the first file of each issue, and whether that file is right.
+
+    Args:
+        examples: the issues.
+        files: scores of the files of each issue, by its id.
+        weights: by which the issues of each repository were scored.
+    """
     measured, right = [], []
     for example in examples.items:
         scores = files[example.id]
         order = sorted(range(len(scores)), key=lambda n: (-round(float(scores[n]), 9), example.paths[n]))
-        best = [float(scores[number]) for number in order[:DEEPEST]]
-        columns = dict(zip(examples.file_features, example.files.T, strict=True))
-        found = signs(best, columns, order[0])
+        best = [float(scores[number]) for number in order[:RIVALS]]
+        columns = dict(zip(examples.file_features, example.files[order[:RIVALS]].T, strict=True))
+        found = signs(best, columns, weights[example.repository])
         measured.append([found[name] for name in SIGNS])
         right.append(bool(example.fixed[order[0]]))
     return np.array(measured), np.array(right)

@@ -34,7 +34,7 @@ AROUND = 0.3
 CROWDED = 0.75
 """Issues of a repository count as its number of issues to this power less: the most frequent must not be all."""
 COUNTS_AGAINST = frozenset({"package_file", "no_definitions", "outside", "container"})
-EITHER_WAY = frozenset({"size", "often", "recent", "dunder"})
+EITHER_WAY = frozenset({"size", "fixed", "busy_folder", "dunder"})
 
 
 def main() -> None:
@@ -43,8 +43,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         cache = options.cache or Path(scratch)
         examples = measure_all(read_rows(options.data), options.repos, cache, options.jobs)
-    files, chunks = cross_validate(examples)
-    bias, *signs = fit_confidence(*signs_of(examples, files)).tolist()
+    files, chunks, weights = cross_validate(examples)
+    measured, right = signs_of(examples, files, weights)
+    bias, *signs = fit_confidence(measured, right).tolist()
     learnt = {
         "first": load_weights().first,
         "files": learn_files(examples.items, examples.file_features),
@@ -53,25 +54,30 @@ def main() -> None:
     }
     print(accuracy(examples.items, files))
     print(function_accuracy(examples.items, chunks))
-    print(reliability(examples, files))
+    print(reliability(examples, measured, right))
     if not options.dry_run:
         WEIGHTS.write_text(json.dumps(learnt, indent=2) + "\n", encoding="utf-8")
         print(f"wrote {WEIGHTS}")
 
 
-def cross_validate(examples: Examples) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Score the files and chunks of each issue by weights that have not seen its repository."""
+def cross_validate(examples: Examples) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, dict[str, float]]]:
+    """Score the files and chunks of each issue by weights that have not seen its repository.
+
+    Returns:
+        The scores of files and of chunks, by issue, and the weights of files, by the repository that was left out.
+    """
     files: dict[str, Floats] = {}
-    for _, others, own in by_repository(examples.items):
-        weights = learn_files(others, examples.file_features)
-        files |= {example.id: score_files(example, examples.file_features, weights) for example in own}
+    of_files: dict[str, dict[str, float]] = {}
+    for name, others, own in by_repository(examples.items):
+        of_files[name] = learn_files(others, examples.file_features)
+        files |= {example.id: score_files(example, examples.file_features, of_files[name]) for example in own}
     chunks: dict[str, Floats] = {}
     for _, others, own in by_repository(examples.items):
         weights = learn_chunks(others, examples.chunk_features, files)
         for example in own:
             columns = chunk_columns(example, files[example.id])
             chunks[example.id] = columns @ np.array([weights[n] for n in (FILE, *examples.chunk_features)])
-    return files, chunks
+    return files, chunks, of_files
 
 
 def learn_files(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float]:

@@ -36,9 +36,9 @@ def test_what_the_text_names_comes_first(tmp_path, body, expected):
     assert Engine(tmp_path).find(Query("It breaks", body), "HEAD").files[0].path == expected
 
 
-def sure(lead: float, title: float = 0.0, others: int = 5) -> float:
-    columns = {"title_chunk": np.array([title] + [1.0] * others), "words_chunk": np.ones(1 + others)}
-    return confidence(signs([4.0 + lead, 4.0], columns, 0), load_weights().confidence)
+def sure(lead: float, title: float = 1.0, words: float = 1.0, said: float = 1.0, others: int = 5) -> float:
+    columns = {"title_chunk": np.array([title, *[1.0] * others]), "words_chunk": np.array([words, *[said] * others])}
+    return confidence(signs([4.0 + lead, *[4.0] * others], columns, load_weights().files), load_weights().confidence)
 
 
 def test_confidence_grows_with_the_lead():
@@ -47,9 +47,13 @@ def test_confidence_grows_with_the_lead():
     assert 0 < values[0] < values[-1] < 1
 
 
-def test_a_first_place_that_the_title_alone_would_have_put_first_is_surer():
-    assert sure(0.5, title=2.0) > sure(0.5, title=1.0) == sure(0.5)
+def test_a_first_place_on_which_kinds_of_evidence_agree_is_surer():
+    assert sure(0.5, title=2.0, words=2.0) > sure(0.5, title=2.0) > sure(0.5)
+
+
+def test_a_kind_of_evidence_for_another_file_makes_the_first_less_sure():
+    assert sure(0.5, title=2.0) < sure(0.5, title=2.0, words=0.0, said=0.0)
 
 
 def test_to_be_the_best_of_a_few_makes_nothing_surer():
-    assert sure(0.5, title=2.0, others=1) == sure(0.5)
+    assert sure(0.5, title=2.0, others=1) == sure(0.5, others=1)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from nodes.search.features.bm25 import score_words
 from nodes.search.features.frames import add_trace
 from nodes.search.features.naming import add_names
-from nodes.search.features.past import activity, similar_changes
+from nodes.search.features.past import busy_folders, fixed_often, similar_changes, told_of
 from nodes.search.features.phrases import add_phrases
 from nodes.search.features.priors import add_priors, in_question
 from nodes.search.features.similarity import add_words
@@ -38,7 +40,10 @@ def measure(index: Index, parsed: Parsed) -> Features:
 
 
 def add_past(features: Features, index: Index, parsed: Parsed) -> None:
-    """Files that earlier commits changed, for similar reasons or often."""
+    """Files that earlier commits changed for similar reasons, or to fix something, and folders that are worked on."""
     past, size = index.changes, len(index.paths)
     features.files["similar_change"], features.files["similar_changes"] = similar_changes(past, parsed, size)
-    features.files["recent"], features.files["often"] = activity(past, size)
+    features.files["told"] = told_of(past, parsed, size)
+    tests, source = (np.array([mine == role for mine in index.roles], bool) for role in ("test", "source"))
+    features.files["fixed"] = fixed_often(past, tests, source)
+    features.files["busy_folder"] = busy_folders(past, index.names.folder)

@@ -9,7 +9,6 @@ import numpy as np
 
 from nodes.search.columns import grouped
 from nodes.search.index import lookup
-from nodes.search.query import FIELDS
 from nodes.search.tokens import term_hash
 
 if TYPE_CHECKING:
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-K1 = 1.2
-B_FILE = 0.5
-B_CHUNK = 0.4
+K1_FILE, B_FILE = 2.0, 0.75
+K1_PART, B_PART = 2.0, 0.7
+K1_CHUNK, B_CHUNK = 1.2, 0.4
 # Robertson, Zaragoza (2009), "The Probabilistic Relevance Framework: BM25 and Beyond".
 
 
@@ -32,32 +31,39 @@ class Words:
 
     files: dict[str, Floats]
     """One score a file."""
+    parts: dict[str, Floats]
+    """One score a chunk, by which the files are told apart that they are parts of."""
     chunks: dict[str, Floats]
-    """One score a chunk."""
+    """One score a chunk, by which chunks are told apart."""
     paths: dict[str, Floats]
     """One score a file, for the words of its path alone."""
 
 
 def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> Words:
     """Score every file and chunk; rarity is counted over the files marked in ``ranked``."""
-    terms = sorted({term for field in FIELDS for term in parsed.terms[field]})
-    hashes = sorted({term_hash(term) for term in terms})
+    hashes = sorted({term_hash(term) for field in parsed.terms.values() for term in field})
     place = {value: number for number, value in enumerate(hashes)}
-    weights = {field: np.zeros(len(hashes)) for field in FIELDS}
-    for field in FIELDS:
-        for term, weight in parsed.terms[field].items():
-            weights[field][place[term_hash(term)]] += weight
+    weights = {name: np.zeros(len(hashes)) for name in parsed.terms}
+    worth = np.ones(len(hashes))
+    for name, field in parsed.terms.items():
+        for term, weight in field.items():
+            weights[name][place[term_hash(term)]] += weight
+            worth[place[term_hash(term)]] = parsed.worth[term]
     matches = index.match(hashes)
     file, numbers, count = by_file(index, matches, len(hashes))
     idf = rarity(np.bincount(numbers[ranked[file]], minlength=len(hashes)), int(ranked.sum()))
-    in_files = idf[numbers] * saturate(count, relative(index.file_length)[file], B_FILE)
-    in_chunks = idf[matches.term] * saturate(matches.counts, relative(index.chunk_length)[matches.chunk], B_CHUNK)
+    says = idf * worth
+    in_files = says[numbers] * saturate(count, relative(index.file_length)[file], K1_FILE, B_FILE)
+    longer = relative(index.chunk_length)[matches.chunk]
+    in_parts = says[matches.term] * saturate(matches.counts, longer, K1_PART, B_PART)
+    in_chunks = says[matches.term] * saturate(matches.counts, longer, K1_CHUNK, B_CHUNK)
     path_term, said = lookup(np.array(hashes, np.uint32), index.path_hash)
     on_path, path_term = index.path_file[said], path_term[said]
     in_paths = idf[path_term]
     size, chunks = len(index.paths), len(index.chunk_file)
     return Words(
         {name: added(file, in_files * by[numbers], size) for name, by in weights.items()},
+        {name: added(matches.chunk, in_parts * by[matches.term], chunks) for name, by in weights.items()},
         {name: added(matches.chunk, in_chunks * by[matches.term], chunks) for name, by in weights.items()},
         {name: added(on_path, in_paths * by[path_term], size) for name, by in weights.items()},
     )
@@ -86,9 +92,9 @@ def relative(lengths: npt.NDArray[np.int32]) -> Floats:
     return np.asarray(lengths / (some.mean() if len(some) else 1.0))
 
 
-def saturate(count: npt.NDArray[np.int32] | Floats, length: Floats, b: float) -> Floats:
+def saturate(count: npt.NDArray[np.int32] | Floats, length: Floats, k1: float, b: float) -> Floats:
     """Let a term count less the more often it was there, and the longer the text."""
-    return np.asarray(count * (K1 + 1) / (count + K1 * (1 - b + b * length)))
+    return np.asarray(count * (k1 + 1) / (count + k1 * (1 - b + b * length)))
 
 
 def best_chunk(index: Index, scores: Floats) -> Floats:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.columns import grouped
 from nodes.search.index import lookup
 from nodes.search.query import FIELDS
 from nodes.search.tokens import term_hash
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     from nodes.search.query import Parsed
 
     Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
 
 WIDE = 30  # files: a commit that changes more is a sweep and says nothing of any one of them
 SIMILAR = 60  # the most similar commits that are heard
 HALF_LIFE = 150  # commits after which a change counts half as recent
+MEMORY = 600  # commits after which a fix counts half
 FEW = 3.0  # changes a file needs before "these change together" means something
 K1, B = 1.2, 0.4
 
@@ -50,11 +53,7 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
 
 def _message_scores(past: Changes, parsed: Parsed) -> Floats:
     """BM25 of the text's terms over the commits' messages."""
-    weight: dict[int, float] = {}
-    for field in FIELDS:
-        for term, by in parsed.terms[field].items():
-            key = term_hash(term)
-            weight[key] = weight.get(key, 0.0) + by
+    weight = _weights(parsed)
     place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
     said, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
     size = len(past)
@@ -67,13 +66,68 @@ def _message_scores(past: Changes, parsed: Parsed) -> Floats:
     return np.bincount(commit, worth[said] * fullness, size).astype(np.float64)
 
 
-def activity(past: Changes, size: int) -> tuple[Floats, Floats]:
-    """How recently, and how often, each file changed; both 0 to 1."""
+def _weights(parsed: Parsed) -> dict[int, float]:
+    weight: dict[int, float] = {}
+    for field in FIELDS:
+        for term, by in parsed.terms[field].items():
+            key = term_hash(term)
+            weight[key] = weight.get(key, 0.0) + by
+    return weight
+
+
+def told_of(past: Changes, parsed: Parsed, size: int) -> Floats:
+    """Score files by BM25 of the text over all that the messages of commits said of each; 0 to 1."""
+    weight = _weights(parsed)
+    place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
+    term, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
+    share = np.where(past.width <= WIDE, 1 / np.sqrt(np.maximum(1, past.width)), 0.0)
+    row, file = _files_of(past, commit)
+    keys, cell = grouped(file.astype(np.int64) * max(1, len(weight)) + term[row])
+    count = np.bincount(cell, (share[commit] * times)[row], len(keys))
+    of_file, of_term = keys // max(1, len(weight)), keys % max(1, len(weight))
+    length = np.bincount(past.file, (share * past.words)[past.file_commit], size)
+    told = max(1, int(np.count_nonzero(length)))
+    longer = length / max(1e-9, float(length.sum()) / told)
+    spread = np.bincount(of_term[count > 0], minlength=len(weight))
+    rarity = np.log(1 + (told - spread + 0.5) / (spread + 0.5))
+    fullness = count * (K1 + 1) / (count + K1 * (1 - B + B * longer[of_file]))
+    found = np.bincount(of_file, (np.array(list(weight.values())) * rarity)[of_term] * fullness, size)
+    return found / max(1e-9, float(found.max(initial=0.0)))
+
+
+def _files_of(past: Changes, commits: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Return for each file of each of some commits: which of these it is one of, and the file."""
+    order = np.argsort(past.file_commit, kind="stable")
+    first = np.searchsorted(past.file_commit[order], np.arange(len(past) + 1))
+    count = first[commits + 1] - first[commits]
+    row = np.repeat(np.arange(len(commits)), count)
+    before = np.cumsum(count) - count
+    return row, past.file[order][np.repeat(first[commits] - before, count) + np.arange(len(row))]
+
+
+def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
+    """How often each source file changed with a test, as fixes do, lately more than long ago: about -1 to 1.
+
+    Args:
+        past: the commits.
+        tests: whether a file is a test.
+        source: whether a file is source.
+    """
+    size, commits = len(source), len(past)
+    with_test = np.bincount(past.file_commit, tests[past.file], commits) > 0
+    shared = np.maximum(1, np.bincount(past.file_commit, source[past.file], commits))
+    say = with_test * (past.width <= WIDE) * 0.5 ** (np.arange(commits) / MEMORY) / np.sqrt(shared)
+    times = np.bincount(past.file, say[past.file_commit], size)
+    mean = float(times[source].sum()) / max(1, int(source.sum()))
+    return np.asarray(np.log((times + 0.5) / (mean + 0.5)) / 5 * source)
+
+
+def busy_folders(past: Changes, folder: npt.NDArray[np.int64]) -> Floats:
+    """How much was changed lately in each file's folder, 0 to 1; files are given by the number of their folder."""
     narrow = past.width[past.file_commit] <= WIDE
     file, age = past.file[narrow], past.file_commit[narrow]
-    recent = np.bincount(file, 0.5 ** (age / HALF_LIFE), size)
-    often = np.log1p(np.bincount(file, minlength=size))
-    return np.minimum(1.0, recent / 4), often / max(1.0, float(often.max(initial=0.0)))
+    recent = np.bincount(folder[file], 0.5 ** (age / HALF_LIFE), int(folder.max(initial=0)) + 1)[folder]
+    return np.asarray(recent / max(1e-9, float(recent.max(initial=0.0))))
 
 
 def change_together(past: Changes, likely: Mapping[int, float], size: int) -> Floats:

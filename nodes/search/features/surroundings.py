@@ -9,7 +9,7 @@ import numpy as np
 
 from nodes.search.features.bridges import bridge_chunks, cross
 from nodes.search.features.calls import called, callers, likely_chunks
-from nodes.search.features.neighbours import likely_files, neighbour_scores
+from nodes.search.features.neighbours import likely_files, neighbour_scores, siblings
 from nodes.search.features.past import change_together
 from nodes.search.features.references import definitions_said
 from nodes.search.features.table import best_of_file, of_definitions, to_the_best
@@ -47,6 +47,7 @@ def look_around(features: Features, index: Index, first: FirstLook, read_chunks:
     """
     likely = likely_files(first.files)
     features.files["neighbour"] = neighbour_scores(index, index.names, likely)
+    features.files["siblings"] = siblings(first.files, index.names.folder)
     features.files["cochange"] = to_the_best(change_together(index.changes, likely, len(index.paths)))
     ranked = np.array([role == "source" for role in index.roles], bool)
     bridges = bridge_chunks(index, features.similarity)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from nodes.search.changes import read_changes, unpack_changes
 from nodes.search.engine import Engine
-from nodes.search.features.past import activity, change_together, similar_changes
+from nodes.search.features.past import busy_folders, change_together, fixed_often, similar_changes, told_of
 from nodes.search.query import parse_query
 from nodes.search.tokens import term_hash
 from nodes.search.types import Query
@@ -57,11 +58,26 @@ def test_a_sweep_over_everything_says_nothing():
     assert best.max() == 0
 
 
-def test_recent_changes_count_more_than_old_ones():
-    log = log_of(("x", ["a.py"]), *[("y", ["c.py"])] * 400, ("z", ["b.py"]))
-    recent, often = activity(read_changes(log, NUMBERS), 3)
-    assert recent[0] > recent[1] > 0
-    assert often[2] == 1 > often[0] == often[1]
+def test_what_many_messages_said_of_a_file_adds_up():
+    log = log_of(("Buffer grows", ["b.py"]), ("Ring closes", ["b.py"]), ("Ring", ["a.py"]), ("A logo", ["c.py"]))
+    told = told_of(read_changes(log, NUMBERS), parse_query(Query("Ring buffer overflows")), 3)
+    assert told.tolist() == [pytest.approx(told[0]), 1.0, 0.0]
+    assert 0 < told[0] < 1
+
+
+def test_a_file_that_often_changed_with_a_test_is_one_that_was_often_fixed():
+    numbers = {"a.py": 0, "b.py": 1, "test_a.py": 2}
+    log = log_of(*[("x", ["a.py", "test_a.py"])] * 5, *[("y", ["b.py"])] * 9)
+    fixed = fixed_often(read_changes(log, numbers), np.array([False, False, True]), np.array([True, True, False]))
+    assert fixed[0] > 0 > fixed[1]
+    assert fixed[2] == 0
+
+
+def test_a_folder_that_was_worked_on_lately_is_busier_than_one_of_long_ago():
+    log = log_of(("x", ["a.py"]), *[("y", ["gone.py"])] * 400, ("z", ["b.py"]))
+    busy = busy_folders(read_changes(log, NUMBERS), np.array([0, 1, 0]))
+    assert busy.tolist() == [1.0, pytest.approx(busy[1]), 1.0]
+    assert 0 < busy[1] < 1
 
 
 def test_what_changed_together_with_a_likely_file_is_a_little_likely():
@@ -75,6 +91,10 @@ def test_without_history_nothing_is_said():
     best, total = similar_changes(read_changes(b"", {}), parse_query(Query("x")), 3)
     assert not best.any()
     assert not total.any()
+    assert not told_of(read_changes(b"", {}), parse_query(Query("x")), 3).any()
+    nothing = read_changes(b"", {})
+    assert not fixed_often(nothing, np.zeros(3, bool), np.ones(3, bool)).any()
+    assert not busy_folders(nothing, np.zeros(3, np.int64)).any()
 
 
 def test_commits_after_the_one_that_is_read_are_not_seen(tmp_path):

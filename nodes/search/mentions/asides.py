@@ -1,0 +1,45 @@
+"""A body without what a form asked, where things were seen and which versions they had: what is left was told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nodes.search.mentions.markdown import without_comments
+
+_FENCE = re.compile(r"[ \t]{0,12}(?:```|~~~)")
+_HEADING = re.compile(r" {0,3}(?:#{1,6}[ \t]{1,8}(\S.{0,120})|\*\*([^*\n]{2,60})\*\*:?[ \t]{0,8})$")
+_BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[[ xX]\]")
+_URL = re.compile(r"https?://\S{1,2000}")
+_MACHINE = re.compile(
+    r"\bversions?\b|environment|operating system|^os\b|system info|install|backend|dependenc|jupyter|^browser|checklist"
+    r"|extra tools|platform|extensions|\bsearch(ed)?\b|contribut|willing|\bterms\b|code of conduct|prerequisites",
+    re.IGNORECASE,
+)
+"""Headings of forms whose answers say where something was seen, or that the form was read."""
+_VERSION = re.compile(
+    r"(?: {0,3}[>*`-]{1,2}[ \t]{1,2}| {0,3})[\w.()-][\w.() -]{0,29}[:=]{1,2}[ \t]{0,8}v?\d{1,6}(\.\d{1,6}){1,4}"
+)
+_LONGEST = 2_000  # characters of a line in which a version or a heading is looked for
+
+
+def without_asides(body: str) -> str:
+    """Drop a form's comments, headings and boxes to tick, sections about the machine, lines of versions, and links.
+
+    Code in fences stays as it is, but for those sections.
+    """
+    return "\n".join(_told(without_comments(body)))
+
+
+def _told(body: str) -> Iterator[str]:
+    fenced = machine = False
+    for line in body.split("\n"):
+        fence = bool(_FENCE.match(line))
+        fenced ^= fence
+        heading = None if fenced or fence else _HEADING.match(line[:_LONGEST])
+        if heading:
+            machine = bool(_MACHINE.search(heading[1] or heading[2]))
+        elif fence or (not machine and fenced):
+            yield line
+        elif not machine and not _BOX.match(line) and not _VERSION.match(line[:_LONGEST]):
+            yield _URL.sub(" ", line)

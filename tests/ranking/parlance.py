@@ -1,0 +1,53 @@
+"""Learn which words issues of any repository say, and write them to nodes/search/parlance.json.
+
+    python -m tests.ranking.parlance --data ISSUES.csv
+
+ISSUES has the columns repo, title and body, of repositories that the ranking is not measured on. A term's share is the
+mean of its shares in each repository, without the one that says it most: a project's own words are no parlance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from nodes.search.mentions.asides import without_asides
+from nodes.search.parlance import PARLANCE
+from nodes.search.tokens import query_terms
+from tests.kinds.examples import LONGEST
+
+FEWEST = 2
+"""Of a hundred issues: rarer terms count as never said."""
+
+
+def main() -> None:
+    """Count and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="issues as CSV")
+    csv.field_size_limit(LONGEST)
+    with parser.parse_args().data.open(encoding="utf-8", newline="") as rows:
+        said = parlance((row["repo"], f"{row['title']}\n{without_asides(row['body'])}") for row in csv.DictReader(rows))
+    PARLANCE.write_text(json.dumps(said, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"wrote {PARLANCE}, {len(said)} terms")
+
+
+def parlance(issues: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Return the terms of at least ``FEWEST`` of a hundred issues, given each with its repository."""
+    said: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    count: Counter[str] = Counter()
+    for repository, text in issues:
+        said[repository].update(query_terms(text).keys())
+        count[repository] += 1
+    percent = {
+        term: round(100 * sum(sorted(said[name][term] / count[name] for name in said)[:-1]) / max(1, len(said) - 1))
+        for term in {term for terms in said.values() for term in terms}
+    }
+    return {term: percent[term] for term in sorted(percent) if percent[term] >= FEWEST}
+
+
+if __name__ == "__main__":
+    main()
