@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from nodes.search.confidence import RIVALS, SIGNS, signs
+from nodes.search.confidence import RIVALS, SIGNS, confidence, signs
 from nodes.search.rank import CHUNKS_PER_FILE
 from tests.ranking.examples import Example, Examples, Floats
 from tests.ranking.learner import fit_confidence
@@ -69,8 +69,9 @@ def reliability(examples: Examples, measured: Floats, right: npt.NDArray[np.bool
     for name in sorted(set(repository.tolist())):
         own = repository == name
         weights = fit_confidence(measured[~own], right[~own])
-        chances = 1 / (1 + np.exp(-weights[0] - measured[own] @ weights[1:]))
-        found += zip(chances.tolist(), right[own].tolist(), strict=True)
+        fitted = dict(zip(("bias", *SIGNS), weights.tolist(), strict=True))
+        chances = [confidence(dict(zip(SIGNS, row, strict=True)), fitted) for row in measured[own].tolist()]
+        found += zip(chances, right[own].tolist(), strict=True)
     found.sort(key=lambda item: -item[0])
     lines = ["confidence (most confident first)  n   mean   right"]
     for part in np.array_split(np.arange(len(found)), BINS):

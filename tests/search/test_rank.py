@@ -51,8 +51,12 @@ def test_a_first_place_on_which_kinds_of_evidence_agree_is_surer():
     assert sure(0.5, title=2.0, words=2.0) > sure(0.5, title=2.0) > sure(0.5)
 
 
-def test_a_kind_of_evidence_for_another_file_makes_the_first_less_sure():
-    assert sure(0.5, title=2.0) < sure(0.5, title=2.0, words=0.0, said=0.0)
+def test_a_kind_of_evidence_that_says_nothing_is_no_agreement():
+    assert sure(0.5, title=2.0) == sure(0.5, title=2.0, words=0.0, said=0.0)
+
+
+def test_of_two_files_that_score_the_same_neither_is_right_more_often_than_not():
+    assert sure(0.0, title=2.0, words=2.0) <= 0.5
 
 
 def test_to_be_the_best_of_a_few_makes_nothing_surer():

@@ -30,7 +30,7 @@ MAX_GAP = 2_000
 _ARGUMENTS = re.compile(r"<[^<>]*>")
 _CAST = re.compile(r"(\boperator\s+\w[^()]*)\(.*", re.DOTALL)
 _SPACE = re.compile(r"\s+(?!\w)|(?<!\w)\s+")
-_BETWEEN = re.compile(rb"(?:\s|//[^\n]*\n)*+")
+_BETWEEN = re.compile(rb"(?>(?:\s|//[^\n]*\n)*)")
 """What may stand between an attribute and its definition: space, and documentation."""
 
 _KINDS = frozenset(("function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"))

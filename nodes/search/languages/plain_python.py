@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 100
 """Spaces before a definition from which a parser must look: each level reads its block once more."""
+# A group is repeated within (?>…), for before Python 3.11.5 the possessive *+ of a group loses matches.
 _HEAD = re.compile(rb"\n( *+)(?:(@)|(?:async +)?(def|class) +([\w\x80-\xff]+))")
 _HEAD_ENDS = re.compile(rb" *+(?:\([^()]*+\))? *+:")
 """A head as most are; one with brackets in its brackets, or with a result, takes longer."""
@@ -26,8 +27,8 @@ _FROM = re.compile(rb"from *+(\.[. ]*+[\w.\x80-\xff]*|[\w.\x80-\xff]+) *+")
 _IMPORT = re.compile(rb"import\b(?<!\wimport)(?<!\.import)")
 _MODULE = re.compile(rb" *+([\w.\x80-\xff]+)(?: +as +[\w\x80-\xff]+)? *+")
 _TURN = re.compile(rb"[()\[\]{}:\n]")
-_BLOCK = re.compile(rb"[ \r]*+#*+[ \r]*+(?:\n[ \r]*+#*+[ \r]*+(?=\n))*+\n( *+)(?=[^\s#])")
-_NOTHING = re.compile(rb"(?:[ \r]*+#*+\r?\n)*+")
+_BLOCK = re.compile(rb"[ \r]*+#*+[ \r]*+(?>(?:\n[ \r]*+#*+[ \r]*+(?=\n))*)\n( *+)(?=[^\s#])")
+_NOTHING = re.compile(rb"(?>(?:[ \r]*+#*+\r?\n)*)")
 
 
 def plainly(source: bytes) -> Outline | None:
