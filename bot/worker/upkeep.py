@@ -31,8 +31,8 @@ async def keep_up(tools: Tools) -> None:
     while True:
         try:
             due = await tools.store.leases.take("upkeep", PAUSE)
-            due = (not started and await tools.store.leases.take("upkeep at start", AT_START)) or due
-            started = True
+            if not started:  # whoever has this goes round, whoever of them has the hour's
+                started, due = True, await tools.store.leases.take("upkeep at start", AT_START)
             if due:
                 await go_round(tools)
         except BotError as error:
