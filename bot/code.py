@@ -11,6 +11,7 @@ from nodes.search.fingerprint import Fingerprint
 from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
 from nodes.search.lookups import Lookups
+from nodes.search.survey import Survey
 from nodes.search.types import Lookup, Query, Ranking
 
 
@@ -23,6 +24,7 @@ class EngineCode:
         self._ignore = ignore
         """Path globs that a repository's maintainers excluded."""
         self._forms: tuple[IssueForm, ...] | None = None
+        self._surveyed: tuple[Query, Survey] | None = None
 
     @property
     def sha(self) -> str:
@@ -31,9 +33,14 @@ class EngineCode:
 
     async def find(self, query: Query) -> Ranking:
         """Rank files and places for a query."""
-        if self._ignore:
-            query = replace(query, ignore=(*query.ignore, *self._ignore))
-        return await asyncio.to_thread(self._engine.find, query, self._sha)
+        return await asyncio.to_thread(self._engine.find, self._narrowed(query), self._sha)
+
+    async def survey(self, query: Query) -> Survey:
+        """Return the first files and the facts about them; the last answer is remembered, since every draft asks."""
+        if self._surveyed is None or self._surveyed[0] != query:
+            found = await asyncio.to_thread(self._engine.survey, self._narrowed(query), self._sha)
+            self._surveyed = (query, found)
+        return self._surveyed[1]
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         """Verbatim lines (1-based, inclusive), or None where they do not exist."""
@@ -76,6 +83,9 @@ class EngineCode:
     async def words(self, text: str) -> Lookup:
         """What shares most words with a text."""
         return await asyncio.to_thread(lambda: self._lookups().words(text))
+
+    def _narrowed(self, query: Query) -> Query:
+        return replace(query, ignore=(*query.ignore, *self._ignore)) if self._ignore else query
 
     def _lookups(self) -> Lookups:
         return self._engine.lookups(self._sha, self._ignore)

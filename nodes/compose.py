@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nodes.brains.rules.kind import taken_for
+from nodes.brains.rules.places import is_pointed
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
+from nodes.statement import TOO_THIN, without_claim
 from nodes.trust.citations import Checked
 from nodes.trust.echo import names
-from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate
+from nodes.trust.quality_gate import Gate
 from nodes.trust.secrets import mask
 
 SHORT_TEXT = 12
@@ -54,29 +56,41 @@ def compose(
     )
 
 
-def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float = 0.0) -> TriageReport:
-    """The report as it leaves: below the gate, or what maintainers ask for, it claims no cause and says why."""
-    review = gate.outcome != "accept"
+def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) -> TriageReport:
+    """Return the report as it leaves: what may not be claimed is taken out, and why is noted."""
     if report.kind == "security":
-        silenced = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "outside": ()}
-        return report.model_copy(update=silenced)
-    sure = report.confidence >= max(LOW_CONFIDENCE, claim_from)
-    may_claim = not review and sure and report.root_cause and report.suspects
-    if may_claim:
-        return report
-    if not review and case.state.tier == "simple":
+        return _silenced(report)
+    review = gate.outcome != "accept"
+    if not review and (case.state.tier == "simple" or report.verdict == TOO_THIN):
         silent = report.kind == "bug"
         return report.model_copy(
             update={"root_cause": None, "not_found": "text_too_short" if silent else "not_a_bug_report"}
         )
-    return report.model_copy(
+    may_claim = not review and report.confidence >= claim_from and report.root_cause and report.suspects
+    if may_claim:
+        return report
+    return without_claim(report).model_copy(
         update={
-            "root_cause": None,
             "not_found": _not_found(report, case),
-            "verdict": _start_reading(report),
             "requires_human_review": review,
             "review_message": gate.message[:300],
             "status": "needs_clarification" if review else "success",
+        }
+    )
+
+
+def _silenced(report: TriageReport) -> TriageReport:
+    """A possible security problem names no place in public."""
+    return report.model_copy(
+        update={
+            "root_cause": None,
+            "statement": "nothing",
+            "facts": (),
+            "headline": None,
+            "suspects": (),
+            "ruled_out": (),
+            "how_to_confirm": "",
+            "outside": (),
         }
     )
 
@@ -123,6 +137,7 @@ def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case
         quote_end=end,
         checked=True,
         named_by_reporter=names(f"{case.title}\n{case.body}", found.locator.path, found.symbol),
+        pointed=is_pointed(found),
     )
 
 
@@ -177,14 +192,6 @@ def _looked_up(entry: TraceEntry) -> str:
     looks, refused = entry.counts.get("looks", 0), entry.counts.get("refused", 0)
     answered = f"; a model asked to see {looks} more" if looks else ""
     return f"{answered}, of which {refused} refused" if refused else answered
-
-
-def _start_reading(report: TriageReport) -> str:
-    if not report.suspects:
-        return "I could not locate this in the code."
-    first = report.suspects[0]
-    symbol = f" (`{first.symbol}`)" if first.symbol else ""
-    return f"No cause claimed; the place to start reading is `{first.path}`{symbol}."[:300]
 
 
 def _not_found(report: TriageReport, case: Case) -> NotFoundReason:

@@ -14,6 +14,7 @@ from nodes.search.fingerprint import Fingerprint
 from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
 from nodes.search.similar import PastIndex
+from nodes.search.survey import Survey
 from nodes.search.types import Lookup, Query, Ranking
 from nodes.sources import SourcePort
 from nodes.sources.route import SourceInfo
@@ -31,6 +32,9 @@ class CodePort(Protocol):
 
     async def find(self, query: Query) -> Ranking:
         """Rank files and places for a query."""
+
+    async def survey(self, query: Query) -> Survey:
+        """The first files for a query, the checked facts about them, and how likely the first is right."""
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         """Verbatim lines (1-based, inclusive), or None where they do not exist."""
@@ -278,5 +282,5 @@ class Context:
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"
     """In which a model writes, as a code such as ``de``; rules write English."""
-    claim_from: float = 0.0
-    """Confidence below which no cause is claimed, where that is more than the gate asks for anyway."""
+    claim_from: float = 0.65
+    """Confidence below which no cause is claimed."""

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from nodes.search.facts import Fact
+
 Kind = Literal["bug", "feature", "question", "docs", "spam", "security"]
 Severity = Literal["high", "medium", "low", "unknown"]
 """The top level, critical, is a person's to give (SPEC section 2)."""
@@ -18,6 +20,9 @@ NotFoundReason = Literal[
     "text_too_short",
     "code_not_readable",
 ]
+Statement = Literal["claim", "facts", "first_place", "ranked", "nothing"]
+"""How much a report states about the code (SPEC section 5a): one file is claimed; facts are listed and no file is
+claimed; the first place of a sure search; only a folded list; no place at all."""
 ChangeBasis = Literal["named", "versions", "dates", "affected", "recent"]
 """What makes a change a candidate: the issue names it, gives versions or days, gives only the version that it happens
 with, or gives nothing."""
@@ -43,8 +48,8 @@ class Suspect(Part):
     """Dotted name inside the file."""
     score: float = Field(default=0.0, ge=0, le=1)
     why: Line = ""
-    evidence: str
-    """Its short number in this report, such as E3."""
+    evidence: str = ""
+    """Its short number in this report, such as E3; empty where only the ranking named the place."""
     quote: Annotated[str, StringConstraints(max_length=1_000)] = ""
     """Lines quote_start to quote_end, verbatim."""
     quote_start: int = 0
@@ -53,6 +58,10 @@ class Suspect(Part):
     """Set by the program alone: the quote stands at these lines of this commit."""
     named_by_reporter: bool = False
     """Set by the program alone: the issue names this file or symbol itself, so that reading it only confirms."""
+    pointed: bool = False
+    """Set by the program alone: a maintainer said to look here."""
+    facts: tuple[int, ...] = ()
+    """Indexes into the report's facts: those about this file."""
 
 
 class SuspectChange(Part):
@@ -156,7 +165,13 @@ class TriageReport(Part):
     """Why no cause is claimed."""
     tried: tuple[Line, ...] = ()
     """What was looked at, for a reader who must go on by hand."""
+    statement: Statement = "nothing"
+    facts: tuple[Fact, ...] = ()
+    """Checked relations between words of the issue and lines of the repository, leading one first."""
+    headline: int | None = None
+    """The index of the fact that leads the comment."""
     suspects: tuple[Suspect, ...] = ()
+    """At most one for each file, in the order of the search."""
     suspect_changes: tuple[SuspectChange, ...] = ()
     """Best first. Nothing was bisected: nothing was run."""
     recent_changes: tuple[SuspectChange, ...] = ()

@@ -7,6 +7,7 @@ import time
 from langgraph.runtime import Runtime
 
 from nodes.brains import judge
+from nodes.candidates import CANDIDATES
 from nodes.case import load_case, spent, traced
 from nodes.changes import add_history
 from nodes.compose import compose, conclude
@@ -15,9 +16,10 @@ from nodes.judgements import Draft
 from nodes.past_issues import Reread, add_past_issues
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.state import BugTriageState, Metrics, RetryReason, TraceEntry, Update
+from nodes.statement import TOO_THIN, is_refuted, is_thin, reporter_query, state_facts, without_claim
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.evaluator import evaluate
-from nodes.trust.quality_gate import Gate, Signals, gate
+from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate, Signals, gate
 
 _NEEDS_NO_CODE = frozenset({"feature", "question", "spam"})
 
@@ -33,8 +35,9 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     raw = min(judged.value.confidence, state.search_confidence) if _was_searched(state) else judged.value.confidence
     confidence = penalised(raw, checked.audit)
     evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
-    report = compose(case, checked, evaluation, confidence=confidence, written_by=judged.judged_by)
-    verdict = _gate(case, report)
+    composed = compose(case, checked, evaluation, confidence=confidence, written_by=judged.judged_by)
+    report = await _stated(composed, case, context)
+    verdict = _gate(case, report, context.claim_from)
     update: Update = {"metrics": _measured(judged, report, verdict, state)}
     if verdict.outcome == "retry":
         update |= {"best_draft": _better(report, state.best_draft)}
@@ -57,13 +60,28 @@ async def _checked(draft: Draft, case: Case, context: Context) -> Checked:
     return await check(draft, evidence, context.code, f"{case.title}\n{case.body}", others)
 
 
+async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
+    """The report with its facts and what they allow it to state."""
+    by_rules = report.written_by == "rules"
+    if report.kind == "security" or not _was_searched(case.state):
+        return report
+    if by_rules and is_thin(case):
+        return report.model_copy(update={"suspects": (), "root_cause": None, "verdict": TOO_THIN})
+    survey = await context.code.survey(reporter_query(case, CANDIDATES))
+    stated = await state_facts(report, survey, context.code, ordered=by_rules)
+    if not by_rules or is_refuted(case, stated):
+        return without_claim(stated) if by_rules else stated
+    return stated.model_copy(update={"confidence": round(penalised(survey.confidence, report.citation_audit), 4)})
+
+
 def _was_searched(state: BugTriageState) -> bool:
     return any(entry.node == "codebase_search" and not entry.error for entry in state.trace)
 
 
-def _gate(case: Case, report: TriageReport) -> Gate:
+def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
     state = case.state
-    needs_no_code = report.kind in _NEEDS_NO_CODE or (state.tier == "simple" and not _was_searched(state))
+    thin = report.written_by == "rules" and is_thin(case)
+    needs_no_code = report.kind in _NEEDS_NO_CODE or thin or (state.tier == "simple" and not _was_searched(state))
     if needs_no_code and state.critic_feedback is None:
         return Gate("accept")
     searches = [entry for entry in state.trace if entry.node == "codebase_search"]
@@ -78,6 +96,7 @@ def _gate(case: Case, report: TriageReport) -> Gate:
         conflict=feedback is not None and bool(feedback.contradictions),
         nothing_found=empty and not counts.get("filtered_out"),
         all_filtered=empty and bool(counts.get("filtered_out")),
+        threshold=min(claim_from, LOW_CONFIDENCE),
     )
     rounds_left = state.iterations < state.max_iterations
     return gate(signals, retry_count=state.retry_count, max_retries=state.max_retries if rounds_left else 0)

@@ -73,7 +73,7 @@ class Limits(Section):
     """Questions put to the reporter of one issue, over all its runs."""
     suspects: Annotated[int, Field(ge=1, le=3)] = 3
     """Places shown without unfolding anything."""
-    claim_from: Annotated[float, Field(ge=0.65, le=1)] = 0.65
+    claim_from: Annotated[float, Field(ge=0.3, le=1)] = 0.65
     """Confidence below which a report claims no cause and only says where to start reading; ``triage backtest``
     says which one leaves enough of them right here."""
 

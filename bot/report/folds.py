@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import block, code, prose
 from bot.report.words import cut
 from nodes.report import OutsideSource, RelatedIssue, Suspect, SuspectChange, TriageReport
+from nodes.search.facts import Fact
 
 _REASON_WORDS = 16
 _TITLE_WORDS = 16
+_QUOTED, _MORE = 3, 6
+"""Places quoted in the fold, and facts listed there."""
 
 
-def maintainers(report: TriageReport, links: Links) -> str:
-    """Quotes, rivals, the next step."""
+def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) -> str:
+    """Further facts and places, history, owner, the next step."""
+    placed = [suspect for suspect in report.suspects if suspect.facts or report.statement == "first_place"]
+    ranked = [suspect for suspect in report.suspects if suspect not in placed]
     parts = [
-        *(_quote(number, suspect) for number, suspect in enumerate(report.suspects, 1)),
+        *(_quote(number, suspect) for number, suspect in enumerate(placed[:_QUOTED], 1)),
+        bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE])),
+        bullets("Ranked by the search, no fact supports these", (links.place(suspect) for suspect in ranked)),
         *_changes(report, links),
         affected(report),
         bullets("Less likely", map(prose, report.ruled_out)),
         sentence("How to confirm", report.how_to_confirm),
+        sentence("Impact", report.severity_reason) if report.severity != "unknown" else "",
         sentence("For review", report.review_message),
         bullets("Related", map(_related, report.related)),
         bullets("Outside this repository, not checked", map(_outside, report.outside)),
-        bullets("Tried", map(prose, dict.fromkeys(report.tried))) if report.suspects or not report.not_found else "",
-        f"**Labels that would fit:** {', '.join(map(code, report.labels))}" if report.labels else "",
+        bullets("Steps taken", map(prose, dict.fromkeys(report.tried))),
+        f"**Labels that would fit:** {', '.join(map(code, _plain_labels(report)))}" if _plain_labels(report) else "",
         _owner(report),
     ]
-    return fold("For maintainers: evidence, what is less likely, next step", "\n\n".join(filter(None, parts)))
+    return fold("For maintainers: evidence, further places, history", "\n\n".join(filter(None, parts)))
+
+
+def _plain_labels(report: TriageReport) -> list[str]:
+    """Areas are guesses from folder names: they are set only where the repository has such a label."""
+    return [label for label in report.labels if not label.startswith("area: ")]
+
+
+def _fact_line(fact: Fact, links: Links) -> str:
+    if not (fact.path and fact.line):
+        return prose(fact.says)
+    address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
+    where = f"{code(fact.path.rsplit('/', 1)[-1])} L{fact.line}"
+    return f"{prose(fact.says)} {f'[{where}]({address})' if address else where}"
 
 
 def affected(report: TriageReport) -> str:
@@ -41,11 +62,11 @@ def affected(report: TriageReport) -> str:
 
 def about(report: TriageReport, record: Record | None = None) -> str:
     """Commit, brain, what a confidence is measured by, and what checking took out."""
-    audit, score = report.citation_audit, report.evaluation.overall_score
+    audit = report.citation_audit
     lines = [
         f"- Commit read: {code(report.commit)}" if report.commit else "",
         f"- Written by: {code(report.written_by)}",
-        f"- {_confidence(report, record)}Score of this report: {score:.2f}",
+        _confidence(report, record),
         f"- Crash: {', '.join(map(code, report.fingerprints))}" if report.fingerprints else "",
         f"- Citations checked: {audit.citations}; claims dropped in checking: {len(audit.dropped)}",
         *(f"- {prose(note)}" for note in report.notes),
@@ -55,7 +76,7 @@ def about(report: TriageReport, record: Record | None = None) -> str:
 
 def _confidence(report: TriageReport, record: Record | None) -> str:
     """In the cause that is claimed, where one is."""
-    return f"Confidence: {_measured(report, record)} · " if report.root_cause else ""
+    return f"- Confidence: {_measured(report, record)}" if report.root_cause else ""
 
 
 def _measured(report: TriageReport, record: Record | None) -> str:
@@ -109,7 +130,8 @@ def _owner(report: TriageReport) -> str:
 
 def _quote(number: int, suspect: Suspect) -> str:
     where = code(f"{suspect.path}:{suspect.quote_start}-{suspect.quote_end}")
-    return f"{number}. {where} [{suspect.evidence}]\n\n{block(suspect.quote)}"
+    cited = f" [{suspect.evidence}]" if suspect.evidence else ""
+    return f"{number}. {where}{cited}\n\n{block(suspect.quote)}"
 
 
 def related_reason(issue: RelatedIssue) -> str:

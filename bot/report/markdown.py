@@ -2,51 +2,47 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.report.folds import about, change_line, maintainers, sentence
+from bot.report.folds import about, maintainers, sentence
 from bot.report.known import known
 from bot.report.links import Links
 from bot.report.record import Record
-from bot.report.sanitise import cell, code, plain, prose
-from bot.report.wording import FOOTER, KINDS, NOT_FOUND, SECURITY, confidence_word
+from bot.report.sanitise import code, plain, prose
+from bot.report.wording import FOOTER, SECURITY, confidence_word
 from bot.report.words import cut
-from nodes.report import RelatedIssue, Suspect, Ticket, TriageReport
+from nodes.report import Ticket, TriageReport
+from nodes.search.facts import Fact
+from nodes.statement import function_of
 
 MAX_COMMENT = 65_536
 """GitHub's own limit, in characters."""
-VISIBLE_WORDS = 250
-"""What is read without unfolding anything."""
+VISIBLE_WORDS = 90
+"""What is read without unfolding anything (SPEC section 5a)."""
 SUSPECTS = 3
-_VERDICT_WORDS = 36
-_WORDS_A_ROW = 12
-_CAUSE_WORDS = 50
+_VERDICT_WORDS = 40
+_FACTS = 3
 _CHANGE_WORDS = 8
-_CAUSE_WORDS_BESIDE_A_CHANGE = 20
-_MISSING_WORDS = 32
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_SUPPORTING = ("guarded_by", "called_from", "raised_on_purpose", "named_change", "introduced_in", "changed_in")
+"""Kinds of facts that are shown below the leading one; tests and the rest stand in the fold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sections:
     """The parts of a comment, each sanitised Markdown."""
 
-    verdict: str
-    tried: str
-    places: str
-    cause: str
-    change: str
+    headline: str
+    link: str
     facts: str
-    missing: str
+    reporter: str
     maintainers: str
     about: str
 
     @property
     def visible(self) -> tuple[str, ...]:
         """What is read without unfolding anything, in its order."""
-        return (self.verdict, self.tried, self.places, self.cause, self.change, self.facts, self.missing)
+        return (self.headline, self.link, self.facts, self.reporter)
 
 
 class MarkdownRenderer:
@@ -61,27 +57,23 @@ class MarkdownRenderer:
         self._record = record
 
     def comment(self, report: TriageReport) -> str:
-        """Verdict first, then at most three places; everything for maintainers is folded."""
+        """Headline, permalink, facts, one line for the reporter; everything else is folded."""
         if report.kind == "security":
             return f"{SECURITY}\n\n{FOOTER}\n"
         shown = self.sections(report)
-        headline = known(report, self._links(report))
-        visible = (headline, *shown.visible[:-1]) if headline else shown.visible  # what is missing may stand there
+        visible = tuple(filter(None, (known(report, self._links(report)), *shown.visible)))
         return join((*visible, shown.maintainers), (shown.about, FOOTER), fallback=visible)
 
     def sections(self, report: TriageReport, *, suspects: int = SUSPECTS) -> Sections:
         """The parts of a comment in their order; an empty one is an empty string."""
         links = self._links(report)
-        change = _change(report, links)
+        shown = shown_facts(report, suspects)
         return Sections(
-            verdict=_verdict(report, self._record),
-            tried=_tried(report),
-            places=_places(report, links, suspects),
-            cause=_cause(report, _CAUSE_WORDS_BESIDE_A_CHANGE if change else _CAUSE_WORDS),
-            change=change,
-            facts=_facts(report),
-            missing=_missing(report),
-            maintainers=maintainers(report, links),
+            headline=_headline(report),
+            link=_permalink(report, links),
+            facts="\n".join(filter(None, (_claim(report, self._record), *(_fact(one, links) for one in shown)))),
+            reporter=_reporter(report),
+            maintainers=maintainers(report, links, folded_facts(report, shown)),
             about=about(report, self._record),
         )
 
@@ -90,10 +82,11 @@ class MarkdownRenderer:
         fields: dict[str, str] = {"type": report.kind, "priority": report.severity}
         if report.kind == "security":
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
-        places = _places(report, self._links(report), SUSPECTS)
-        change = _change(report, self._links(report))
-        parts = [prose(report.verdict), places, _cause(report), change, sentence("To confirm", report.how_to_confirm)]
-        if report.suspects:
+        links = self._links(report)
+        facts = "\n".join(_fact(fact, links) for fact in report.facts[:_FACTS])
+        parts = [prose(report.verdict), prose(report.root_cause or ""), facts]
+        parts.append(sentence("To confirm", report.how_to_confirm))
+        if report.statement in ("claim", "first_place") and report.suspects:
             fields["component"] = report.suspects[0].path
         if report.labels:
             fields["labels"] = ", ".join(report.labels)
@@ -126,95 +119,84 @@ def _whole_parts(parts: list[str], most: int) -> str:
     return kept
 
 
-def _verdict(report: TriageReport, record: Record | None) -> str:
-    line = f"**{prose(cut(report.verdict, _VERDICT_WORDS))}**"
-    if report.root_cause:
-        worth = record.confidence(report.confidence) if record else report.confidence
-        return f"{line} Confidence: {confidence_word(worth)} · found by reading code, not by running it."
-    if report.not_found and report.kind in ("bug", "docs"):
-        return f"{line} Why no cause is named: {NOT_FOUND[report.not_found]}."
-    return line
+def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, ...]:
+    """The facts below the headline: what explains it and changes it names; where nothing is claimed, strong ones."""
+    if report.headline is None:
+        return ()
+    lead = report.facts[report.headline]
+    others = [fact for fact in report.facts if fact is not lead]
+    if report.statement != "claim":
+        strong: dict[str | None, Fact] = {}
+        for fact in (lead, *(one for one in others if one.strong)):
+            strong.setdefault(fact.path, fact)
+        return tuple(strong.values())[: min(suspects, _FACTS)]
+    near = [fact for fact in others if fact.kind in _SUPPORTING and _explains(fact, lead)]
+    near.sort(key=lambda fact: _SUPPORTING.index(fact.kind))
+    kinds: dict[str, Fact] = {}
+    for fact in near:
+        kinds.setdefault(fact.kind, fact)
+    same = [fact for fact in others if fact.strong and fact.path == lead.path and fact.line != lead.line]
+    return (*kinds.values(), *same)[: _FACTS - 1]
 
 
-def _tried(report: TriageReport) -> str:
-    """Where nothing was found, what was tried is the finding."""
-    if report.suspects or report.not_found in (None, "not_a_bug_report", "text_too_short"):
+def _explains(fact: Fact, lead: Fact) -> bool:
+    return fact.path == lead.path or fact.follows == (lead.path, lead.line)
+
+
+def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
+    """The facts that are neither the headline nor shown below it."""
+    lead = None if report.headline is None else report.facts[report.headline]
+    return tuple(fact for fact in report.facts if fact is not lead and fact not in shown)
+
+
+def _headline(report: TriageReport) -> str:
+    return f"**{prose(cut(report.verdict, _VERDICT_WORDS))}**" if report.verdict else ""
+
+
+def _permalink(report: TriageReport, links: Links) -> str:
+    """The lines of the leading fact, bare on a line of its own: GitHub shows the code below such a link."""
+    if report.statement != "claim" or report.headline is None:
         return ""
-    return "\n".join(f"- {prose(line)}" for line in dict.fromkeys(report.tried) if line.strip())
+    fact = report.facts[report.headline]
+    if not (fact.path and fact.line):
+        return ""
+    return links.lines(fact.path, fact.line, fact.line, fact.sha or report.commit) or code(f"{fact.path}:{fact.line}")
 
 
-def _places(report: TriageReport, links: Links, most: int) -> str:
+def _claim(report: TriageReport, record: Record | None) -> str:
+    if report.statement != "claim" or not report.root_cause:
+        return ""
     if not report.suspects:
         return ""
-    rows = [
-        f"| {cell(links.place(suspect))} | {cell(prose(cut(suspect.why, _WORDS_A_ROW)))} | {_mark(suspect)} |"
-        for suspect in report.suspects[:most]
-    ]
-    return "\n".join(["| Where | Why | Checked |", "|---|---|---|", *rows])
+    worth = record.confidence(report.confidence) if record else report.confidence
+    function = function_of(report)
+    inside = f", in {code(function)}" if function else ""
+    share = f"{min(worth, 0.99):.0%}"
+    return f"- Probable place of the fix: {code(report.suspects[0].path)}{inside} ({confidence_word(worth)}, {share})."
 
 
-def _mark(suspect: Suspect) -> str:
-    checked = "quote matches" if suspect.checked else "not checked"
-    return f"{checked}; named in the report" if suspect.named_by_reporter else checked
+def _fact(fact: Fact, links: Links) -> str:
+    """One fact with a link to its line or change."""
+    where = ""
+    if fact.path and fact.line:
+        address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
+        name = f"{code(fact.path.rsplit('/', 1)[-1])} L{fact.line}"
+        where = f" [{name}]({address})" if address else f" {code(fact.path)} L{fact.line}"
+    elif fact.change:
+        address = links.commit_page(fact.change)
+        where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
+    return f"- {prose(fact.says)}{where}"
 
 
-def _cause(report: TriageReport, most: int = _CAUSE_WORDS) -> str:
-    """As many whole sentences as a reader without time is willing to read, the first of them always."""
-    if not report.root_cause:
+def _reporter(report: TriageReport) -> str:
+    """At most one request, or that nothing is needed."""
+    if report.kind not in ("bug", "docs"):
         return ""
-    kept: list[str] = []
-    for sentence_ in _SENTENCE_END.split(report.root_cause):
-        if kept and len(" ".join((*kept, sentence_)).split()) > most:
-            break
-        kept.append(cut(sentence_, most))
-    return prose(" ".join(kept))
+    if not report.missing:
+        return "Nothing more is needed from the reporter." if report.statement == "claim" else ""
+    return f"For the reporter: {_request(prose(report.missing[0]))}"
 
 
-def _change(report: TriageReport, links: Links) -> str:
-    """The first suspect change, if the issue names it, or a cause is claimed and it touches a place or is alone.
-
-    A change that is one of several in the range and only near a place would be a guess.
-    """
-    change = next(iter(report.suspect_changes), None)
-    if change is None:
-        return ""
-    bears = change.touches_place or len(report.suspect_changes) == 1
-    if change.basis != "named" and not (report.root_cause and bears):
-        return ""
-    short = change.model_copy(
-        update={
-            "title": cut(change.title, _CHANGE_WORDS),
-            "within": cut(change.within, _CHANGE_WORDS),
-            "why": cut(change.why.partition(";")[0], _CHANGE_WORDS),
-        }
-    )
-    return f"**Suspect change:** {change_line(short, links)} *Not bisected.*"
-
-
-def _facts(report: TriageReport) -> str:
-    said = [f"**Kind:** {KINDS[report.kind]}"]
-    if report.severity != "unknown":
-        reason = prose(cut(report.severity_reason, _WORDS_A_ROW)).rstrip(".")
-        said.append(f"**Impact:** {report.severity}{f' — {reason}' if reason else ''}")
-    area = next((label for label in report.labels if label.startswith("area: ")), None)
-    if area:
-        said.append(f"**Area:** {code(area.removeprefix('area: '))}")
-    related = [_short(issue) for issue in report.related if issue.relation == "related"]
-    if related:
-        said.append(f"**Related:** {', '.join(related)}")
-    return " · ".join(said)
-
-
-def _short(issue: RelatedIssue) -> str:
-    """In a code span, because a live reference would write into the other issue's history."""
-    return f"{code(issue.reference)}{f' ({issue.state})' if issue.state else ''}"
-
-
-def _missing(report: TriageReport) -> str:
-    """Questions and gaps, for the reporter: a list, so that each can be answered."""
-    most = _MISSING_WORDS // max(len(report.missing), 1)
-    items = [prose(cut(item, max(most, 8))) for item in report.missing[:4]]
-    lines = [f"- {item}" for item in items if item]
-    if not lines:
-        return ""
-    return "\n".join(("**Would help, as a reply here:**", *lines))
+def _request(text: str) -> str:
+    """A request as a whole sentence."""
+    return text if text.endswith((".", "?", "!")) else f"please add {text[:1].lower()}{text[1:]}."

@@ -38,15 +38,12 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     visible = _fitting(
         _Part(0, thread.marker),
         _Part(1, known(report, links, thread.base)),
-        _Part(0, shown.verdict),
+        _Part(0, shown.headline),
+        _Part(0, shown.link),
+        _Part(2, shown.facts),
         _Part(3, answered_news(thread)),
         _Part(4, told),
-        _Part(2, shown.tried),
-        _Part(2, shown.places),
-        _Part(6, shown.cause),
-        _Part(6, shown.change),
-        _Part(5, shown.facts),
-        _Part(7, "" if told else shown.missing),
+        _Part(5, "" if told else shown.reporter),
     )
     for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
     return join((*visible, for_them), (shown.about, footer()), fallback=visible)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from nodes.search.fingerprint import Fingerprint
 from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
+from nodes.search.survey import Survey
 from nodes.search.types import Lookup, Query, Ranking
 
 
@@ -18,6 +19,10 @@ class NoCode:
     async def find(self, query: Query) -> Ranking:  # noqa: ARG002  the port's signature
         """Nothing."""
         return Ranking("")
+
+    async def survey(self, query: Query) -> Survey:  # noqa: ARG002  as above
+        """Return an empty survey."""
+        return Survey()
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:  # noqa: ARG002  as above
         """Nothing."""

@@ -32,6 +32,7 @@ from nodes.search.query import Parsed, parse_query
 from nodes.search.rank import Place, Weights, best_files, explain, load_weights, rank_places, weighted
 from nodes.search.snippets import quote
 from nodes.search.stacktraces import find_traces
+from nodes.search.survey import Survey
 from nodes.search.types import FileHit, Location, Query, Ranking
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
     from nodes.search.history.types import History, Spot
 
+LEADS = 5
+"""Files whose best place a ranking always holds, however many places of other files score higher."""
 COMMITS = 2
 """Indexes kept in memory: the commit at hand and the one before."""
 
@@ -102,13 +105,22 @@ class Engine:
         ignored = [n for n, path in enumerate(index.paths) if matches(path, query.ignore)]
         files = best_files(scores, index, query.limit, ignored)
         add_definitions(features, index, parsed, files)
-        places = rank_places(index, features, weights, files, scores)[: query.limit]
+        all_places = rank_places(index, features, weights, files, scores)
+        places = all_places[: query.limit]
         ranked = time.perf_counter()
         locations = self._locations(index, parsed, places)
+        leads = self._leads(index, parsed, files[:LEADS], all_places, locations)
         hits = tuple(self._hit(index, features, scores, number) for number in files[: query.limit])
         seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
         sure = _confidence(features, weights, best_files(scores, index, RIVALS, ignored), scores)
-        return Ranking(sha, hits, locations, sure, seconds)
+        return Ranking(sha, hits, locations, leads, sure, seconds)
+
+    def survey(self, query: Query, commit: str) -> Survey:
+        """Return the first files of a commit for an issue, the checked facts about them, and how sure that makes it."""
+        ranking = self.find(query, commit)
+        facts = self.facts(query, ranking)
+        paths = [lead.path for lead in ranking.leads]
+        return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
 
     def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
         """Return the features that ``find`` ranks a commit by, given its full SHA: what training learns from."""
@@ -183,6 +195,21 @@ class Engine:
             of_file = lines.get(index.blobs[index.chunk_file[chunk]], [])
             texts[chunk] = "".join(of_file[index.chunk_start[chunk] - 1 : index.chunk_end[chunk]])
         return texts
+
+    def _leads(
+        self, index: Index, parsed: Parsed, files: list[int], places: list[Place], located: tuple[Location, ...]
+    ) -> tuple[Location, ...]:
+        """Return the best place of each file: one already located, or else located now."""
+        first: dict[str, Place] = {}
+        for place in places:
+            first.setdefault(index.paths[index.chunk_file[place.chunk]], place)
+        known: dict[str, Location] = {}
+        for location in located:
+            known.setdefault(location.path, location)
+        wanted = [index.paths[number] for number in files]
+        others = [first[path] for path in wanted if path in first and path not in known]
+        known |= {location.path: location for location in self._locations(index, parsed, others)}
+        return tuple(known[path] for path in wanted if path in known)
 
     def _hit(
         self, index: Index, features: Features, scores: np.ndarray[tuple[int], np.dtype[np.float64]], number: int

@@ -24,11 +24,13 @@ class Signals:
     """The search had no candidate at all: searching again cannot help."""
     all_filtered: bool = False
     """Every candidate fell below the score filter: one wider search is worth it, no second."""
+    threshold: float = LOW_CONFIDENCE
+    """Confidence below which a draft is not accepted."""
 
     @property
     def quality_issue(self) -> bool:
         """Any one signal is enough."""
-        return self.confidence < LOW_CONFIDENCE or self.citation_issue or self.hallucination or self.critic_retry
+        return self.confidence < self.threshold or self.citation_issue or self.hallucination or self.critic_retry
 
 
 @dataclass(frozen=True, slots=True)

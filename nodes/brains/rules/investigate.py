@@ -24,7 +24,7 @@ def investigate(case: Case) -> Investigation:
     """State the problem, a hypothesis and what is missing."""
     facts = case.facts
     kind = kind_of(case.title, case.body, facts)
-    severity, reason = severity_of(case.title, case.body, facts, kind)
+    severity, reason = severity_of(case.title, case.body, kind)
     return Investigation(
         problem=_problem(case, kind)[:300],
         hypothesis=_hypothesis(facts)[:300] if kind in ("bug", "docs") else "",

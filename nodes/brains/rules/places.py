@@ -108,7 +108,7 @@ def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
 
 
 def why(case: Case, evidence: Evidence) -> str:
-    """In words, what speaks for a place: each kind of reason once, as concretely as it can be said."""
+    """What a person said of a place: a maintainer's pointer, an answer, a frame of the trace. Empty where nobody did."""
     said: dict[str, str] = {}
     if is_pointed(evidence):
         said["pointed"] = next(text for text in evidence.reasons if kind_of_reason(text) == "pointed")
@@ -117,25 +117,12 @@ def why(case: Case, evidence: Evidence) -> str:
     frame = frame_in(case, evidence)
     if frame is not None:
         said["trace"] = f"on the reporter's stack trace{f' at line {frame.line}' if frame.line else ''}"
-    for text in evidence.reasons:
-        if not _SAYS_NOTHING.search(text):
-            kind = kind_of_reason(text)
-            said.setdefault(kind, _concrete(kind, text, case, evidence))
-    return "; ".join(list(said.values())[:3])[:300] or "ranks high for the report as a whole"
+    return "; ".join(said.values())[:300]
 
 
 def kind_of_reason(text: str) -> str:
     """The kind of a reason, or the reason itself where it is of no known kind."""
     return next((kind for kind, pattern in _REASON_KINDS if pattern.search(text)), text)
-
-
-def _concrete(kind: str, text: str, case: Case, evidence: Evidence) -> str:
-    if kind == "symbol" and evidence.symbol:
-        last = evidence.symbol.rpartition(".")[2]
-        return f"the report names `{last}`" if last in f"{case.title} {case.body}" else text
-    if kind == "words" and (shared := shared_words(case, evidence)):
-        return f"shares the report's words {', '.join(f'“{word}”' for word in shared)}"
-    return text
 
 
 def shared_words(case: Case, evidence: Evidence, most: int = 3) -> list[str]:

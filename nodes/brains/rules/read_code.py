@@ -27,7 +27,7 @@ def read_code(case: Case, candidates: Sequence[NumberedEvidence]) -> CodeReading
     others = "; ".join(f"{item.id} {name(item.evidence)}" for item in ranked[1:4])
     return CodeReading(
         summary=f"Top suspect: {name(first)}."[:300],
-        details=f"{ranked[0].id}: {why(case, first)}.{f' Then {others}.' if others else ''}"[:600],
+        details=f"{ranked[0].id}: {why(case, first) or 'ranked first'}.{f' Then {others}.' if others else ''}"[:600],
         suspects=tuple(item.id for item in ranked[:10]),
         confidence=_confidence(case, ranked),
     )

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from nodes.facts import IssueFacts
 from nodes.report import Kind, Severity
+from nodes.search.mentions import split_fields
 
-_MAX_TITLE, _MAX_PROSE = 1_000, 20_000
+_MAX_TITLE, _MAX_PROSE, _MOST_QUOTED = 1_000, 20_000, 160
 
 
 class Badness(NamedTuple):
@@ -34,36 +35,31 @@ _BADNESS = (
     ),
     _bad("high", "a hang", r"\bhangs?\b|\bdeadlocks?\b|\binfinite (loop|recursion)\b|\bfreez(es|ing)?\b|\bfroze\b"),
     _bad("high", "memory that runs out", r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b"),
-    _bad(
-        "high", "something that worked before", r"\bregression\b|\bused to work\b|\bworked (fine )?(in|before|until)\b"
-    ),
     _bad("low", "appearance or wording", r"\btypos?\b|\bcosmetic\b|\bmisalign|\bwording\b|\bspelling\b"),
-    _bad("low", "a warning", r"\b(deprecation )?warnings?\b"),
 )
 
 
-def severity_of(title: str, body: str, facts: IssueFacts, kind: Kind) -> tuple[Severity, str]:
-    """How bad it is, and the sentence that says why; the top level is a person's to give."""
-    if kind == "docs":
-        return "low", "It concerns the documentation; no code misbehaves."
+_SENTENCE = re.compile(r"[^.!?\n]{1,400}")
+_DENIED = re.compile(r"\b(?:no|not|never|without|instead of|avoid\w*|prevent\w*|if it)\b|n't\b", re.IGNORECASE)
+
+
+def severity_of(title: str, body: str, kind: Kind) -> tuple[Severity, str]:
+    """How bad it is, and the reporter's own sentence that says so; the top level is a person's to give.
+
+    Only prose counts: code, logs and traces name crashes and hangs that nobody reports.
+    """
     if kind not in ("bug", "security"):
         return "unknown", ""
-    said = f"{title[:_MAX_TITLE]}\n{body[:_MAX_PROSE]}"
-    for sign in _BADNESS:
-        if sign.pattern.search(said):
-            return sign.severity, f"The report speaks of {sign.words}."
-    if facts.traces:
-        return "medium", f"The operation ends with {_error(facts)}."
-    if facts.errors:
-        return "medium", "The operation ends with an error message."
-    return "unknown", "The report does not say what the fault costs its user."
+    prose, _code = split_fields(body[:_MAX_PROSE])
+    for found in _SENTENCE.finditer(f"{title[:_MAX_TITLE]}\n{prose}"):
+        said = " ".join(found[0].split())
+        sign = next((sign for sign in _BADNESS if sign.pattern.search(said)), None)
+        if sign is not None and not _DENIED.search(said):
+            quoted = f": “{said}”" if len(said) <= _MOST_QUOTED else ""
+            return sign.severity, f"The report speaks of {sign.words}{quoted}."
+    return "unknown", ""
 
 
 def says_nothing(facts: IssueFacts) -> bool:
     """Is there neither a word nor a name to search by?"""
     return not (facts.words or facts.code_blocks or facts.traces or facts.symbols or facts.paths)
-
-
-def _error(facts: IssueFacts) -> str:
-    error = facts.traces[-1].error
-    return f"`{error}`" if error else "a stack trace"

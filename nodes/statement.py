@@ -1,0 +1,233 @@
+"""What a report may state about the code: facts decide, the ranking only proposes (SPEC section 5a)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from nodes.brains.rules.places import plain_words
+from nodes.context import Case, CodePort
+from nodes.report import Statement, Suspect, TriageReport
+from nodes.search.facts import Fact
+from nodes.search.survey import Survey
+from nodes.search.types import Location, Query
+from nodes.state import CORRECTION
+
+SURE = 0.85
+"""Confidence from which a first place is named although no fact supports it (SPEC section 5a)."""
+PLACES = 5
+"""Files of a report; facts about any other are not shown."""
+AROUND = 2
+"""Lines quoted before and after the line of a fact."""
+TOO_THIN = "The report names no part of the program, so no code was searched for it."
+THIN = 30
+"""Words of prose up to which an issue that names nothing of a program is too thin to search by."""
+
+
+def reporter_query(case: Case, limit: int) -> Query:
+    """Return what people wrote: the issue, their answers, and where maintainers said to search.
+
+    What a critic or a model asked for is left out: a fact joins the words of a person to a line.
+    """
+    answers = tuple(exchange.answer for exchange in case.state.human_exchanges if exchange.answer)
+    return Query(case.title, case.body, extra=(*case.state.redirect_instructions, *answers), limit=limit)
+
+
+def is_thin(case: Case) -> bool:
+    """Whether nothing in the issue names a part of the program: no code, error, trace, name or file, and few words."""
+    facts = case.facts
+    names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, _files(facts.paths))
+    return facts.words <= THIN and not any(names)
+
+
+def _files(paths: Sequence[str]) -> tuple[str, ...]:
+    """Paths of source files: an attached log or picture names no part of a program."""
+    attached = (".log", ".txt", ".png", ".jpg", ".jpeg", ".gif", ".zip", ".pdf", ".mp4", ".mov")
+    return tuple(path for path in paths if not path.lower().endswith(attached))
+
+
+def is_refuted(case: Case, report: TriageReport) -> bool:
+    """Whether a person called a report wrong in words that do not name its first place."""
+    if not report.suspects:
+        return False
+    first = report.suspects[0]
+    named = set(plain_words(f"{first.symbol or ''} {PurePosixPath(first.path).stem}"))
+    corrections = (text for text in case.state.redirect_instructions if text.startswith(CORRECTION))
+    return any(not named & set(plain_words(text.removeprefix(CORRECTION))) for text in corrections)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The facts that a statement may use, and what they allow."""
+
+    facts: tuple[Fact, ...]
+    paths: tuple[str, ...]
+    """The report's files, in order."""
+    confidence: float
+
+    @property
+    def strong(self) -> tuple[str, ...]:
+        """The files that a strong fact is about, in the order of the files."""
+        found = {fact.path for fact in self.facts if fact.strong}
+        return tuple(path for path in self.paths if path in found)
+
+    @property
+    def headline(self) -> int | None:
+        """The fact to lead with: the first strong one about the first file that has one."""
+        leading = self.strong[:1]
+        return next((n for n, fact in enumerate(self.facts) if fact.strong and fact.path in leading), None)
+
+    @property
+    def statement(self) -> Statement:
+        """How much may be stated."""
+        if not self.paths:
+            return "nothing"
+        if self.strong:
+            return "claim" if self.strong == self.paths[:1] else "facts"
+        return "first_place" if self.confidence >= SURE else "ranked"
+
+
+async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, ordered: bool) -> TriageReport:
+    """Return the report with its facts, its files and what it states about them.
+
+    Args:
+        report: checked; its suspects are the places that a brain named.
+        survey: what the search knows.
+        code: to read the lines around a fact.
+        ordered: whether the order of the files is the search's (rules) and not a model's.
+    """
+    paths = _paths(report, survey, ordered=ordered)
+    facts = tuple(fact for fact in survey.facts if fact.path is None or fact.path in paths)
+    ground = Ground(facts, paths, survey.confidence)
+    suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, facts, code))])
+    update: dict[str, object] = {"facts": facts, "suspects": suspects, "headline": ground.headline}
+    if not ordered:
+        return report.model_copy(update={**update, "statement": "claim" if report.root_cause else ground.statement})
+    statement = ground.statement
+    update |= {"statement": statement, "verdict": verdict(ground), "root_cause": _cause(ground, suspects)}
+    update["missing"] = report.missing[:1] if statement in ("ranked", "nothing") else ()
+    return report.model_copy(update={**update, "how_to_confirm": _how_to_confirm(ground)})
+
+
+def verdict(ground: Ground) -> str:
+    """The sentence above the report."""
+    if ground.headline is not None and ground.statement == "claim":
+        return ground.facts[ground.headline].says[:300]
+    if ground.statement == "facts":
+        places = len(ground.strong)
+        return f"The report names {'one place' if places == 1 else f'{places} places'} in the code."
+    if ground.statement == "first_place":
+        share = round(10 * min(ground.confidence, 0.99))
+        return (
+            f"The search ranks `{ground.paths[0]}` first; with a lead like this the first file was fixed in "
+            f"{share} of 10 reports."[:300]
+        )
+    return "No line of the code could be tied to this report."
+
+
+def without_claim(report: TriageReport) -> TriageReport:
+    """Return a report whose cause may not be claimed: its facts stay, side by side."""
+    if report.statement != "claim":
+        return report.model_copy(update={"root_cause": None})
+    statement: Statement = "facts" if report.headline is not None else "ranked"
+    said = "The report names one place in the code." if statement == "facts" else _NO_LINE
+    return report.model_copy(update={"root_cause": None, "statement": statement, "verdict": said})
+
+
+_NO_LINE = "No line of the code could be tied to this report."
+
+
+def function_of(report: TriageReport) -> str | None:
+    """The function that a claim may name: the one that holds a strong fact of the first file."""
+    if not report.suspects:
+        return None
+    first = report.suspects[0].path
+    return next((f.symbol for f in report.facts if f.strong and f.path == first and f.symbol and f.line), None)
+
+
+def _how_to_confirm(ground: Ground) -> str:
+    """Where to stop a debugger: on the line of the leading fact, if it runs."""
+    fact = ground.facts[ground.headline] if ground.headline is not None and ground.statement == "claim" else None
+    if fact is None or not (fact.symbol and fact.line) or fact.sha or not _RUNS.match(fact.text or ""):
+        return ""
+    return (
+        f"Repeat what the report describes with a breakpoint at `{fact.path}:{fact.line}`; "
+        "if it is never reached, the cause is elsewhere."
+    )
+
+
+_RUNS = re.compile(
+    r"\s{0,200}(?!@|#|//|/\*|\*|[{}()\[\];,\s]*$|(?:def|class|func|fn|function|struct|interface|enum|trait|impl|import|from"
+    r"|package|use|using|namespace|module|type|public|private|protected|static|async|export|const|template|end)\b)\S"
+)
+"""A line that does something when it is reached, and does not only declare."""
+
+
+def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str, ...]:
+    """The files in order: by rules those that a maintainer pointed at, then the search's; by a model, the model's."""
+    named = [one.path for one in report.suspects if not ordered or one.pointed]
+    return tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
+
+
+async def _suspect(
+    path: str, report: TriageReport, survey: Survey, facts: Sequence[Fact], code: CodePort
+) -> Suspect | None:
+    """The place of a file: around its leading fact, else where the brain or the search put it."""
+    mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)
+    known = next((one for one in report.suspects if one.path == path), None)
+    lead = next((one for one in survey.leads if one.path == path), None)
+    chosen = next((facts[n] for n in mine if facts[n].strong and facts[n].line and not facts[n].sha), None)
+    base = known or (_from_lead(lead, survey.leads[0].score) if lead is not None else None)
+    if base is None:
+        return None
+    why = facts[mine[0]].says[:300] if mine else ""
+    if chosen is not None and chosen.line is not None:
+        found = await _around(chosen, base, code)
+        if found is not None:
+            return found.model_copy(update={"facts": mine, "why": why})
+    if known is None and await code.read(path, base.quote_start, base.quote_end) != base.quote:
+        return None
+    return base.model_copy(update={"facts": mine, "why": why or (base.why if known is not None else "")})
+
+
+async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
+    """The place of a fact: its own definition where the search has that one, with the lines around the fact quoted."""
+    line = fact.line or 1
+    for before, after in ((AROUND, AROUND), (AROUND, 0), (0, 0)):
+        start, end = max(1, line - before), line + after
+        quote = await code.read(base.path, start, end)
+        if quote is not None and len(quote) <= 1_000:
+            break
+    else:
+        return None
+    same = base.symbol == fact.symbol and base.start_line <= line <= base.end_line
+    span = {} if same else {"start_line": start, "end_line": end, "symbol": fact.symbol, "evidence": ""}
+    return base.model_copy(
+        update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True}
+    )
+
+
+def _from_lead(lead: Location, best: float) -> Suspect:
+    return Suspect(
+        path=lead.path,
+        score=round(min(max(lead.score / best, 0.0), 1.0), 4) if best > 0 else 0.0,
+        start_line=lead.start_line,
+        end_line=lead.end_line,
+        symbol=lead.symbol,
+        quote=lead.quote[:1_000],
+        quote_start=lead.quote_start,
+        quote_end=lead.quote_end,
+        checked=True,
+    )
+
+
+def _cause(ground: Ground, suspects: Sequence[Suspect]) -> str | None:
+    """The claim in words: the leading fact, and which file it makes likely."""
+    if ground.statement != "claim" or ground.headline is None or not suspects:
+        return None
+    fact = ground.facts[ground.headline]
+    cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
+    inside = f", in `{fact.symbol}`" if fact.symbol and fact.line else ""
+    return f"{fact.says} The fix is probably in `{fact.path}`{inside}{cited}."[:1_200]
