@@ -10,13 +10,11 @@ from pathlib import PurePosixPath
 from nodes.brains.rules.places import plain_words
 from nodes.context import Case, CodePort
 from nodes.report import Statement, Suspect, TriageReport
-from nodes.search.facts import Fact
+from nodes.search.facts import Fact, levels
 from nodes.search.survey import Survey
 from nodes.search.types import Location, Query
 from nodes.state import CORRECTION
 
-SURE = 0.85
-"""Confidence from which a first place is named although no fact supports it (SPEC section 5a)."""
 PLACES = 5
 """Files of a report; facts about any other are not shown."""
 AROUND = 2
@@ -60,33 +58,43 @@ def is_refuted(case: Case, report: TriageReport) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The facts that a statement may use, and what they allow."""
+    """The facts that a report shows, and what they allow it to state."""
 
     facts: tuple[Fact, ...]
+    """About the report's files, or about none."""
     paths: tuple[str, ...]
     """The report's files, in order."""
+    stated: levels.Statement
     confidence: float
 
-    @property
-    def strong(self) -> tuple[str, ...]:
-        """The files that a strong fact is about, in the order of the files."""
-        found = {fact.path for fact in self.facts if fact.strong}
-        return tuple(path for path in self.paths if path in found)
+    @classmethod
+    def of(cls, survey: Survey, paths: tuple[str, ...]) -> Ground:
+        """What a survey allows of a report about these files."""
+        shown = tuple(fact for fact in survey.facts if fact.path is None or fact.path in paths)
+        return cls(shown, paths, levels.statement(survey.facts, paths, survey.ranked), survey.confidence)
 
     @property
     def headline(self) -> int | None:
-        """The fact to lead with: the first strong one about the first file that has one."""
-        leading = self.strong[:1]
-        return next((n for n, fact in enumerate(self.facts) if fact.strong and fact.path in leading), None)
+        """The index of the fact to lead with."""
+        return self.facts.index(self.stated.headline) if self.stated.headline is not None else None
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The files that strong facts are about, in the order of the report."""
+        return tuple(dict.fromkeys(str(fact.path) for fact in self.stated.strong))
 
     @property
     def statement(self) -> Statement:
         """How much may be stated."""
-        if not self.paths:
-            return "nothing"
-        if self.strong:
-            return "claim" if self.strong == self.paths[:1] else "facts"
-        return "first_place" if self.confidence >= SURE else "ranked"
+        return _STATEMENTS[self.stated.level] if self.paths else "nothing"
+
+
+_STATEMENTS: dict[levels.Level, Statement] = {
+    "claimed": "claim",
+    "several": "facts",
+    "ranked": "first_place",
+    "none": "ranked",
+}
 
 
 async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, ordered: bool) -> TriageReport:
@@ -99,10 +107,9 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
         ordered: whether the order of the files is the search's (rules) and not a model's.
     """
     paths = _paths(report, survey, ordered=ordered)
-    facts = tuple(fact for fact in survey.facts if fact.path is None or fact.path in paths)
-    ground = Ground(facts, paths, survey.confidence)
-    suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, facts, code))])
-    update: dict[str, object] = {"facts": facts, "suspects": suspects, "headline": ground.headline}
+    ground = Ground.of(survey, paths)
+    suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, ground.facts, code))])
+    update: dict[str, object] = {"facts": ground.facts, "suspects": suspects, "headline": ground.headline}
     if not ordered:
         return report.model_copy(update={**update, "statement": "claim" if report.root_cause else ground.statement})
     statement = ground.statement
@@ -116,7 +123,7 @@ def verdict(ground: Ground) -> str:
     if ground.headline is not None and ground.statement == "claim":
         return ground.facts[ground.headline].says[:300]
     if ground.statement == "facts":
-        places = len(ground.strong)
+        places = len(ground.places)
         return f"The report names {'one place' if places == 1 else f'{places} places'} in the code."
     if ground.statement == "first_place":
         share = round(10 * min(ground.confidence, 0.99))

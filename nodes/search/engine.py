@@ -15,12 +15,14 @@ import numpy as np
 
 from nodes.search.cache import LARGEST, Cache
 from nodes.search.confidence import RIVALS, confidence, signs
+from nodes.search.facts import find_facts
+from nodes.search.facts.confidence import with_facts
 from nodes.search.features import measure
 from nodes.search.features.definitions import add_definitions
 from nodes.search.features.surroundings import FirstLook, look_around
 from nodes.search.features.table import Features
 from nodes.search.fingerprint import Fingerprint, fingerprints
-from nodes.search.forms import IssueForm, read_forms
+from nodes.search.forms import IssueForm, read_forms, template_lines
 from nodes.search.git import Repository, decode, is_text, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
@@ -38,6 +40,7 @@ from nodes.search.types import FileHit, Location, Query, Ranking
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nodes.search.facts import Fact
     from nodes.search.history.types import History, Spot
 
 LEADS = 5
@@ -118,8 +121,8 @@ class Engine:
     def survey(self, query: Query, commit: str) -> Survey:
         """Return the first files of a commit for an issue, the checked facts about them, and how sure that makes it."""
         ranking = self.find(query, commit)
-        facts = self.facts(query, ranking)
         paths = [lead.path for lead in ranking.leads]
+        facts = self.facts(query, paths, commit)
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
 
     def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
@@ -134,6 +137,20 @@ class Engine:
         index = self._index(sha)
         wide = [widened(index, spot) for spot in spots]
         return read_history(self.repository, sha, query, wide, dict(zip(index.paths, index.blobs, strict=True)))
+
+    def facts(self, query: Query, files: Sequence[str], commit: str) -> tuple[Fact, ...]:
+        """Find the checked relations between an issue and a commit.
+
+        Args:
+            query: the issue.
+            files: paths as ``find`` ranked them, best first.
+            commit: what ``find`` was asked about.
+        """
+        sha = self.commit(commit)
+        index = self._index(sha)
+        ignored = [number for number, path in enumerate(index.paths) if matches(path, query.ignore)]
+        template = template_lines(self.repository, sha)
+        return find_facts(self.repository, sha, index, query, files, ignored=ignored, template=template)
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:
         """Return how the crashes in a text are named, by the files of a commit."""

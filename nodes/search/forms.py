@@ -28,6 +28,7 @@ _MAX_EVENTS, _MAX_DEPTH = 4_000, 12
 _ANSWERED = ("input", "textarea", "dropdown")
 """Fields that a reporter fills; tick boxes promise something, and Markdown only tells."""
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_KEY_OF_FORM = re.compile(r"-?\s{0,4}(?:label|description|placeholder|value|about|title|name):\s{0,4}")
 _FRONT_MATTER = re.compile(r"\s{0,9}---[ \t]{0,9}\n")
 
 
@@ -64,6 +65,19 @@ def read_forms(repository: Repository, commit: str) -> tuple[IssueForm, ...]:
     chosen = dict(list(wanted.items())[:MAX_FORMS])
     texts = ((chosen[blob], decode(content)) for blob, content in repository.read(chosen) if is_text(content))
     return tuple(form for form in (read_form(path, text) for path, text in texts) if form is not None)
+
+
+def template_lines(repository: Repository, commit: str) -> frozenset[str]:
+    """Return the lines that a commit's issue templates put into a report, which no reporter wrote."""
+    try:
+        entries = repository.under(commit, *PLACES)
+    except GitFailed:
+        return frozenset()
+    wanted = [entry.blob for entry in entries if 0 <= entry.size <= MAX_BYTES][:MAX_FORMS]
+    texts = (decode(content) for _, content in repository.read(wanted) if is_text(content))
+    lines = (line.strip() for text in texts for line in text.split("\n"))
+    plain = (_KEY_OF_FORM.sub("", line).strip("\"'") for line in lines)
+    return frozenset(line for line in plain if len(line.split()) >= 3)
 
 
 def read_form(path: str, text: str) -> IssueForm | None:

@@ -15,7 +15,7 @@ class Survey:
     leads: tuple[Location, ...] = ()
     """The best place of each of the first five files, best file first."""
     facts: tuple[Fact, ...] = ()
-    """Checked facts about these files, or about no file; leading ones first."""
+    """All checked facts, in the order of their kinds; those about other files count, and are not shown."""
     ranked: float = 0.0
     """Calibrated probability that the first file is one that the fix changes, by the ranking alone."""
     confidence: float = 0.0

@@ -1,5 +1,73 @@
-"""Facts: checked relations between words of an issue and lines of the repository."""
+"""Facts: typed relations between words of an issue and lines or changes of the repository, each with its own check."""
 
-from nodes.search.facts.types import Fact
+from __future__ import annotations
 
-__all__ = ["Fact"]
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nodes.search.facts import built_here, defined_once, linked_here, named_change, pasted_here, raised_here, read_here
+from nodes.search.facts.code import Code
+from nodes.search.facts.inquiry import FIRST, Inquiry
+from nodes.search.facts.issue import read_issue
+from nodes.search.facts.types import Fact, Kind
+from nodes.search.facts.verify import verify
+from nodes.search.history.log import Log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from nodes.search.git import Repository
+    from nodes.search.index import Index
+    from nodes.search.types import Query
+
+__all__ = ["FIRST", "Fact", "Kind", "find_facts", "verify"]
+
+FINDERS: tuple[Callable[[Inquiry], Iterator[Fact]], ...] = (
+    linked_here.find,
+    named_change.find,
+    raised_here.find,
+    pasted_here.find,
+    defined_once.find,
+    built_here.find,
+    read_here.find,
+)
+"""In the order of their precedence; each sees what those before it found."""
+MOST = 40
+"""Facts of one kind."""
+
+
+def find_facts(
+    repository: Repository,
+    sha: str,
+    index: Index,
+    query: Query,
+    first: Sequence[str] = (),
+    *,
+    ignored: Iterable[int] = (),
+    template: Iterable[str] = (),
+) -> tuple[Fact, ...]:
+    """Find every fact of an issue at a commit.
+
+    Args:
+        repository: the clone.
+        sha: full SHA of the commit.
+        index: the commit's index.
+        query: the issue.
+        first: the ranked files, best first.
+        ignored: numbers of files that a maintainer excluded.
+        template: lines of the repository's issue templates.
+
+    Returns:
+        Facts in the order of their kinds' precedence, the same on every run.
+    """
+    code = Code(repository, sha, index, ignored)
+    inquiry = Inquiry(query, read_issue(query, template), code, Log(repository, sha), tuple(first[:FIRST]))
+    for finder in FINDERS:
+        found = dict.fromkeys((*inquiry.found, *_first(finder(inquiry))))
+        inquiry = replace(inquiry, found=tuple(found))
+    return inquiry.found
+
+
+def _first(found: Iterator[Fact]) -> Iterator[Fact]:
+    for _, fact in zip(range(MOST), found, strict=False):
+        yield fact

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.levels import Bits, bits
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -17,21 +19,13 @@ WEIGHTS = Path(__file__).with_name("confidence.json")
 _EDGE = 1e-3
 
 
-def fact_signs(paths: Sequence[str], facts: Sequence[Fact]) -> dict[str, float]:
-    """Measure what facts say of the first file, each 0 or 1.
-
-    Args:
-        paths: the first files, best first.
-        facts: the checked facts about them.
-    """
-    strong = {(fact.path, fact.kind) for fact in facts if fact.strong and fact.path}
-    first = {kind for path, kind in strong if paths and path == paths[0]}
-    others = any(path != paths[0] and path in paths for path, _ in strong) if paths else False
+def fact_signs(told: Bits) -> dict[str, float]:
+    """Return what facts say of the first file as signs of 0 or 1, named as the weights are."""
     return {
-        "alone": float(bool(first) and not others),
-        "shared": float(bool(first) and others),
-        "elsewhere": float(not first and others),
-        "two_kinds": float(len(first) > 1),
+        "alone": float(told.on_first and not told.elsewhere),
+        "shared": float(told.on_first and told.elsewhere),
+        "elsewhere": float(told.elsewhere and not told.on_first),
+        "two_kinds": float(told.two_kinds),
     }
 
 
@@ -42,7 +36,7 @@ def with_facts(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> fl
     weights = load()
     inside = min(max(ranked, _EDGE), 1 - _EDGE)
     logit = weights["bias"] + weights["ranked"] * math.log(inside / (1 - inside))
-    logit += sum(weights[name] * value for name, value in fact_signs(paths, facts).items())
+    logit += sum(weights[name] * value for name, value in fact_signs(bits(facts, paths)).items())
     return round(1 / (1 + math.exp(-logit)), 4)
 
 

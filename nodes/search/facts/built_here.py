@@ -1,0 +1,158 @@
+"""``built_here``: the string literal that a quoted message is built from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.facts.frames import own_files
+from nodes.search.facts.literals import literals_at
+from nodes.search.facts.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, stated, texts
+from nodes.search.facts.types import Fact
+from nodes.search.index import lookup
+from nodes.search.tokens import shingles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.literals import Literal
+    from nodes.search.facts.messages import Text
+
+MOST_PLACES = 60
+"""Literals that are compared in full."""
+COMMON = 12
+"""Literals that share three words; more and the words are an idiom."""
+FEW = 3
+"""Places that build the same message which are still worth showing."""
+_CLIMB = 3
+_SAYS = re.compile(
+    r"raise|throw|err|warn|log|fail|panic|fatal|abort|assert|bail|ensure|expect|exception|reject|die|exit|critical|alert"
+    r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|stderr|console|debug|trace|info|notice|print",
+    re.IGNORECASE,
+)
+_PRINTS = re.compile(
+    r"(?:^|\.)(?:print\w*|puts|echo|write\w*|println!?|printf|debug|trace|info|notice|log)$", re.IGNORECASE
+)
+_STATEMENT = re.compile(
+    r"(?:^|[\n;{}])\s*(?:\}\s*)?(?:(raise|throw|panic|assert|die|abort|fail|warn|return\s+(?:\w+\.)*(?:err|Err|new\s+\w*Error)\w*)\b"
+    r"|(?:const|let|var|val|auto|String|std::string|final|char\s?\*)?\s*((?:\w+\.)*\w*(?:msg|message|err|error|warning|reason|hint|detail)s?\w*)\s*:?\+?=)"
+    r"[^\n;]{0,400}(?:\n[^\n;]{0,400}){0,4}$",
+    re.IGNORECASE,
+)
+_TABLE = re.compile(
+    r"[\"']?\w*(?:invalid|error|required|unique|incomplete|message|mismatch|max_|min_|fail|forbidden|denied)\w*[\"']?\s*(?:=>|[:=,])\s*"
+    r"(?:[\w.]{0,40}\(\s*){0,3}[rbfu]?$",
+    re.IGNORECASE,
+)
+_CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
+_CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    number: int
+    literal: Literal
+    words: str
+    text: Text
+
+
+def find(inquiry: Inquiry) -> Iterator[Fact]:
+    """Yield the places that build what the report quotes, where they are three at the most."""
+    code, issue = inquiry.code, inquiry.issue
+    matches = list(_matches(code, texts(issue)))
+    counts = Counter(match.words for match in matches)
+    on_trace = own_files(code, issue)
+    for match in matches:
+        checked = is_said(match.literal, code.symbol(match.number, match.literal.line) or "")
+        if not checked or counts[match.words] > FEW or STANDARD.search(match.words):
+            continue
+        if on_trace and match.number not in on_trace:
+            continue
+        if fact := _fact(inquiry, match, counts[match.words]):
+            yield fact
+
+
+def _matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
+    places = _candidates(code, wanted)
+    code.read(number for number, _ in places)
+    seen = set()
+    for number, line in places:
+        for literal in literals_at(code.path(number), code.lines(number), line):
+            if (number, literal.start, literal.parts) in seen or not is_message(literal.parts):
+                continue
+            seen.add((number, literal.start, literal.parts))
+            for text in wanted:
+                words = stated(literal.parts, text.text)
+                if words and words.count(" ") >= 2 and (not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS):
+                    yield _Match(number, literal, words, text)
+                    break
+
+
+def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
+    """Return (file, line) of the literals that share three words in a row with the issue, those that share most first."""
+    index = code.index
+    hashes = np.asarray(sorted({value for text in wanted for value in shingles(text.text)}), np.uint32)
+    place, exact = lookup(hashes, index.string_hash)
+    rows = np.flatnonzero(exact)
+    rows = rows[code.own[index.string_file[rows]]] if len(rows) else rows
+    often = np.bincount(place[rows], minlength=len(hashes)) if len(rows) else np.zeros(0)
+    rare = [row for row in rows.tolist() if often[place[row]] <= COMMON]
+    counts = Counter((int(index.string_file[row]), int(index.string_line[row])) for row in rare)
+    return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][:MOST_PLACES]
+
+
+def is_said(literal: Literal, symbol: str) -> bool:
+    """Whether the code around a literal raises, warns, logs, fails, or keeps it in a table of errors."""
+    before = literal.before
+    if _TABLE.search(before[-200:]) or _STATEMENT.search(before[-1_200:]):
+        return True
+    if any(_SAYS.search(name) for name in enclosing_calls(before)):
+        return True
+    return bool(_CASE.search(before[-160:]) and re.search(r"err|warn|message|msg|reason|str", symbol, re.IGNORECASE))
+
+
+def enclosing_calls(before: str) -> list[str]:
+    """Return what is called around the end of a text, the innermost first."""
+    names: list[str] = []
+    depth = 0
+    for at in range(len(before) - 1, max(-1, len(before) - 1_500), -1):
+        character = before[at]
+        if character in ")]}":
+            depth += 1
+        elif character in "([{":
+            depth -= 1
+            if depth < 0:
+                depth = 0
+                if character == "(" and (call := _CALL.search(before[max(0, at - 120) : at])):
+                    names.append(call[1])
+                if len(names) >= _CLIMB:
+                    break
+        elif character == ";" and depth == 0:
+            break
+    return names
+
+
+def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:
+    code = inquiry.code
+    line = match.literal.line
+    text = code.text(match.number, line)
+    if text is None or not inquiry.issue.holds(match.words) or code.is_tested(match.number, line):
+        return None
+    symbol = code.symbol(match.number, line)
+    where = f"`{symbol}`" if symbol else f"`{code.path(match.number)}`"
+    only = "the only place that does" if count == 1 else f"one of {count} places that do"
+    says = f"{where} builds the message “{shortened(match.words)}”, {only}."
+    return Fact(
+        "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count, strong=count == 1
+    )
+
+
+def shortened(words: str, most: int = 90) -> str:
+    """Cut words at a space."""
+    return words if len(words) <= most else words[:most].rpartition(" ")[0] + " …"

@@ -1,0 +1,177 @@
+"""Frames of a stack trace, mapped to own code by file and function."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.search.features.frames import files_of_frame
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.issue import squeezed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.issue import Issue
+    from nodes.search.types import Frame, StackTrace
+
+MOST_FRAMES = 60
+_PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
+_NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
+_FORWARDS = re.compile(
+    r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
+)
+_CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
+_RAISES = re.compile(
+    r"\b(?:raise|throw|panic!?|assert\w*!?|unreachable!?|unwrap\w*|expect|abort|fail\w*|bail!?|ensure!?|todo!?|error)\b|Err\("
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A frame, and the place of this commit that it is."""
+
+    frame: Frame
+    trace: StackTrace
+    number: int
+    """The file."""
+    line: int
+    start: int
+    """First line of the function."""
+    end: int
+    symbol: str | None
+    exact: bool
+    """Whether the frame's own text, or the call to the next frame, stands on that line."""
+    innermost: bool
+    """Whether no frame lies inside it."""
+
+
+def roots(issue: Issue) -> Iterator[tuple[StackTrace, bool]]:
+    """Yield each trace that no other one explains, and whether it is the root of a chain."""
+    chain: list[StackTrace] = []
+    for trace in (trace for trace in issue.traces if trace.frames):
+        if chain and not _is_chained(issue, chain[-1], trace):
+            yield _root(chain), len(chain) > 1
+            chain = []
+        chain.append(trace)
+    if chain:
+        yield _root(chain), len(chain) > 1
+
+
+def _is_chained(issue: Issue, one: StackTrace, other: StackTrace) -> bool:
+    between = issue.body[one.end : other.start]
+    heading = issue.body[other.start : other.start + 80]
+    return len(between) < 300 and bool(_CHAIN.search(between) or _CHAIN.match(heading.strip()))
+
+
+def _root(chain: Sequence[StackTrace]) -> StackTrace:
+    """Python prints the root first, the others last."""
+    return chain[0] if chain[0].language == "python" else chain[-1]
+
+
+def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[Mapped]:
+    """Yield the frames of own code, innermost first; helpers that only forward are left out."""
+    for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
+        if _FORWARDS.fullmatch(last_part(frame.function) or ""):
+            continue
+        inner = trace.frames[depth - 1] if depth else None
+        numbers = [number for number in files_of_frame(code.index.names, frame) if code.own[number]]
+        if len(numbers) == 1 and (found := _mapped(code, issue, trace, frame, numbers[0], inner)):
+            yield found
+
+
+def own_files(code: Code, issue: Issue) -> frozenset[int]:
+    """Return the files of own code that any trace passes."""
+    return frozenset(
+        number
+        for trace in issue.traces
+        for frame in trace.frames[:MOST_FRAMES]
+        for number in files_of_frame(code.index.names, frame)
+        if code.own[number]
+    )
+
+
+def last_part(function: str | None) -> str | None:
+    """Return the bare name of a function as any language writes it, or None where it has none."""
+    parts = [part for part in _PARTS.split(function or "") if part and not _NO_NAME.fullmatch(part.strip("_"))]
+    return parts[-1] if parts else None
+
+
+def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
+    """Return the source line that the trace prints for a frame."""
+    if frame.line is None:
+        return None
+    lines = issue.trace_text(trace).split("\n")
+    name = frame.path.rpartition("/")[2]
+    arrow = re.compile(rf"\s*-{{1,6}}>\s{{0,4}}{frame.line}\s(.*)")
+    for at, line in enumerate(lines):
+        if pointed := arrow.match(line):
+            return _code(pointed[1])
+        if name and name in line and re.search(rf"(?:line |:){frame.line}\b", line):
+            below = lines[at + 1] if at + 1 < len(lines) else ""
+            above = next((text for text in reversed(lines[max(0, at - 12) : at]) if text.lstrip().startswith(">")), "")
+            if trace.language == "python" and 'File "' in line:
+                return _code(below)
+            if above:
+                return _code(above.lstrip().removeprefix(">"))
+    return None
+
+
+def _code(line: str) -> str | None:
+    text = squeezed(line.strip().lstrip("|").strip())
+    return text if sum(map(str.isalnum, text)) >= 4 and 'File "' not in text else None
+
+
+def _mapped(
+    code: Code, issue: Issue, trace: StackTrace, frame: Frame, number: int, inner: Frame | None
+) -> Mapped | None:
+    text = frame_text(issue, trace, frame)
+    name = last_part(frame.function)
+    for start, end, symbol in _functions(code, number, name, frame):
+        if text and (line := _line_of(code, number, text, (start, end), frame.line or start)):
+            return Mapped(frame, trace, number, line, start, end, symbol, exact=True, innermost=inner is None)
+    for start, end, symbol in _functions(code, number, name, frame):
+        inside = frame.line if frame.line and start <= frame.line <= end else None
+        held = code.text(number, inside) if inside else None
+        exact = text is None and held is not None and _is_call(held, inner)
+        line = inside or start
+        if code.text(number, line):
+            return Mapped(frame, trace, number, line, start, end, symbol, exact=exact, innermost=inner is None)
+    return None
+
+
+def _functions(code: Code, number: int, name: str | None, frame: Frame) -> list[tuple[int, int, str | None]]:
+    """Return the definitions of a file that the frame names; the whole file for code outside any."""
+    index = code.index
+    rows = [row for row in code.definitions(name) if int(index.def_file[row]) == number] if name else []
+    if not rows and name is None and frame.line:
+        row = code.around(number, frame.line)
+        rows = [row] if row is not None else []
+    found = [(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
+    line = frame.line or 0
+    found.sort(key=lambda span: (not span[0] <= line <= span[1], abs(span[0] - line)))
+    return found if found or name else [(1, len(code.lines(number)), None)]
+
+
+def _line_of(code: Code, number: int, text: str, span: tuple[int, int], near: int) -> int | None:
+    """Find a line that begins with the text of a frame, or that the text begins with: long statements are cut."""
+    same = []
+    for line, here in enumerate(code.lines(number)[span[0] - 1 : span[1]], span[0]):
+        plain = squeezed(here)
+        if plain and (
+            plain == text
+            or (len(text) >= 12 and plain.startswith(text))
+            or (len(plain) >= 12 and text.startswith(plain))
+        ):
+            same.append(line)
+    return min(same, key=lambda line: abs(line - near)) if same else None
+
+
+def _is_call(text: str, inner: Frame | None) -> bool:
+    """Whether a line calls the frame inside it, or raises where it is the innermost."""
+    if inner is None:
+        return bool(_RAISES.search(text))
+    name = last_part(inner.function)
+    return name is not None and bool(whole_word(name).search(text))

@@ -1,0 +1,161 @@
+"""What a reporter wrote, without what a template, a machine or a licence wrote."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nodes.search.mentions.markdown import indented_blocks, split_blocks, without_comments
+from nodes.search.query import LONGEST
+from nodes.search.stacktraces import find_traces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nodes.search.types import Query, StackTrace
+
+MOST_LINE = 2_000
+"""Characters of a line that are read."""
+_SPACE = re.compile(r"\s+")
+_BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[ {0,2}\]")
+_IMAGE = re.compile(r"!\[[^\]\n]{0,300}\]\([^)\n]{0,1000}\)|<(?:img|video)\b[^>\n]{0,1000}>")
+_IMAGE_URL = re.compile(
+    r"https?://(?:user-images\.githubusercontent\.com|[^\s/]{1,80}/[^\s]{1,200}/assets)/\S{1,300}"
+    r"|https?://[^\s)>\"']{1,300}\.(?:png|jpe?g|gif|webp|svg|mp4|mov)\b[^\s)>\"']{0,100}",
+    re.IGNORECASE,
+)
+_FORM_HEADING = re.compile(r" {0,3}#{2,6}[ \t]{1,8}\S.{0,120}$")
+_LICENCE = re.compile(
+    r"licensed under the|permission is hereby granted|without warrant(?:y|ies)|gnu (?:lesser |affero )?general public"
+    r"|all rights reserved|redistribution and use in source|spdx-license-identifier",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
+_STAMP = re.compile(
+    r"\s{0,8}[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?[\])]?[\s:|-]{0,4}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A stretch of the reporter's text that is read as one: a line of prose, or one of a block."""
+
+    text: str
+    place: str
+    """``title``, ``prose``, ``span`` (inline code) or ``block``."""
+
+
+@dataclass(frozen=True)
+class Issue:
+    """An issue as facts read it."""
+
+    title: str
+    prose: tuple[str, ...]
+    """Lines outside code, less what is not the reporter's."""
+    blocks: tuple[str, ...]
+    """Fenced and indented code, less licences."""
+    traces: tuple[StackTrace, ...]
+    body: str
+    """What the offsets of the traces count in."""
+    folded: str
+    """The whole text as it was given, for looking words up: lower case, white space folded."""
+
+    @cached_property
+    def spans(self) -> tuple[str, ...]:
+        """Inline code, in order, title first."""
+        found = (match[2].strip() for line in (self.title, *self.prose) for match in _SPAN.finditer(line))
+        return tuple(dict.fromkeys(span for span in found if span))
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """Every line of prose and code that the reporter wrote or pasted, without the stamps of logs."""
+        blocks = (line for block in self.blocks for line in block.split("\n"))
+        return tuple(unstamped(line[:MOST_LINE]) for line in (self.title, *self.prose, *blocks))
+
+    def holds(self, words: str) -> bool:
+        """Whether words stand in the issue, white space folded."""
+        return folded(words) in self.folded
+
+    def trace_text(self, trace: StackTrace) -> str:
+        """Return the lines of a trace."""
+        return self.body[trace.start : trace.end]
+
+
+def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
+    """Read title, body and every answer, and leave out what the reporter did not write.
+
+    Args:
+        query: the issue.
+        template: lines of the repository's own issue templates.
+    """
+    title = query.title[:1_000]
+    whole = "\n".join((query.body, *query.extra))[:LONGEST]
+    body = whole.replace("\r\n", "\n")
+    traces = tuple(find_traces(body))
+    prose, blocks = split_blocks(without_comments(_blank(body, traces)))
+    hints = frozenset(filter(None, (line.strip() for line in template)))
+    told = "\n".join(_told(prose.split("\n"), hints))
+    indented = tuple(indented_blocks(told))
+    code = [_own(block, hints) for block in (*blocks, *indented)]
+    return Issue(
+        title=title,
+        prose=tuple(line[:MOST_LINE] for line in _outside(told) if line.strip()),
+        blocks=tuple(block for block in code if block.strip()),
+        traces=traces,
+        body=body,
+        folded=folded(f"{title}\n{whole}"),
+    )
+
+
+def folded(text: str) -> str:
+    """Lower case, with every run of white space one space."""
+    return _SPACE.sub(" ", text).strip().casefold()
+
+
+def squeezed(text: str) -> str:
+    """Every run of white space one space."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def unstamped(line: str) -> str:
+    """A line without the time that a log puts before it."""
+    stamp = _STAMP.match(line) if ":" in line else None
+    return line[stamp.end() :] if stamp else line
+
+
+def _blank(body: str, traces: Iterable[StackTrace]) -> str:
+    """Take stack traces out; lines keep their numbers, so a fence stays a fence."""
+    for trace in sorted(traces, key=lambda trace: -trace.start):
+        if trace.frames:
+            gap = "\n" * body.count("\n", trace.start, trace.end)
+            body = f"{body[: trace.start]}{gap}{body[trace.end :]}"
+    return body
+
+
+def _told(lines: Iterable[str], hints: frozenset[str]) -> Iterator[str]:
+    """Drop headings of forms, boxes left empty, template text, pictures and licences."""
+    for line in lines:
+        plain = line.strip()
+        if plain in hints or _BOX.match(line) or _FORM_HEADING.match(line[:MOST_LINE]) or _LICENCE.search(line):
+            yield ""
+        else:
+            yield _IMAGE_URL.sub(" ", _IMAGE.sub(" ", line[:MOST_LINE])) if "http" in line or "<" in line else line
+
+
+def _own(block: str, hints: frozenset[str]) -> str:
+    if _LICENCE.search(block):
+        paragraphs = block.split("\n\n")
+        block = "\n\n".join(part for part in paragraphs if not _LICENCE.search(part))
+    return "\n".join(line for line in block.split("\n") if line.strip() not in hints)
+
+
+def _outside(prose: str) -> Iterator[str]:
+    """The lines of prose that are no indented code."""
+    blank_above, inside = True, False
+    for line in prose.split("\n"):
+        inside = line.startswith(("    ", "\t")) and (inside or blank_above)
+        if not inside:
+            yield line
+        blank_above = not line.strip() or (blank_above and inside)

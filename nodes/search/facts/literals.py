@@ -1,0 +1,140 @@
+"""String literals of a few lines, joined across ``+`` and line breaks, with a mark where a value is put in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.issue import squeezed
+from nodes.search.languages import language_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+HOLE = "\0"
+"""Stands for a value."""
+BEFORE, AFTER = 6, 14
+"""Lines around a literal that belong to its message."""
+MOST_WIDTH = 1_500
+_DOUBLE = r'"(?:[^"\\\n]|\\[\s\S])*"'
+_SINGLE = r"'(?:[^'\\\n]|\\[\s\S])*'"
+_TICK = r"`(?:[^`\\]|\\[\s\S])*`"
+_TRIPLE = r'"""(?:[^"\\]|\\[\s\S]|"(?!""))*"""'
+_TRIPLE_SINGLE = r"'''(?:[^'\\]|\\[\s\S]|'(?!''))*'''"
+_RUST_RAW = r'b?r"[^"]*"|b?r#"(?:[^"]|"(?!#))*"#'
+_CHAR = r"'(?:[^'\\\n]|\\[^\n]{1,8})'"
+_LIFETIME = r"'\w+(?!')"
+_COMMENTS = {"python": r"#[^\n]*", "ruby": r"#[^\n]*", "php": r"(?://|#)[^\n]*"}
+_SLASHES = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/"
+_STRINGS = {
+    "python": f"{_TRIPLE}|{_TRIPLE_SINGLE}|{_DOUBLE}|{_SINGLE}",
+    "cython": f"{_TRIPLE}|{_TRIPLE_SINGLE}|{_DOUBLE}|{_SINGLE}",
+    "javascript": f"{_TICK}|{_DOUBLE}|{_SINGLE}",
+    "typescript": f"{_TICK}|{_DOUBLE}|{_SINGLE}",
+    "tsx": f"{_TICK}|{_DOUBLE}|{_SINGLE}",
+    "ruby": f"{_DOUBLE}|{_SINGLE}",
+    "php": f"{_DOUBLE}|{_SINGLE}",
+    "go": f"{_TICK}|{_DOUBLE}",
+    "rust": f"{_RUST_RAW}|{_DOUBLE}",
+}
+_OTHERS = f"{_TRIPLE}|{_DOUBLE}"
+_PREFIX = r"(?:\b[rRbBuUfFtTL]{1,2}|\$@?|@\$?|\bu8)?"
+_PLACE = re.compile(
+    r"%(?:\(\w{1,60}\))?[-+ #0]{0,4}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?(?:hh?|ll?|[jztLqw]|I64|I32)?[diouxXeEfFgGaAcrsSpqvTtU@](?![\w])"
+    r"|%\d\$[a-z]|%[sdvq]|\$\{[^{}]{0,200}\}|#\{[^{}]{0,200}\}|\\\([^()]{0,200}\)|\{\{[^{}]{0,100}\}\}|\{[^{}\n]{0,120}\}|\$\w{1,60}"
+)
+_ESCAPE = re.compile(r"\\(\r?\n\s*|[nrt0]|x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|.)")
+_NOTHING_BETWEEN = re.compile(r"[\s\\]*(?:\+|\.{1,2}|<<|&|<>|\+\+)?[\s\\]*")
+_VALUE_BETWEEN = re.compile(r"\s*(?:\+|\.|<<|&)\s*[^;\"'`{}]{1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A message as the code writes it."""
+
+    parts: tuple[str, ...]
+    """Fixed text between the values, white space folded."""
+    line: int
+    """1-based line on which its longest part begins."""
+    start: int
+    """Line of its first quote."""
+    before: str
+    """Code of the lines above and left of it."""
+    after: str
+    """Code right of it, and of the next lines."""
+
+
+def literals_at(path: str, lines: Sequence[str], line: int) -> list[Literal]:
+    """Return the messages that have a string literal beginning on a line (1-based)."""
+    first = _statement(lines, line)
+    window = "\n".join(text[:MOST_WIDTH] for text in lines[first - 1 : line + AFTER])
+    return [one for one in _joined(path, window, first) if one.start <= line <= max(one.line, one.start + BEFORE)]
+
+
+def _statement(lines: Sequence[str], line: int) -> int:
+    """Go back over the lines that only hold the beginning of the same message."""
+    first = line
+    while (
+        first > 1
+        and line - first < BEFORE
+        and re.search(r"[\"'`]\s*(?:\+|\.|<<|\\|&)?\s*$", lines[first - 2][:MOST_WIDTH])
+    ):
+        first -= 1
+    return max(1, first - 3) if first == line else max(1, first - 1)
+
+
+@cache
+def _tokens(language: str | None) -> re.Pattern[str]:
+    comment = _COMMENTS.get(language or "", _SLASHES)
+    strings = _STRINGS.get(language or "", _OTHERS)
+    other = "" if "'" in strings.replace(_RUST_RAW, "") and language != "rust" else f"|{_CHAR}|{_LIFETIME}"
+    return re.compile(f"(?P<comment>{comment})|(?P<string>{_PREFIX}(?:{strings})){other}")
+
+
+def _joined(path: str, window: str, first: int) -> Iterator[Literal]:
+    run: list[tuple[int, int, str]] = []
+    for token in _tokens(language_of(path)).finditer(window):
+        if token["string"] is None:
+            continue
+        gap = _gap(window[run[-1][1] : token.start()]) if run else None
+        if run and gap is None:
+            yield _literal(window, run, first)
+            run = []
+        run.append((token.start(), token.end(), (gap or "") + _content(token["string"])))
+    if run:
+        yield _literal(window, run, first)
+
+
+def _gap(between: str) -> str | None:
+    """Return what stands for the code between two literals; None where they are two messages."""
+    if len(between) > 200:
+        return None
+    if _NOTHING_BETWEEN.fullmatch(between):
+        return ""
+    return HOLE if _VALUE_BETWEEN.fullmatch(between) else None
+
+
+def _content(quoted: str) -> str:
+    text = re.sub(r"^[^\"'`]{0,4}#?(\"\"\"|'''|[\"'`])", "", quoted)
+    text = re.sub(r"(\"\"\"|'''|[\"'`])#?$", "", text)
+    return _ESCAPE.sub(_plain, _PLACE.sub(HOLE, text))
+
+
+def _plain(escape: re.Match[str]) -> str:
+    code = escape[1]
+    return " " if code[0] in "nrt0 \n\r" else (HOLE if code[0] in "xu" and len(code) > 1 else code)
+
+
+def _literal(window: str, run: Sequence[tuple[int, int, str]], first: int) -> Literal:
+    parts = tuple(part for one in "".join(text for *_, text in run).split(HOLE) if (part := squeezed(one)))
+    longest = max(run, key=lambda one: len(one[2]))
+    start, end = run[0][0], run[-1][1]
+    return Literal(
+        parts,
+        line=first + window.count("\n", 0, longest[0]),
+        start=first + window.count("\n", 0, start),
+        before=window[:start],
+        after=window[end : end + 400],
+    )

@@ -1,0 +1,126 @@
+"""``pasted_here``: code in the report that stands in the repository."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.facts.types import Fact
+from nodes.search.tokens import WORD, term_hash, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import Inquiry
+
+MOST_LINES = 80
+"""Pasted lines that are looked up."""
+MOST_PLACES = 8
+"""Chunks that may hold one line; more and it is an idiom."""
+ENOUGH = 16
+"""Characters of a line without its spaces."""
+_SPACE = re.compile(r"\s+")
+_SKIP = re.compile(
+    r"\s*(?:>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import|#include|using |use |package |//|#|\*|/\*|--|at |"
+    r"\d+[ |:]|File \"|[{}()\[\];,]*$)"
+)
+_NUMBERED = re.compile(r"\s*(?:-+>)?\s*\d{1,6}[ |:]")
+_DIFF = re.compile(r"^(?:diff --git|index [0-9a-f]+\.\.|@@ |--- |\+\+\+ )")
+
+
+def find(inquiry: Inquiry) -> Iterator[Fact]:
+    """Yield one fact for each function that holds pasted lines."""
+    code = inquiry.code
+    lines = pasted_lines(inquiry.issue.blocks)[:MOST_LINES]
+    places = _places(code, lines)
+    by_function: dict[tuple[int, int | None], list[tuple[int, str]]] = defaultdict(list)
+    unique: dict[tuple[int, int | None], bool] = defaultdict(bool)
+    for text, found in places.items():
+        for number, line in found:
+            key = (number, code.around(number, line))
+            by_function[key].append((line, text))
+            unique[key] |= len(found) == 1
+    for key in sorted(by_function, key=lambda key: (-len(by_function[key]), key[0], by_function[key][0])):
+        if unique[key]:
+            yield from _fact(inquiry, key[0], by_function[key])
+
+
+def pasted_lines(blocks: Sequence[str]) -> list[str]:
+    """Return the lines of code blocks that are worth looking up, without the marks of a diff."""
+    found: dict[str, None] = {}
+    for block in blocks:
+        rows = block.split("\n")
+        diff = any(_DIFF.match(row) for row in rows)
+        for row in rows:
+            if diff and (row.startswith("+") or _DIFF.match(row)):
+                continue
+            text = (row[1:] if diff and row.startswith("-") else row).strip()
+            if (
+                len(_SPACE.sub("", text)) >= ENOUGH
+                and len(text) < 400
+                and not _SKIP.match(text)
+                and not _NUMBERED.match(text)
+            ):
+                found[text] = None
+    return list(found)
+
+
+def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+    """Find the (file, line) of each pasted line that few places hold."""
+    terms = {text: {term_hash(term) for word in WORD.findall(text) for term in terms_of(word)} for text in lines}
+    hashes = sorted({value for values in terms.values() for value in values})
+    if not hashes:
+        return {}
+    matches = code.index.match(hashes)
+    mine = code.own[code.index.chunk_file[matches.chunk]]
+    term, chunk = matches.term[mine], matches.chunk[mine]
+    order = np.argsort(term, kind="stable")
+    bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))
+    chunks = {value: chunk[order[bounds[at] : bounds[at + 1]]] for at, value in enumerate(hashes)}
+    near = {text: _with_all([chunks[value] for value in values]) for text, values in terms.items() if len(values) >= 2}
+    near = {text: found for text, found in near.items() if 0 < len(found) <= MOST_PLACES}
+    code.read(int(code.index.chunk_file[one]) for found in near.values() for one in found)
+    return {text: places for text, found in near.items() if (places := _lines(code, text, found))}
+
+
+def _with_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]:
+    """Return the chunks that hold every term, the rarest term first."""
+    sets.sort(key=len)
+    left = set(sets[0].tolist())
+    for one in sets[1:]:
+        if not left:
+            break
+        left &= set(one.tolist()) if len(one) < 50_000 else left
+    return sorted(left)
+
+
+def _lines(code: Code, text: str, chunks: Sequence[int]) -> list[tuple[int, int]]:
+    wanted, found = _SPACE.sub("", text), []
+    for chunk in chunks:
+        number, start = int(code.index.chunk_file[chunk]), int(code.index.chunk_start[chunk])
+        for line, here in enumerate(code.lines(number)[start - 1 : int(code.index.chunk_end[chunk])], start):
+            if _SPACE.sub("", here) == wanted:
+                found.append((number, line))
+    return found
+
+
+def _fact(inquiry: Inquiry, number: int, places: list[tuple[int, str]]) -> Iterator[Fact]:
+    code = inquiry.code
+    places = sorted(set(places))
+    line, words = places[0]
+    text = code.text(number, line)
+    if text is None or code.is_tested(number, line) or not inquiry.issue.holds(words):
+        return
+    symbol = code.symbol(number, line)
+    several = len(places) >= 2
+    lines = f"{len(places)} lines of the report's code stand" if several else "A line of the report's code stands"
+    says = (
+        f"{lines} in {f'`{symbol}`' if symbol else 'this file'}, and this one nowhere else."
+        if not several
+        else (f"{lines} in {f'`{symbol}`' if symbol else 'this file'}.")
+    )
+    yield Fact("pasted_here", says, words, code.path(number), line, text, symbol, count=len(places), strong=several)

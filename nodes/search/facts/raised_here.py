@@ -1,0 +1,78 @@
+"""``raised_here`` and ``raised_on_purpose``: the innermost own frame of a stack trace, at this commit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.frames import own_frames, roots
+from nodes.search.facts.types import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.frames import Mapped
+    from nodes.search.facts.inquiry import Inquiry
+
+MOST_TRACES = 6
+SHORT_BODY = 8
+"""Lines of a function that may do nothing but raise."""
+_RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
+_STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
+
+
+def find(inquiry: Inquiry) -> Iterator[Fact]:
+    """Yield the innermost own frame of each root trace."""
+    seen = set()
+    for trace, chained in islice(roots(inquiry.issue), MOST_TRACES):
+        frame = next(own_frames(inquiry.code, inquiry.issue, trace), None)
+        if frame is None or (frame.number, frame.line) in seen:
+            continue
+        seen.add((frame.number, frame.line))
+        purpose = is_deliberate(inquiry.code.lines(frame.number), frame.start, frame.end)
+        fact = _fact(inquiry, frame)
+        if fact is None:
+            continue
+        yield replace(fact, strong=frame.exact and not chained and not purpose)
+        if purpose:
+            yield _on_purpose(fact, frame)
+
+
+def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
+    """Whether the whole body of a function is one raise."""
+    if end - start >= SHORT_BODY:
+        return False
+    body = [line for line in lines[start - 1 : end] if line.strip()]
+    return any(_RAISE.search(line) for line in body[1:]) and not any(_STATEMENT.match(line) for line in body[1:])
+
+
+def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:
+    code, issue = inquiry.code, inquiry.issue
+    words = _words(issue.trace_text(mapped.trace), mapped)
+    text = code.text(mapped.number, mapped.line)
+    if words is None or text is None or not issue.holds(words):
+        return None
+    path = code.path(mapped.number)
+    what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
+    where = f"`{mapped.symbol}`" if mapped.symbol else f"`{path}`"
+    says = f"{what} passes {where}: this line is the innermost frame of the project's own code."
+    if not mapped.exact:
+        says = f"{what} passes {where}, the innermost frame of the project's own code; the line may have moved."
+    return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
+
+
+def _words(trace: str, mapped: Mapped) -> str | None:
+    """Return the line of the trace that names the frame."""
+    frame = mapped.frame
+    name = frame.path.rpartition("/")[2] or (frame.module or "").rpartition(".")[2]
+    for line in trace.split("\n"):
+        if (not name or name in line) and (frame.line is None or re.search(rf"(?<!\d){frame.line}(?!\d)", line)):
+            return line.strip().lstrip("> ")[:300] or None
+    return None
+
+
+def _on_purpose(fact: Fact, mapped: Mapped) -> Fact:
+    says = f"`{mapped.symbol}` does nothing but raise: the cause lies with its caller."
+    return replace(fact, kind="raised_on_purpose", says=says, strong=False, follows=(fact.path or "", fact.line or 0))

@@ -1,0 +1,136 @@
+"""``read_here`` and ``default_here``: where an option, a setting or an attribute without a definition is read."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.types import Fact
+from nodes.search.tokens import STOPWORDS, term_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import Inquiry
+
+MOST = 30
+"""Names of one issue that are looked up."""
+FEW_FUNCTIONS, FEW_PLACES = 2, 3
+MOST_FILES = 8
+"""Own files with a like name beyond which the name is not read out."""
+_OPTION = re.compile(r"--?[A-Za-z][\w-]{2,60}")
+_KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
+_MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
+_COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|\[))|//|\*|/\*|--\s|\"\"\"|''')")
+_ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
+_PARAMETER = r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
+
+
+def find(inquiry: Inquiry) -> Iterator[Fact]:
+    """Yield the lines that read what the report names alone in backticks, where one file of own code does."""
+    code = inquiry.code
+    for words in _wanted(inquiry)[:MOST]:
+        uses = _uses(code, words)
+        if not uses:
+            continue
+        functions = {(number, code.symbol(number, line)) for number, line, _ in uses}
+        files = {number for number, _, _ in uses}
+        if len(files) != 1 or len(functions) > FEW_FUNCTIONS:
+            continue
+        yield from _facts(code, words, uses)
+
+
+def _wanted(inquiry: Inquiry) -> list[str]:
+    """Return what stands alone in backticks and is no definition, and options written with dashes."""
+    code = inquiry.code
+    found = {}
+    for span in inquiry.issue.spans:
+        text = span.strip()
+        if (_OPTION.fullmatch(text) or _KEY.fullmatch(text)) and not _MACHINE.fullmatch(text):
+            found[text] = None
+    named = {name.last: name for name in names(inquiry.issue) if name.marked and len(name.parts) == 1}
+    plain = {name for name in named if name not in BUILT_IN}
+    keep = []
+    for text in found:
+        bare = text.lstrip("-")
+        if bare.lower() in STOPWORDS or (bare == text and text.isidentifier() and text not in plain):
+            continue
+        if not len(np.flatnonzero(code.index.def_last == term_hash(bare))):
+            keep.append(text)
+    return keep
+
+
+def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
+    """Return (file, line, whether it is declared there) for each line that reads a name."""
+    bare = words.lstrip("-")
+    parts = re.split(r"[.-]", bare)
+    files = code.files_with(max(parts, key=len))
+    if not files or len(files) > MOST_FILES * 3:
+        return []
+    code.read(files)
+    spellings = {bare, bare.replace("-", "_")} if bare != words else {bare}
+    pattern = re.compile("|".join(whole_word(one).pattern for one in sorted(spellings)))
+    holding = [
+        n for n in files if any(pattern.search(line) for line in code.lines(n) if any(s in line for s in spellings))
+    ]
+    if not holding or len(holding) > 1:
+        return []
+    return list(_reads(code, holding[0], pattern, sorted(spellings)))
+
+
+def _reads(code: Code, number: int, pattern: re.Pattern[str], spellings: list[str]) -> Iterator[tuple[int, int, bool]]:
+    assigned = re.compile("|".join(_ASSIGNED.format(re.escape(one)) for one in spellings))
+    parameter = re.compile("|".join(_PARAMETER.format(re.escape(one)) for one in spellings))
+    quoted = Docstrings(code.lines(number))
+    for line, text in enumerate(code.lines(number), 1):
+        if len(text) > 400 or not any(one in text for one in spellings) or not pattern.search(text):
+            continue
+        if _COMMENT.match(text) or quoted.holds(line) or assigned.search(text) or code.is_tested(number, line):
+            continue
+        yield number, line, bool(parameter.search(text))
+
+
+def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
+    by_function: dict[str | None, tuple[int, int, bool]] = {}
+    for use in uses:
+        by_function.setdefault(code.symbol(use[0], use[1]), use)
+    for symbol, (number, line, declared) in list(by_function.items())[:FEW_PLACES]:
+        text = code.text(number, line)
+        if text is None:
+            continue
+        path = code.path(number)
+        kind = "default_here" if declared else "read_here"
+        verb = "declared" if declared else "read"
+        where = f" in `{symbol}`" if symbol else ""
+        says = f"`{words}` is {verb} on this line{where}; no other file of the project's code holds it."
+        yield Fact(
+            "default_here" if kind == "default_here" else "read_here", says, words, path, line, text, symbol,
+            count=len(uses), strong=not declared, users=1,
+        )  # fmt: skip
+
+
+class Docstrings:
+    """The lines of a Python file that a triple-quoted string covers; of no other language any."""
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        """Read a file once."""
+        self._covered: set[int] = set()
+        open_: str | None = None
+        for number, line in enumerate(lines, 1):
+            if open_:
+                self._covered.add(number)
+            for mark in re.findall(r'"""|\'\'\'', line):
+                open_ = None if open_ == mark else (open_ or mark)
+
+    def holds(self, line: int) -> bool:
+        """Whether a line lies inside one."""
+        return line in self._covered
+
+
+_ = defaultdict
