@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodes.search.features.frames import files_of_frame
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.issue import squeezed
+from nodes.search.features.frames import files_of_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
