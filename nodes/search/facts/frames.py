@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodes.search.features.frames import files_of_frame
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.issue import squeezed
+from nodes.search.features.frames import files_of_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -172,6 +172,11 @@ def _line_of(code: Code, number: int, text: str, span: tuple[int, int], near: in
 def _is_call(text: str, inner: Frame | None) -> bool:
     """Whether a line calls the frame inside it, or raises where it is the innermost."""
     if inner is None:
-        return bool(_RAISES.search(text))
+        return is_raising(text)
     name = last_part(inner.function)
     return name is not None and bool(whole_word(name).search(text))
+
+
+def is_raising(text: str) -> bool:
+    """Whether a line raises, or may: it asserts, unwraps or aborts."""
+    return bool(_RAISES.search(text))

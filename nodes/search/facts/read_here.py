@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.witness import Witness
 
 MOST = 30
 """Names of one issue that are looked up."""
@@ -133,4 +133,11 @@ class Docstrings:
         return line in self._covered
 
 
-_ = defaultdict
+def check(fact: Fact, witness: Witness) -> str | None:
+    """The line holds the name, and no other source file of the language does."""
+    bare = (fact.words or "").lstrip("-")
+    names = {bare, bare.replace("-", "_")}
+    if not any(whole_word(name).search(fact.text or "") for name in names):
+        return "the line does not hold the name"
+    others = {hit.path for hit in witness.grep(bare, path=fact.path) or ()} - {fact.path}
+    return f"`{min(others)}` holds it as well" if others else None
