@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 MOST = 3
 _ASKS = re.compile(
-    r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal|wish|undefined"
-    r"|would be (?:nice|great|useful|good)|no such|not found|unknown|does ?n.t exist|no longer exists|has no attribute|lacks?|need)\b",
+    r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal"
+    r"|wish|undefined|would be (?:nice|great|useful|good)|no such|not found|unknown|does ?n.t exist|no longer exists"
+    r"|has no attribute|lacks?|need)\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")

@@ -96,7 +96,7 @@ def _matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
 
 
 def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
-    """Return (file, line) of the literals that share three words in a row with the issue, those that share most first."""
+    """Return (file, line) of the literals that share three words in a row with the issue, most shared first."""
     index = code.index
     hashes = np.asarray(sorted({value for text in wanted for value in shingles(text.text)}), np.uint32)
     place, exact = lookup(hashes, index.string_hash)

@@ -23,7 +23,8 @@ MOST = 2
 FEW_PAGES = 6
 """Pages that speak of a name; more and it is the subject of them all."""
 _QUESTION = re.compile(
-    r"^\W*(?:\[?question\]?\b|how\b|what\b|why\b|where\b|when\b|which\b|is (?:there|it)\b|are there\b|can (?:i|we|you)\b|do(?:es)? )|\?\s*$"
+    r"^\W*(?:\[?question\]?\b|how\b|what\b|why\b|where\b|when\b|which\b|is (?:there|it)\b|are there\b"
+    r"|can (?:i|we|you)\b|do(?:es)? )|\?\s*$"
     r"|\b(?:docs?|documentation|documented)\b",
     re.IGNORECASE,
 )

@@ -19,7 +19,8 @@ FAR = 30
 """Lines above that are read."""
 MOST = 6
 _CONDITION = re.compile(
-    r"^\s*(?:\}\s*)?(?:@\w+\s)?(?P<word>else if|elif|elsif|elseif|if|unless|case|when|switch|match|while|except|catch|rescue|guard)\b"
+    r"^\s*(?:\}\s*)?(?:@\w+\s)?"
+    r"(?P<word>else if|elif|elsif|elseif|if|unless|case|when|switch|match|while|except|catch|rescue|guard)\b"
 )
 _ELSE = re.compile(r"^\s*(?:\}\s*)?(?:else|default)\s*[:{]?\s*$")
 _NOTHING = re.compile(r"^\s*(?://|#(?!\s*(?:if|else|elif))|\*|/\*|$)")

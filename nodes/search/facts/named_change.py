@@ -1,4 +1,4 @@
-"""``named_change`` and ``introduced_in``: commits that the report names by SHA or number, and the files they changed."""
+"""``named_change`` and ``introduced_in``: commits that the report names by SHA or number, and their files."""
 
 from __future__ import annotations
 

@@ -29,7 +29,10 @@ _KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
 _MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|\[))|//|\*|/\*|--\s|\"\"\"|''')")
 _ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
-_PARAMETER = r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
+_PARAMETER = (
+    r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b"
+    r"|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
+)
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
@@ -49,7 +52,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 def _wanted(inquiry: Inquiry) -> list[str]:
     """Return what stands alone in backticks and is no definition, and options written with dashes."""
     code = inquiry.code
-    found = {}
+    found: dict[str, None] = {}
     for span in inquiry.issue.spans:
         text = span.strip()
         if (_OPTION.fullmatch(text) or _KEY.fullmatch(text)) and not _MACHINE.fullmatch(text):
