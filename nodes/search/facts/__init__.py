@@ -5,7 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.search.facts import built_here, defined_once, linked_here, named_change, pasted_here, raised_here, read_here
+from nodes.search.facts import (
+    absent,
+    built_here,
+    called_from,
+    changed_in,
+    defined_once,
+    documented_here,
+    guarded_by,
+    linked_here,
+    named_change,
+    pasted_here,
+    raised_here,
+    read_here,
+    sibling,
+    tested_here,
+)
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, Inquiry
 from nodes.search.facts.issue import read_issue
@@ -30,6 +45,13 @@ FINDERS: tuple[Callable[[Inquiry], Iterator[Fact]], ...] = (
     defined_once.find,
     built_here.find,
     read_here.find,
+    guarded_by.find,
+    called_from.find,
+    changed_in.find,
+    tested_here.find,
+    absent.find,
+    sibling.find,
+    documented_here.find,
 )
 """In the order of their precedence; each sees what those before it found."""
 MOST = 40

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.facts.frames import own_files
-from nodes.search.facts.literals import literals_at
+from nodes.search.facts.literals import AFTER, BEFORE, literals_at
 from nodes.search.facts.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, stated, texts
 from nodes.search.facts.types import Fact
 from nodes.search.index import lookup
-from nodes.search.tokens import shingles
+from nodes.search.tokens import WORD, shingles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import Inquiry
     from nodes.search.facts.literals import Literal
     from nodes.search.facts.messages import Text
+    from nodes.search.facts.witness import Witness
 
 MOST_PLACES = 60
 """Literals that are compared in full."""
@@ -95,7 +96,7 @@ def _matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
 
 
 def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
-    """Return (file, line) of the literals that share three words in a row with the issue, those that share most first."""
+    """Return (file, line) of the literals that share three words in a row with the issue, most shared first."""
     index = code.index
     hashes = np.asarray(sorted({value for text in wanted for value in shingles(text.text)}), np.uint32)
     place, exact = lookup(hashes, index.string_hash)
@@ -156,3 +157,23 @@ def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:
 def shortened(words: str, most: int = 90) -> str:
     """Cut words at a space."""
     return words if len(words) <= most else words[:most].rpartition(" ")[0] + " …"
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Three words in a row of the message stand in the lines of the literal, and in so few other places."""
+    line = fact.line or 0
+    around = _plain(" ".join(witness.lines(fact.path or "", line - BEFORE, line + AFTER)))
+    runs = [run for run in _runs(fact.words or "") if run in around]
+    if not runs:
+        return "no three words of the message stand there"
+    return None
+
+
+def _runs(words: str) -> list[str]:
+    plain = _plain(words).split()
+    return [" ".join(plain[at : at + 3]) for at in range(len(plain) - 2)]
+
+
+def _plain(text: str) -> str:
+    """Words alone: quotes, plus signs and escapes that cut a message apart are gone."""
+    return " ".join(WORD.findall(re.sub(r"\\[nrt]", " ", text)))

@@ -28,9 +28,9 @@ MOST_WIDTH = 1_000
 """Characters of a line that is worth quoting."""
 OWN_SHARE = 0.2
 """Share of the source files that a language must have to be the project's own."""
-_DECLARED = re.compile(r"\.(?:pyi|d\.[cm]?ts)$")
+DECLARED = re.compile(r"\.(?:pyi|d\.[cm]?ts)$")
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")
-_AMALGAM = re.compile(r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.")
+AMALGAM = re.compile(r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.")
 """Copies of the sources in one file, which some projects keep for their users."""
 
 
@@ -63,10 +63,10 @@ class Code:
 
     def _is_own(self, number: int) -> bool:
         path = self.index.paths[number]
-        if self.index.roles[number] != "source" or number in self._ignored or _DECLARED.search(path):
+        if self.index.roles[number] != "source" or number in self._ignored or DECLARED.search(path):
             return False
         language = language_of(path)
-        return language is not None and family(language) in self.languages and not _AMALGAM.search(path)
+        return language is not None and family(language) in self.languages and not AMALGAM.search(path)
 
     def read(self, numbers: Iterable[int]) -> None:
         """Read files that were not read yet, as far as the budget goes."""

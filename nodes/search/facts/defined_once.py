@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.code import whole_word
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.paths import module_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import Inquiry
     from nodes.search.facts.names import Name
+    from nodes.search.facts.witness import Witness
 
 FEW_USERS = 5
 """Own files that hold a name which still says where to look."""
+EVERYWHERE = 0.25
+"""Share of the own files that hold what the project is about."""
 FEW_NAMES = 3
 """More names of that kind in one report make a list, which leads nowhere."""
+_HEAD = (
+    r"^\s*(?:(?:export|default|async|pub(?:\([a-z]+\))?|public|private|protected|static|final|abstract|sealed|data)\s+)*"
+    r"(?:def|class|func|fn|function|trait|interface|macro_rules!|#define|object|record)\s+{0}\b(?![\w$.])(?!.*;\s*$)"
+)
+"""A line that defines a name, in most languages."""
 MOST = 40
 """Facts of one issue."""
 
@@ -36,10 +46,11 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
     """Yield a fact for each name that is defined once."""
     hits = list(_hits(inquiry))[:MOST]
     listed = sum(not hit.name.in_title and _is_marked(hit) and hit.users <= FEW_USERS for hit in hits)
+    most = max(FEW_USERS, EVERYWHERE * float(inquiry.code.own.sum()))
     for hit in hits:
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
-            yield replace(fact, strong=_is_strong(hit, listed))
+            yield replace(fact, strong=_is_strong(hit, listed, most))
 
 
 def _hits(inquiry: Inquiry) -> Iterator[_Hit]:
@@ -77,9 +88,9 @@ def _is_marked(hit: _Hit) -> bool:
     return hit.qualified or hit.name.marked
 
 
-def _is_strong(hit: _Hit, listed: int) -> bool:
+def _is_strong(hit: _Hit, listed: int, most: float) -> bool:
     if hit.name.in_title:
-        return True
+        return hit.users <= most
     return _is_marked(hit) and hit.users <= FEW_USERS and listed <= FEW_NAMES
 
 
@@ -94,6 +105,17 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     return Fact("defined_once", says, hit.name.words, code.path(number), line, text, symbol, count=1, users=hit.users)
 
 
-def strong_rows(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the strong facts of this kind."""
-    return [fact for fact in facts if fact.kind == "defined_once" and fact.strong]
+def check(fact: Fact, witness: Witness) -> str | None:
+    """The line holds the name, and no other source line of the language defines it."""
+    parts = [part for part in re.split(r"[.:#>-]+", fact.words or "") if part]
+    name = parts[-1] if parts else ""
+    if not name or not whole_word(name).search(fact.text or ""):
+        return "the line does not hold the name"
+    if len(parts) > 1:
+        return None
+    head = re.compile(_HEAD.format(re.escape(name)))
+    owner = (fact.symbol or "").rpartition(".")[0]
+    for hit in witness.grep(name, path=fact.path) or ():
+        if head.search(hit.text) and hit.path != fact.path and not owner:
+            return f"`{hit.path}` defines it as well"
+    return None

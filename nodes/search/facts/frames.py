@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.issue import squeezed
@@ -44,8 +44,14 @@ class Mapped:
     symbol: str | None
     exact: bool
     """Whether the frame's own text, or the call to the next frame, stands on that line."""
-    innermost: bool
-    """Whether no frame lies inside it."""
+
+
+class _Span(NamedTuple):
+    """The lines of a function, and its name."""
+
+    start: int
+    end: int
+    symbol: str | None
 
 
 def roots(issue: Issue) -> Iterator[tuple[StackTrace, bool]]:
@@ -76,9 +82,8 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[Mapped]:
     for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
         if _FORWARDS.fullmatch(last_part(frame.function) or ""):
             continue
-        inner = trace.frames[depth - 1] if depth else None
         numbers = [number for number in files_of_frame(code.index.names, frame) if code.own[number]]
-        if len(numbers) == 1 and (found := _mapped(code, issue, trace, frame, numbers[0], inner)):
+        if len(numbers) == 1 and (found := _mapped(code, issue, trace, depth, numbers[0])):
             yield found
 
 
@@ -124,41 +129,36 @@ def _code(line: str) -> str | None:
     return text if sum(map(str.isalnum, text)) >= 4 and 'File "' not in text else None
 
 
-def _mapped(
-    code: Code, issue: Issue, trace: StackTrace, frame: Frame, number: int, inner: Frame | None
-) -> Mapped | None:
+def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int) -> Mapped | None:
+    """Find the frame's text in its function; else take its line, if that is still inside the function."""
+    frame, inner = trace.frames[depth], trace.frames[depth - 1] if depth else None
     text = frame_text(issue, trace, frame)
-    name = last_part(frame.function)
-    for start, end, symbol in _functions(code, number, name, frame):
-        if text and (line := _line_of(code, number, text, (start, end), frame.line or start)):
-            return Mapped(frame, trace, number, line, start, end, symbol, exact=True, innermost=inner is None)
-    for start, end, symbol in _functions(code, number, name, frame):
-        inside = frame.line if frame.line and start <= frame.line <= end else None
-        held = code.text(number, inside) if inside else None
-        exact = text is None and held is not None and _is_call(held, inner)
-        line = inside or start
-        if code.text(number, line):
-            return Mapped(frame, trace, number, line, start, end, symbol, exact=exact, innermost=inner is None)
+    for span in _functions(code, number, frame):
+        line = _line_of(code, number, text, span, frame.line or span.start) if text else None
+        inside = frame.line if frame.line and span.start <= frame.line <= span.end else None
+        held = code.text(number, inside) if inside and text is None else None
+        exact = line is not None or (held is not None and _is_call(held, inner))
+        at = line or inside or span.start
+        if code.text(number, at):
+            return Mapped(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None
 
 
-def _functions(code: Code, number: int, name: str | None, frame: Frame) -> list[tuple[int, int, str | None]]:
-    """Return the definitions of a file that the frame names; the whole file for code outside any."""
-    index = code.index
+def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
+    """Return the definitions of a file that the frame names, the nearest first; the whole file for code outside any."""
+    index, name, line = code.index, last_part(frame.function), frame.line or 0
     rows = [row for row in code.definitions(name) if int(index.def_file[row]) == number] if name else []
-    if not rows and name is None and frame.line:
-        row = code.around(number, frame.line)
-        rows = [row] if row is not None else []
-    found = [(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
-    line = frame.line or 0
-    found.sort(key=lambda span: (not span[0] <= line <= span[1], abs(span[0] - line)))
-    return found if found or name else [(1, len(code.lines(number)), None)]
+    if name is None and line and (row := code.around(number, line)) is not None:
+        rows = [row]
+    found = [_Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
+    found.sort(key=lambda span: (not span.start <= line <= span.end, abs(span.start - line)))
+    return found if found or name else [_Span(1, len(code.lines(number)), None)]
 
 
-def _line_of(code: Code, number: int, text: str, span: tuple[int, int], near: int) -> int | None:
+def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int | None:
     """Find a line that begins with the text of a frame, or that the text begins with: long statements are cut."""
     same = []
-    for line, here in enumerate(code.lines(number)[span[0] - 1 : span[1]], span[0]):
+    for line, here in enumerate(code.lines(number)[span.start - 1 : span.end], span.start):
         plain = squeezed(here)
         if plain and (
             plain == text
@@ -172,6 +172,11 @@ def _line_of(code: Code, number: int, text: str, span: tuple[int, int], near: in
 def _is_call(text: str, inner: Frame | None) -> bool:
     """Whether a line calls the frame inside it, or raises where it is the innermost."""
     if inner is None:
-        return bool(_RAISES.search(text))
+        return is_raising(text)
     name = last_part(inner.function)
     return name is not None and bool(whole_word(name).search(text))
+
+
+def is_raising(text: str) -> bool:
+    """Whether a line raises, or may: it asserts, unwraps or aborts."""
+    return bool(_RAISES.search(text))

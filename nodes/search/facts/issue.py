@@ -33,8 +33,11 @@ _LICENCE = re.compile(
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
+_TRACE = "\1"
+"""Stands where a trace was taken out."""
 _STAMP = re.compile(
-    r"\s{0,8}[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?[\])]?[\s:|-]{0,4}"
+    r"\s{0,8}[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?"
+    r"[\])]?[\s:|-]{0,4}"
 )
 
 
@@ -56,6 +59,8 @@ class Issue:
     """Lines outside code, less what is not the reporter's."""
     blocks: tuple[str, ...]
     """Fenced and indented code, less licences."""
+    pasted: tuple[str, ...]
+    """Those of the blocks that held no stack trace."""
     traces: tuple[StackTrace, ...]
     body: str
     """What the offsets of the traces count in."""
@@ -92,7 +97,7 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     """
     title = query.title[:1_000]
     whole = "\n".join((query.body, *query.extra))[:LONGEST]
-    body = whole.replace("\r\n", "\n")
+    body = whole.replace("\r\n", "\n").replace(_TRACE, " ")
     traces = tuple(find_traces(body))
     prose, blocks = split_blocks(without_comments(_blank(body, traces)))
     hints = frozenset(filter(None, (line.strip() for line in template)))
@@ -101,8 +106,9 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     code = [_own(block, hints) for block in (*blocks, *indented)]
     return Issue(
         title=title,
-        prose=tuple(line[:MOST_LINE] for line in _outside(told) if line.strip()),
-        blocks=tuple(block for block in code if block.strip()),
+        prose=tuple(line[:MOST_LINE] for line in _outside(told.replace(_TRACE, "")) if line.strip()),
+        blocks=tuple(plain for block in code if (plain := block.replace(_TRACE, "")).strip()),
+        pasted=tuple(block for block in code if block.strip() and _TRACE not in block),
         traces=traces,
         body=body,
         folded=folded(f"{title}\n{whole}"),
@@ -130,7 +136,7 @@ def _blank(body: str, traces: Iterable[StackTrace]) -> str:
     for trace in sorted(traces, key=lambda trace: -trace.start):
         if trace.frames:
             gap = "\n" * body.count("\n", trace.start, trace.end)
-            body = f"{body[: trace.start]}{gap}{body[trace.end :]}"
+            body = f"{body[: trace.start]}{_TRACE}{gap}{body[trace.end :]}"
     return body
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Level = Literal["claimed", "several", "ranked", "none"]
-"""claimed: strong facts on the first file and on no other; several: strong facts, but not so; ranked: no strong fact, but
-the search is sure; none: no place is shown."""
+"""claimed: strong facts on the first file alone; several: strong facts elsewhere; ranked: no strong fact, but the
+search is sure; none: no place is shown."""
 SURE = 0.85
 """Confidence from which the search's first place may be named without a fact."""
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.witness import Witness
 
 MOST = 12
 """Links of one issue that are followed."""
@@ -137,3 +138,19 @@ def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:
         if same:
             return min(same, key=lambda line: abs(line - wanted))
     return None
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """The words name the path and a line; a link to a commit still has that text there."""
+    found = links(fact.words or "")
+    if not found or found[0].path != fact.path:
+        return "the words do not link to this file"
+    if fact.exact:
+        at = witness.repository.resolve(found[0].ref or "")
+        last = min(max(found[0].first, found[0].last), found[0].first + MOST_RANGE)
+        then = witness.repository.read_file(at, found[0].path) or b""
+        linked = then.decode("utf-8", "replace").split("\n")[found[0].first - 1 : last]
+        return (
+            None if any(line.strip() == (fact.text or "").strip() for line in linked) else "the link holds other text"
+        )
+    return None if fact.line == found[0].first else "the words link to another line"

@@ -24,14 +24,16 @@ _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
 )
 STANDARD = re.compile(
-    r"object has no attribute|has no attribute|index out of (?:range|bounds)|unexpected keyword argument|positional argument"
+    r"has no attribute|index out of (?:range|bounds)|unexpected keyword argument|positional argument"
     r"|cannot read propert|is not a function|is not defined|no such file or directory|permission denied"
-    r"|connection (?:refused|reset)|division by zero|null ?pointer|nil pointer|is not (?:callable|iterable|subscriptable)"
+    r"|connection (?:refused|reset)|division by zero|null ?pointer|nil pointer"
+    r"|is not (?:callable|iterable|subscriptable)"
     r"|unsupported operand|maximum recursion depth|no module named|cannot import name|invalid literal for int"
     r"|unhashable type|segmentation fault|stack overflow|out of memory|`?option::unwrap|`?result::unwrap"
-    r"|unexpected token|unexpected end of|broken pipe|cannot find module|class cast|cannot be cast to|broadcast together"
-    r"|ambiguous\. use a\.any|most recent call last|object is not|must be str, not|maximum call stack|not enough values to unpack"
-    r"|too many values to unpack|cannot find symbol|undefined reference|expected an indented block|invalid syntax",
+    r"|unexpected token|unexpected end of|broken pipe|cannot find module|class cast|cannot be cast to"
+    r"|broadcast together|ambiguous\. use a\.any|most recent call last|object is not|must be str, not"
+    r"|maximum call stack|values to unpack|cannot find symbol|undefined reference|expected an indented block"
+    r"|invalid syntax",
     re.IGNORECASE,
 )
 """Messages of interpreters and standard libraries: a literal that equals one says nothing of who printed it."""

@@ -1,4 +1,4 @@
-"""``named_change`` and ``introduced_in``: commits that the report names by SHA or number, and the files they changed."""
+"""``named_change`` and ``introduced_in``: commits that the report names by SHA or number, and their files."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.witness import Witness
     from nodes.search.history.claims import Named
     from nodes.search.history.types import Commit
 
@@ -67,7 +68,7 @@ def _facts(inquiry: Inquiry, commit: Commit, named: Named) -> Iterator[Fact]:
     verb = "says that this change broke it" if blamed else "names this change"
     for number in mine:
         path = code.path(number)
-        says = f"The report {verb}: `{commit.sha[:10]}` “{_short(commit.subject)}”; it changed `{path}`."
+        says = f"The report {verb}: `{commit.sha[:10]}` “{short(commit.subject)}”; it changed `{path}`."
         yield Fact(
             "introduced_in" if blamed else "named_change", says, words, path,
             change=commit.sha, count=len(mine), strong=len(mine) == 1,
@@ -80,5 +81,20 @@ def _words(inquiry: Inquiry, text: str) -> str | None:
     return next((way for way in ways if inquiry.issue.holds(way)), None)
 
 
-def _short(subject: str) -> str:
+def short(subject: str) -> str:
+    """Cut the first line of a message to a length that fits a sentence."""
     return subject if len(subject) <= 80 else subject[:79].rstrip() + "…"
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """The change lies behind the commit, touches the file, and is the one that the words name."""
+    change, words = fact.change or "", fact.words or ""
+    message = witness.message(change)
+    if message is None:
+        return "the commit does not lie behind the one that is read"
+    if fact.path not in witness.changed(change):
+        return "the commit does not touch this file"
+    number = re.search(r"(?:#|GH-|pull/|issues/)(\d{1,9})$", words)
+    if number and not re.search(rf"(?<![\w&])#{number[1]}(?!\w)", message):
+        return "the message does not name the number"
+    return None if number or change.startswith(words) else "the words name another commit"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.mentions.places import URL, is_path
 from nodes.search.query import COMPOUND
-from nodes.search.tokens import STOPWORDS
+from nodes.search.tokens import STOPWORDS, WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,8 +66,9 @@ class Name:
 def names(issue: Issue) -> list[Name]:
     """Return the names of title and prose, each once; the title's and the marked ones first."""
     found: dict[tuple[str, ...], Name] = {}
-    every = [*_of_line(issue.title, in_title=True)]
-    every += [name for line in issue.prose for name in _of_line(line, in_title=False)]
+    shown = set(WORD.findall("\n".join((*issue.blocks, *issue.spans))))
+    every = [*_of_line(issue.title, in_title=True, shown=shown)]
+    every += [name for line in issue.prose for name in _of_line(line, in_title=False, shown=set())]
     every.sort(key=lambda name: (not name.in_title, not name.marked))
     for name in every:
         known = found.setdefault(name.parts, name)
@@ -76,14 +77,14 @@ def names(issue: Issue) -> list[Name]:
     return list(found.values())[:MOST]
 
 
-def _of_line(line: str, *, in_title: bool) -> Iterator[Name]:
+def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:
+    """Yield the names of a line; a word that only its capital marks must be ``shown`` in code as well."""
     for span in _SPAN.findall(line):
         if name := _alone(span.strip(), in_title):
             yield name
     for match in _NAME.finditer(URL.sub(" ", line)):
         parts = _parts(match[0].rstrip("!?"))
-        # The first word of a title is capitalised, so its capital says nothing.
-        capital = match.start() > 0 and in_title and match[0][0].isupper() and match[0][1:].islower()
+        capital = in_title and match[0] in shown and match[0][0].isupper() and match[0][1:].islower()
         if parts and (_looks_like_code(match[0], called=bool(match[1])) or (capital and parts[-1] not in BUILT_IN)):
             yield Name(match[0], parts, in_title, marked=False)
 

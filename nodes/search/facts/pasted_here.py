@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.witness import Witness
 
 MOST_LINES = 80
 """Pasted lines that are looked up."""
@@ -35,7 +36,7 @@ _DIFF = re.compile(r"^(?:diff --git|index [0-9a-f]+\.\.|@@ |--- |\+\+\+ )")
 def find(inquiry: Inquiry) -> Iterator[Fact]:
     """Yield one fact for each function that holds pasted lines."""
     code = inquiry.code
-    lines = pasted_lines(inquiry.issue.blocks)[:MOST_LINES]
+    lines = pasted_lines(inquiry.issue.pasted)[:MOST_LINES]
     places = _places(code, lines)
     by_function: dict[tuple[int, int | None], list[tuple[int, str]]] = defaultdict(list)
     unique: dict[tuple[int, int | None], bool] = defaultdict(bool)
@@ -124,3 +125,10 @@ def _fact(inquiry: Inquiry, number: int, places: list[tuple[int, str]]) -> Itera
         else (f"{lines} in {f'`{symbol}`' if symbol else 'this file'}.")
     )
     yield Fact("pasted_here", says, words, code.path(number), line, text, symbol, count=len(places), strong=several)
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """The line is the pasted one, white space aside."""
+    del witness
+    same = _SPACE.sub("", fact.text or "") == _SPACE.sub("", fact.words or "")
+    return None if same and fact.words else "the line is not the pasted one"

@@ -7,14 +7,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.frames import own_frames, roots
+from nodes.search.facts.frames import is_raising, own_frames, roots
 from nodes.search.facts.types import Fact
+from nodes.search.tokens import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nodes.search.facts.frames import Mapped
     from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.witness import Witness
 
 MOST_TRACES = 6
 SHORT_BODY = 8
@@ -76,3 +78,15 @@ def _words(trace: str, mapped: Mapped) -> str | None:
 def _on_purpose(fact: Fact, mapped: Mapped) -> Fact:
     says = f"`{mapped.symbol}` does nothing but raise: the cause lies with its caller."
     return replace(fact, kind="raised_on_purpose", says=says, strong=False, follows=(fact.path or "", fact.line or 0))
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """The words name the file or the function, and an exact line is told by the trace."""
+    path, words = fact.path or "", fact.words or ""
+    name = (fact.symbol or "").rpartition(".")[2]
+    if path.rpartition("/")[2].partition(".")[0] not in words and (not name or name not in words):
+        return "the words name neither the file nor the function"
+    told = [word for word in WORD.findall(fact.text or "") if len(word) >= 3]
+    if fact.exact and told and not any(witness.says(word) for word in told) and not is_raising(fact.text or ""):
+        return "the trace tells nothing of this line"
+    return None

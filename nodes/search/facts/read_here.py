@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.witness import Witness
 
 MOST = 30
 """Names of one issue that are looked up."""
@@ -29,7 +29,10 @@ _KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
 _MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|\[))|//|\*|/\*|--\s|\"\"\"|''')")
 _ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
-_PARAMETER = r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
+_PARAMETER = (
+    r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b"
+    r"|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
+)
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
@@ -49,7 +52,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 def _wanted(inquiry: Inquiry) -> list[str]:
     """Return what stands alone in backticks and is no definition, and options written with dashes."""
     code = inquiry.code
-    found = {}
+    found: dict[str, None] = {}
     for span in inquiry.issue.spans:
         text = span.strip()
         if (_OPTION.fullmatch(text) or _KEY.fullmatch(text)) and not _MACHINE.fullmatch(text):
@@ -133,4 +136,11 @@ class Docstrings:
         return line in self._covered
 
 
-_ = defaultdict
+def check(fact: Fact, witness: Witness) -> str | None:
+    """The line holds the name, and no other source file of the language does."""
+    bare = (fact.words or "").lstrip("-")
+    names = {bare, bare.replace("-", "_")}
+    if not any(whole_word(name).search(fact.text or "") for name in names):
+        return "the line does not hold the name"
+    others = {hit.path for hit in witness.grep(bare, path=fact.path) or ()} - {fact.path}
+    return f"`{min(others)}` holds it as well" if others else None

@@ -1,14 +1,81 @@
-"""Facts are checked again, by other means than those that found them."""
+"""Facts are looked up again with plain git, by other means than those that found them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nodes.search.facts import (
+    absent,
+    built_here,
+    called_from,
+    changed_in,
+    defined_once,
+    documented_here,
+    guarded_by,
+    linked_here,
+    named_change,
+    pasted_here,
+    raised_here,
+    read_here,
+    sibling,
+    tested_here,
+)
+from nodes.search.facts.witness import Witness
+
 if TYPE_CHECKING:
-    from nodes.search.facts.types import Fact
+    from collections.abc import Callable
+
+    from nodes.search.facts.types import Fact, Kind
     from nodes.search.git import Repository
+
+CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
+    "linked_here": linked_here.check,
+    "named_change": named_change.check,
+    "introduced_in": lambda fact, witness: (changed_in if fact.line else named_change).check(fact, witness),
+    "raised_here": raised_here.check,
+    "raised_on_purpose": raised_here.check,
+    "pasted_here": pasted_here.check,
+    "defined_once": defined_once.check,
+    "built_here": built_here.check,
+    "read_here": read_here.check,
+    "default_here": read_here.check,
+    "guarded_by": guarded_by.check,
+    "called_from": called_from.check,
+    "tested_here": tested_here.check,
+    "changed_in": changed_in.check,
+    "documented_here": documented_here.check,
+    "sibling": sibling.check,
+    "absent": absent.check,
+}
+"""What each kind has to show besides what every fact has."""
 
 
 def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str | None:
-    """Return why a fact does not hold, or None."""
+    """Look a fact up again.
+
+    Args:
+        fact: what was found.
+        repository: the clone.
+        sha: full SHA of the commit that the fact is about.
+        issue_text: title, body and every answer, as they were given.
+
+    Returns:
+        Why the fact does not hold, or None where it does.
+    """
+    witness = Witness(repository, sha, issue_text)
+    return _everywhere(fact, witness) or CHECKS[fact.kind](fact, witness)
+
+
+def _everywhere(fact: Fact, witness: Witness) -> str | None:
+    """Check what every fact has: words of the issue, and a line that reads so."""
+    if fact.words is not None and not witness.says(fact.words):
+        return "the issue does not hold these words"
+    if fact.words is None and fact.follows is None:
+        return "it neither has words of the issue nor follows a fact"
+    if fact.line is None:
+        return None
+    if fact.path is None or fact.text is None or not fact.text.strip():
+        return "it has a line, and no path or text"
+    if witness.line(fact.path, fact.line, fact.sha) != fact.text:
+        return "the line does not read so"
     return None

@@ -1,0 +1,91 @@
+"""``guarded_by``: the condition under which the line of another fact runs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.types import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.witness import Witness
+
+OF = frozenset({"built_here", "raised_here"})
+"""Kinds whose line runs under a condition that is worth showing."""
+FAR = 30
+"""Lines above that are read."""
+MOST = 6
+_CONDITION = re.compile(
+    r"^\s*(?:\}\s*)?(?:@\w+\s)?"
+    r"(?P<word>else if|elif|elsif|elseif|if|unless|case|when|switch|match|while|except|catch|rescue|guard)\b"
+)
+_ELSE = re.compile(r"^\s*(?:\}\s*)?(?:else|default)\s*[:{]?\s*$")
+_NOTHING = re.compile(r"^\s*(?://|#(?!\s*(?:if|else|elif))|\*|/\*|$)")
+_CAUGHT = ("except", "catch", "rescue")
+
+
+def find(inquiry: Inquiry) -> Iterator[Fact]:
+    """Yield the innermost condition around the line of each fact that lies in the first files."""
+    code = inquiry.code
+    for fact in [fact for fact in inquiry.shown if fact.kind in OF][:MOST]:
+        number = code.number(fact.path)
+        if number is None or fact.line is None:
+            continue
+        row = code.around(number, fact.line)
+        first = int(code.index.def_start[row]) if row is not None else max(1, fact.line - FAR)
+        found = guard(code.lines(number), fact.line, first)
+        text = code.text(number, found[0]) if found else None
+        if found is None or text is None:
+            continue
+        says = _sentence(text.strip(), holds=found[1])
+        yield Fact(
+            "guarded_by", says, None, fact.path, found[0], text, fact.symbol, follows=(fact.path or "", fact.line)
+        )
+
+
+def guard(lines: Sequence[str], line: int, first: int) -> tuple[int, bool] | None:
+    """Return the nearest condition above a line that it is indented under, and whether it holds there."""
+    if not 1 <= line <= len(lines):
+        return None
+    column, holds = _indent(lines[line - 1]), True
+    for at in range(line - 1, max(first, line - FAR) - 1, -1):
+        text = lines[at - 1]
+        if _NOTHING.match(text) or len(text) > 1_000:
+            continue
+        indent = _indent(text)
+        if indent >= column:
+            continue
+        if _CONDITION.match(text):
+            return at, holds
+        # The other branch lies under the condition that stands at the column of its ``else``.
+        holds, column = (False, indent + 1) if _ELSE.match(text) else (holds, indent)
+    return None
+
+
+def _indent(text: str) -> int:
+    expanded = text.expandtabs(4)
+    return len(expanded) - len(expanded.lstrip(" }"))
+
+
+def _sentence(text: str, *, holds: bool) -> str:
+    word = _CONDITION.match(text)
+    shown = text.rstrip("{: ").lstrip("} ")
+    if word and word["word"] in _CAUGHT:
+        return f"It runs where this catches an error: `{shown}`."
+    return (
+        f"It runs only under this condition: `{shown}`." if holds else f"It runs where this does not hold: `{shown}`."
+    )
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """The line is a condition above the one it guards, and less indented."""
+    path, line = fact.follows or ("", 0)
+    guarded = witness.line(path, line)
+    if path != fact.path or guarded is None or fact.line is None or not fact.line < line <= fact.line + FAR:
+        return "it does not stand above the line that it guards"
+    if not _CONDITION.match(fact.text or "") or _indent(fact.text or "") >= max(1, _indent(guarded)):
+        return "the line is no condition around the other"
+    return None

@@ -1,0 +1,118 @@
+"""A commit and an issue as a check reads them: with plain git, and without the index that facts were found by."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.code import AMALGAM, DECLARED, family
+from nodes.search.facts.issue import folded
+from nodes.search.history.printed import is_sha
+from nodes.search.languages import language_of
+from nodes.search.roles import role_of
+
+if TYPE_CHECKING:
+    from nodes.search.git import Repository
+
+MOST_HITS = 4_000
+"""Lines of one search that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A line that a search found."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Witness:
+    """What is read again before a fact is used."""
+
+    repository: Repository
+    sha: str
+    issue_text: str
+
+    @cached_property
+    def folded(self) -> str:
+        """The issue, white space folded, in lower case."""
+        return folded(self.issue_text)
+
+    def says(self, words: str) -> bool:
+        """Whether the issue holds words."""
+        return folded(words) in self.folded
+
+    def line(self, path: str, line: int, at: str | None = None) -> str | None:
+        """Return a line of a file, or None."""
+        return self.repository.lines(at or self.sha, path, line, line)
+
+    def lines(self, path: str, first: int, last: int) -> list[str]:
+        """Return the lines of a file between two numbers, as far as there are any."""
+        content = self.repository.read_file(self.sha, path) or b""
+        return content.decode("utf-8", "replace").split("\n")[max(0, first - 1) : last]
+
+    def grep(self, name: str, *, path: str | None = None) -> list[Hit] | None:
+        """Return the lines that hold a whole word: in the whole commit, or in source files of one file's language.
+
+        None where git cannot tell.
+        """
+        if not name or "\n" in name or not is_sha(self.sha):
+            return None
+        ending = os.path.splitext(path)[1] if path else ""
+        where = (f"*{ending}",) if ending else ()
+        command = ("grep", "-I", "-n", "-z", "-w", "-F", "--full-name", "--max-count=50", "-e", name, self.sha, "--")
+        printed = self.repository.settled("--no-pager", *command, *where)
+        if printed is None:
+            return []
+        hits = [hit for record in printed.split(b"\n")[:MOST_HITS] if (hit := _hit(record, self.sha))]
+        return [hit for hit in hits if path is None or is_own(hit.path, path)]
+
+    def message(self, change: str) -> str | None:
+        """Return the message of a commit behind this one, or None."""
+        if not is_sha(change):
+            return None
+        if self.repository.settled("merge-base", "--is-ancestor", change, self.sha) is None:
+            return None
+        printed = self.repository.settled("log", "-1", "--no-show-signature", "--format=%B", change)
+        return printed.decode("utf-8", "replace") if printed is not None else None
+
+    def changed(self, change: str) -> frozenset[str]:
+        """Return the files that a commit changed against its first parent."""
+        command = (
+            "show",
+            "--format=",
+            "--name-only",
+            "-m",
+            "--first-parent",
+            "-z",
+            "--no-renames",
+            "--no-show-signature",
+        )
+        printed = self.repository.settled(*command, "--no-textconv", "--no-ext-diff", change) or b""
+        return frozenset(os.fsdecode(name.strip(b"\n")) for name in printed.split(b"\0") if name.strip(b"\n"))
+
+
+def is_own(path: str, like: str) -> bool:
+    """Whether a path is source in the language of another."""
+    mine, other = language_of(path), language_of(like)
+    if mine is None or other is None or family(mine) != family(other):
+        return False
+    return role_of(path) == "source" and not DECLARED.search(path) and not AMALGAM.search(path)
+
+
+_NUMBER = re.compile(rb"(\d{1,9})\0")
+
+
+def _hit(record: bytes, sha: str) -> Hit | None:
+    """Read ``sha:path NUL line NUL text``."""
+    head, _, rest = record.partition(b"\0")
+    number, _, text = rest.partition(b"\0")
+    if not number.isdigit():
+        return None
+    path = os.fsdecode(head).removeprefix(f"{sha}:")
+    return Hit(path, int(number), text.decode("utf-8", "replace"))
