@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from nodes.brains.rules.places import plain_words
 from nodes.context import Case, CodePort
-from nodes.report import Statement, Suspect, TriageReport
+from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact, levels
 from nodes.search.survey import Survey
 from nodes.search.types import Location, Query
@@ -154,6 +154,30 @@ def function_of(report: TriageReport) -> str | None:
     return next((f.symbol for f in report.facts if f.strong and f.path == first and f.symbol and f.line), None)
 
 
+_POINTERS: dict[Kind, tuple[str, ...]] = {
+    "question": ("documented_here", "defined_once", "read_here", "default_here"),
+    "feature": ("sibling", "linked_here"),
+    "docs": ("documented_here", "linked_here", "defined_once"),
+}
+"""Kinds of facts that answer a report which asks for no fix of the code, best first."""
+
+
+def with_pointer(report: TriageReport, survey: Survey) -> TriageReport:
+    """Return a question, a request or a report on documentation with the one checked place it may be answered by."""
+    wanted = _POINTERS.get(report.kind, ())
+    found = [fact for fact in survey.facts if fact.kind in wanted and (fact.strong or fact.kind in _WEAK_POINTERS)]
+    best = min(found, key=lambda fact: wanted.index(fact.kind), default=None)
+    if best is None:
+        return report
+    return report.model_copy(
+        update={"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300], "suspects": ()}
+    )
+
+
+_WEAK_POINTERS = ("documented_here", "sibling")
+"""Kinds that never support a claim about a fault, and may be pointed at."""
+
+
 def _how_to_confirm(ground: Ground) -> str:
     """Where to stop a debugger: on the line of the leading fact, if it runs."""
     fact = ground.facts[ground.headline] if ground.headline is not None and ground.statement == "claim" else None
@@ -211,9 +235,7 @@ async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
         return None
     same = base.symbol == fact.symbol and base.start_line <= line <= base.end_line
     span = {} if same else {"start_line": start, "end_line": end, "symbol": fact.symbol, "evidence": ""}
-    return base.model_copy(
-        update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True}
-    )
+    return base.model_copy(update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True})
 
 
 def _from_lead(lead: Location, best: float) -> Suspect:

@@ -16,11 +16,12 @@ from nodes.judgements import Draft
 from nodes.past_issues import Reread, add_past_issues
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.state import BugTriageState, Metrics, RetryReason, TraceEntry, Update
-from nodes.statement import TOO_THIN, is_refuted, is_thin, reporter_query, state_facts, without_claim
+from nodes.statement import TOO_THIN, is_refuted, is_thin, reporter_query, state_facts, with_pointer, without_claim
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.evaluator import evaluate
 from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate, Signals, gate
 
+_PLACELESS = frozenset({"security", "spam"})
 _NEEDS_NO_CODE = frozenset({"feature", "question", "spam"})
 
 
@@ -63,11 +64,14 @@ async def _checked(draft: Draft, case: Case, context: Context) -> Checked:
 async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
     """The report with its facts and what they allow it to state."""
     by_rules = report.written_by == "rules"
-    if report.kind == "security" or not _was_searched(case.state):
-        return report
-    if by_rules and is_thin(case):
-        return report.model_copy(update={"suspects": (), "root_cause": None, "verdict": TOO_THIN})
+    if report.kind in _PLACELESS or (by_rules and is_thin(case)):
+        thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
+        return report.model_copy(update={"suspects": (), "root_cause": None, **thin})
     survey = await context.code.survey(reporter_query(case, CANDIDATES))
+    if report.kind != "bug":
+        return with_pointer(report, survey)
+    if not _was_searched(case.state):
+        return report
     stated = await state_facts(report, survey, context.code, ordered=by_rules)
     if not by_rules or is_refuted(case, stated):
         return without_claim(stated) if by_rules else stated

@@ -29,6 +29,7 @@ from bot.publish.once import Poster, utc_now
 from bot.publish.quiet import reason_to_be_quiet
 from bot.publish.reactions import Reactions
 from bot.publish.relations import as_people_say
+from bot.publish.worth import is_worth_a_comment
 from bot.repo_config import PATH, FoundConfig
 from bot.report.record import Record
 from bot.report.sanitise import prose
@@ -123,7 +124,8 @@ class Publisher:
         if mode == "dry-run":
             await self._tell_faults(given, issue, github)
             return Published("dry-run", comment=body)
-        posted = await self._comment(given, issue, github, body) if mode == "comment" else None
+        speaks = mode == "comment" and await self._speaks(given)
+        posted = await self._comment(given, issue, github, body) if speaks else None
         await sync_labels(
             wanted_labels(given.outcome, given.found.config),
             issue=issue,
@@ -139,6 +141,14 @@ class Publisher:
             await reactions.leave("rocket")
         await reactions.catch_up()
         return Published("posted", comment=body, comment_id=posted)
+
+    async def _speaks(self, given: Publication) -> bool:
+        """Whether the result is worth a comment; one that stands already is kept up to date."""
+        asked = given.why in ("command", "redirect", "answer") or bool(given.found.faults)
+        if is_worth_a_comment(given.outcome, given.found.config, asked=asked):
+            return True
+        sticky = await self.effects.get(given.ref.key, "sticky")
+        return sticky is not None and sticky.github_id is not None
 
     async def _comment(self, given: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)

@@ -85,6 +85,9 @@ class RepositoryConfig(Section):
     """``false`` leaves every issue alone."""
     mode: Mode = "comment"
     """``dry-run`` writes nothing, ``label`` sets labels, ``comment`` also comments and reacts."""
+    comment_on: Annotated[tuple[Kind, ...], Field(max_length=6)] = ("bug",)
+    """Kinds of issues that get a comment: ``bug``, ``feature``, ``question``, ``docs``. All but bugs get one only where
+    a checked place answers them. Security problems, leaked secrets and commands always get their answer."""
     brain: Literal["auto", "rules"] = "auto"
     """``rules`` keeps issue texts from any model; ``auto`` is what the operator has set."""
     labels: Labels = Labels()
