@@ -1,4 +1,4 @@
-"""What the search knows of an issue when a report is written: its first files, the facts about them, and how sure it is."""
+"""What a search knows of an issue when its report is written: first files, facts about them, confidence."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
 
 
 def why(case: Case, evidence: Evidence) -> str:
-    """What a person said of a place: a maintainer's pointer, an answer, a frame of the trace. Empty where nobody did."""
+    """What a person said of a place: a pointer of a maintainer, an answer, a frame of the trace; empty if nothing."""
     said: dict[str, str] = {}
     if is_pointed(evidence):
         said["pointed"] = next(text for text in evidence.reasons if kind_of_reason(text) == "pointed")

@@ -30,7 +30,7 @@ def fact_signs(told: Bits) -> dict[str, float]:
 
 
 def with_facts(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> float:
-    """Return the calibrated probability that the first file is right (logistic, fitted by ``tests.facts.calibrate``)."""
+    """Return the calibrated probability that the first file is right (logistic; ``tests.facts.calibrate`` fits it)."""
     if not paths or ranked <= 0:
         return 0.0
     weights = load()
