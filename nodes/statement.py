@@ -115,6 +115,8 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     statement = ground.statement
     update |= {"statement": statement, "verdict": verdict(ground), "root_cause": _cause(ground, suspects)}
     update["missing"] = report.missing[:1] if statement in ("ranked", "nothing") else ()
+    if statement != "claim" and suspects and suspects[0].pointed:
+        update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
     return report.model_copy(update={**update, "how_to_confirm": _how_to_confirm(ground)})
 
 

@@ -11,11 +11,13 @@ from nodes.evidence import Evidence, NumberedEvidence
 from nodes.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
+from nodes.search.facts import Fact
 from nodes.search.fingerprint import Fingerprint, fingerprints
 from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
 from nodes.search.paths import PathIndex
 from nodes.search.stacktraces import find_traces
+from nodes.search.survey import Survey
 from nodes.search.types import FileHit, Location, Lookup, Passage, Query, Ranking, Reason
 from nodes.sources import Found, Inquiry
 from nodes.state import SupervisorDecision
@@ -40,6 +42,7 @@ class FakeCode:
     subjects: dict[str, str] = field(default_factory=dict)
     spots: list[Spot] = field(default_factory=list)
     asks: tuple[IssueForm, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
     async def find(self, query: Query) -> Ranking:
         self.queries.append(query)
@@ -59,6 +62,11 @@ class FakeCode:
             for score, (path, lines) in zip((1.0, 0.7), self.files.items(), strict=False)
         )
         return Ranking(SHA, tuple(FileHit(p.path, p.score) for p in places), places, self.confidence)
+
+    async def survey(self, query: Query) -> Survey:
+        found = await self.find(query)
+        self.queries.pop()
+        return Survey(found.locations, self.facts, found.confidence, found.confidence)
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         lines = self.files.get(path)

@@ -155,6 +155,9 @@ def _headline(report: TriageReport) -> str:
 
 def _permalink(report: TriageReport, links: Links) -> str:
     """The lines of the leading fact, bare on a line of its own: GitHub shows the code below such a link."""
+    first = report.suspects[0] if report.suspects else None
+    if first is not None and first.pointed and report.statement == "facts":
+        return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
     if report.statement != "claim" or report.headline is None:
         return ""
     fact = report.facts[report.headline]

@@ -116,7 +116,7 @@ class Engine:
         hits = tuple(self._hit(index, features, scores, number) for number in files[: query.limit])
         seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
         sure = _confidence(features, weights, best_files(scores, index, RIVALS, ignored), scores)
-        return Ranking(sha, hits, locations, leads, sure, seconds)
+        return Ranking(sha, hits, locations, sure, seconds, leads)
 
     def survey(self, query: Query, commit: str) -> Survey:
         """Return the first files of a commit for an issue, the checked facts about them, and how sure that makes it."""

@@ -126,12 +126,12 @@ class Ranking:
     """The full SHA that was read."""
     files: tuple[FileHit, ...] = ()
     locations: tuple[Location, ...] = ()
-    leads: tuple[Location, ...] = ()
-    """The best place of each of the first five files, in the order of the files."""
     confidence: float = 0.0
     """Calibrated probability that the first file is one that the fix changes."""
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
     """Wall time by phase; never part of what is compared."""
+    leads: tuple[Location, ...] = ()
+    """The best place of each of the first five files, in the order of the files."""
 
 
 @dataclass(frozen=True, slots=True)
