@@ -34,23 +34,26 @@ FEW = 3
 _CLIMB = 3
 _SAYS = re.compile(
     r"raise|throw|err|warn|log|fail|panic|fatal|abort|assert|bail|ensure|expect|exception|reject|die|exit|critical|alert"
-    r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|stderr|console|debug|trace|info|notice|print",
+    r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|console|debug|trace|info|notice|print",
     re.IGNORECASE,
 )
-_PRINTS = re.compile(
-    r"(?:^|\.)(?:print\w*|puts|echo|write\w*|println!?|printf|debug|trace|info|notice|log)$", re.IGNORECASE
-)
+"""What a call is named that tells a person of something wrong."""
 _STATEMENT = re.compile(
-    r"(?:^|[\n;{}])\s*(?:\}\s*)?(?:(raise|throw|panic|assert|die|abort|fail|warn|return\s+(?:\w+\.)*(?:err|Err|new\s+\w*Error)\w*)\b"
-    r"|(?:const|let|var|val|auto|String|std::string|final|char\s?\*)?\s*((?:\w+\.)*\w*(?:msg|message|err|error|warning|reason|hint|detail)s?\w*)\s*:?\+?=)"
+    r"(?:^|[\n;{}])\s*(?:\}\s*)?(?:"
+    r"(?:raise|throw|panic|assert|die|abort|fail|warn|std::c(?:err|log)|c(?:err|log)|return\s+(?:\w+\.)*err\w*)\b"
+    r"|\w*LOG\w*\s*\("
+    r"|(?:(?:const|let|var|val|auto|String|std::string|final|char\s?\*)\s)?\s*"
+    r"(?:\w+\.)*\w*(?:msg|message|err|error|warning|reason|hint|detail)s?\w*\s*:?\+?=)"
     r"[^\n;]{0,400}(?:\n[^\n;]{0,400}){0,4}$",
     re.IGNORECASE,
 )
+"""A statement that raises, logs, or sets a variable that is called a message."""
 _TABLE = re.compile(
-    r"[\"']?\w*(?:invalid|error|required|unique|incomplete|message|mismatch|max_|min_|fail|forbidden|denied)\w*[\"']?\s*(?:=>|[:=,])\s*"
-    r"(?:[\w.]{0,40}\(\s*){0,3}[rbfu]?$",
+    r"[\"']?\w*(?:invalid|error|required|unique|incomplete|message|mismatch|max_|min_|fail|forbidden|denied)\w*[\"']?"
+    r"\s*(?:=>|[:=,])\s*(?:[\w.]{0,40}\(\s*){0,3}[rbfu]?$",
     re.IGNORECASE,
 )
+"""A key of a table of messages."""
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 _CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 

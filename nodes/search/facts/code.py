@@ -26,8 +26,8 @@ MOST_FILES = 240
 MOST_BYTES = 24_000_000
 MOST_WIDTH = 1_000
 """Characters of a line that is worth quoting."""
-OWN_SHARE = 0.2
-"""Share of the source files that a language must have to be the project's own."""
+OWN_SHARE, OWN_PART, OWN_FILES = 0.2, 0.05, 20
+"""Share of the source files that a language must have to be the project's own, or a smaller share of many files."""
 DECLARED = re.compile(r"\.(?:pyi|d\.[cm]?ts)$")
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")
 AMALGAM = re.compile(r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.")
@@ -54,7 +54,11 @@ class Code:
             if role == "source" and (language := language_of(path))
         )
         total = sum(counts.values())
-        return frozenset(family(language) for language, count in counts.items() if count >= OWN_SHARE * total)
+        return frozenset(
+            family(language)
+            for language, count in counts.items()
+            if count >= OWN_SHARE * total or (count >= OWN_FILES and count >= OWN_PART * total)
+        )
 
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:
