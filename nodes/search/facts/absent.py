@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.code import hash_of
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
-from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +38,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 def _is_indexed(inquiry: Inquiry, name: str) -> bool:
     """Whether any text of the commit has the name, or its singular."""
-    hashes = [term_hash(terms_of(one)[-1]) for one in {name, name.removesuffix("s")} if terms_of(one)]
-    return bool(len(inquiry.code.index.match(sorted(set(hashes))).term)) if hashes else True
+    return hash_of(name) is None or any(inquiry.code.holding(one) for one in (name, name.removesuffix("s")))
 
 
 def _occurs(witness: Witness, name: str) -> bool:

@@ -34,23 +34,25 @@ FEW = 3
 _CLIMB = 3
 _SAYS = re.compile(
     r"raise|throw|err|warn|log|fail|panic|fatal|abort|assert|bail|ensure|expect|exception|reject|die|exit|critical|alert"
-    r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|stderr|console|debug|trace|info|notice|print",
+    r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|console|debug|trace|info|notice|print",
     re.IGNORECASE,
 )
-_PRINTS = re.compile(
-    r"(?:^|\.)(?:print\w*|puts|echo|write\w*|println!?|printf|debug|trace|info|notice|log)$", re.IGNORECASE
-)
+"""What a call is named that tells a person of something wrong."""
 _STATEMENT = re.compile(
-    r"(?:^|[\n;{}])\s*(?:\}\s*)?(?:(raise|throw|panic|assert|die|abort|fail|warn|return\s+(?:\w+\.)*(?:err|Err|new\s+\w*Error)\w*)\b"
-    r"|(?:const|let|var|val|auto|String|std::string|final|char\s?\*)?\s*((?:\w+\.)*\w*(?:msg|message|err|error|warning|reason|hint|detail)s?\w*)\s*:?\+?=)"
-    r"[^\n;]{0,400}(?:\n[^\n;]{0,400}){0,4}$",
+    r"(?:[^;{}\n]{0,200}[;{}]\s*)?\s*(?:"
+    r"(?:raise|throw|panic|assert|die|abort|fail|warn|std::c(?:err|log)|c(?:err|log)|return\s+(?:\w+\.)*err\w*)\b"
+    r"|\w*LOG\w*\s*\("
+    r"|(?:(?:const|let|var|val|auto|String|std::string|final|char)\s[\s*]*)?"
+    r"[\w.]*(?:msg|message|err|error|warning|reason|hint|detail)s?\w*\s*(?::[^=\n]{1,40})?\+?=)",
     re.IGNORECASE,
 )
+"""A statement that raises, logs, or sets a variable that is called a message."""
 _TABLE = re.compile(
-    r"[\"']?\w*(?:invalid|error|required|unique|incomplete|message|mismatch|max_|min_|fail|forbidden|denied)\w*[\"']?\s*(?:=>|[:=,])\s*"
-    r"(?:[\w.]{0,40}\(\s*){0,3}[rbfu]?$",
+    r"[\"']?\w*(?:invalid|error|required|unique|incomplete|message|mismatch|max_|min_|fail|forbidden|denied)\w*[\"']?"
+    r"\s*(?:=>|[:=,])\s*(?:[\w.]{0,40}\(\s*){0,3}[rbfu]?$",
     re.IGNORECASE,
 )
+"""A key of a table of messages."""
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 _CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
@@ -111,32 +113,42 @@ def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
 def is_said(literal: Literal, symbol: str) -> bool:
     """Whether the code around a literal raises, warns, logs, fails, or keeps it in a table of errors."""
     before = literal.before
-    if _TABLE.search(before[-200:]) or _STATEMENT.search(before[-1_200:]):
+    names, start = enclosing(before)
+    if _TABLE.search(before[-200:]) or any(_SAYS.search(name) for name in names):
         return True
-    if any(_SAYS.search(name) for name in enclosing_calls(before)):
+    if _STATEMENT.match(before, _statement(before, start)):
         return True
     return bool(_CASE.search(before[-160:]) and re.search(r"err|warn|message|msg|reason|str", symbol, re.IGNORECASE))
 
 
-def enclosing_calls(before: str) -> list[str]:
-    """Return what is called around the end of a text, the innermost first."""
+def enclosing(before: str) -> tuple[list[str], int]:
+    """Return what is called around the end of a text, the innermost first, and where the outermost call opens."""
     names: list[str] = []
-    depth = 0
+    depth, start = 0, len(before)
     for at in range(len(before) - 1, max(-1, len(before) - 1_500), -1):
         character = before[at]
         if character in ")]}":
             depth += 1
-        elif character in "([{":
-            depth -= 1
-            if depth < 0:
-                depth = 0
-                if character == "(" and (call := _CALL.search(before[max(0, at - 120) : at])):
-                    names.append(call[1])
-                if len(names) >= _CLIMB:
-                    break
         elif character == ";" and depth == 0:
             break
-    return names
+        elif character in "([{":
+            if depth:
+                depth -= 1
+                continue
+            if character == "{" or len(names) >= _CLIMB:
+                break
+            start = at
+            if character == "(" and (call := _CALL.search(before[max(0, at - 120) : at])):
+                names.append(call[1])
+    return names, start
+
+
+def _statement(before: str, start: int) -> int:
+    """Return where the line begins on which a statement does."""
+    first = before.rfind("\n", 0, start) + 1
+    while first and before[max(0, first - 40) : first].rstrip().endswith(("\\", "=", "<<", "+", "return")):
+        first = before.rfind("\n", 0, first - 1) + 1
+    return first
 
 
 def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:

@@ -11,27 +11,28 @@ import numpy as np
 
 from nodes.search.git import decode, is_text
 from nodes.search.languages import language_of
-from nodes.search.tokens import WORD, term_hash, terms_of
+from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     import numpy.typing as npt
 
     from nodes.search.git import Repository
-    from nodes.search.index import Index
+    from nodes.search.index import Index, Matches
 
 MOST_FILES = 240
 """Files that are read for the facts of one issue."""
 MOST_BYTES = 24_000_000
 MOST_WIDTH = 1_000
 """Characters of a line that is worth quoting."""
-OWN_SHARE = 0.2
-"""Share of the source files that a language must have to be the project's own."""
-DECLARED = re.compile(r"\.(?:pyi|d\.[cm]?ts)$")
+OWN_SHARE, OWN_PART, OWN_FILES = 0.2, 0.05, 20
+"""Share of the source files that a language must have to be the project's own, or a smaller share of many files."""
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")
-AMALGAM = re.compile(r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.")
-"""Copies of the sources in one file, which some projects keep for their users."""
+COPIED = re.compile(
+    r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.|\.(?:pyi|d\.[cm]?ts)$"
+)
+"""Copies of the sources in one file, which some projects keep for their users, and declarations without code."""
 
 
 class Code:
@@ -43,30 +44,24 @@ class Code:
         self._ignored = frozenset(ignored)
         self._lines: dict[int, tuple[str, ...]] = {}
         self._bytes = 0
-
-    @cached_property
-    def languages(self) -> frozenset[str]:
-        """The languages of the project's own code."""
-        roles = self.index.roles
-        counts = Counter(
-            language
-            for path, role in zip(self.index.paths, roles, strict=True)
-            if role == "source" and (language := language_of(path))
-        )
-        total = sum(counts.values())
-        return frozenset(family(language) for language, count in counts.items() if count >= OWN_SHARE * total)
+        self._files: dict[int, list[int]] = {}
 
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:
         """By file: whether it is the project's own source."""
-        return np.array([self._is_own(number) for number in range(len(self.index.paths))], bool)
-
-    def _is_own(self, number: int) -> bool:
-        path = self.index.paths[number]
-        if self.index.roles[number] != "source" or number in self._ignored or DECLARED.search(path):
-            return False
-        language = language_of(path)
-        return language is not None and family(language) in self.languages and not AMALGAM.search(path)
+        roles, paths = self.index.roles, self.index.paths
+        spoken = {
+            number: family(language)
+            for number, role in enumerate(roles)
+            if role == "source" and (language := language_of(paths[number]))
+        }
+        counts, total = Counter(spoken.values()), len(spoken)
+        own = np.zeros(len(paths), bool)
+        for number, language in spoken.items():
+            often = counts[language]
+            main = often >= OWN_SHARE * total or (often >= OWN_FILES and often >= OWN_PART * total)
+            own[number] = main and number not in self._ignored and not COPIED.search(paths[number])
+        return own
 
     def read(self, numbers: Iterable[int]) -> None:
         """Read files that were not read yet, as far as the budget goes."""
@@ -137,14 +132,25 @@ class Code:
                 return line, text
         return None
 
+    def look_up(self, names: Iterable[str]) -> None:
+        """Find the files of many names at once: each pass over the index costs the same for one as for a hundred."""
+        hashes = {hash_of(name) for name in names} - self._files.keys() - {None}
+        wanted = sorted(value for value in hashes if value is not None)
+        found = self.index.match(wanted) if wanted else None
+        for value in wanted:
+            self._files[value] = []
+        for term, number in sorted(_pairs(found, self.index)) if found else ():
+            self._files[wanted[term]].append(number)
+
+    def holding(self, name: str) -> list[int]:
+        """Return the files, of any role, whose index has a name; some may only have one that is spelled alike."""
+        self.look_up([name])
+        value = hash_of(name)
+        return self._files[value] if value is not None else []
+
     def files_with(self, name: str) -> list[int]:
-        """Return the own files whose index has a name; some may only have one that is spelled alike."""
-        terms = terms_of(name)
-        if not terms:
-            return []
-        found = self.index.match([term_hash(terms[-1])])
-        files = np.unique(self.index.chunk_file[found.chunk])
-        return [number for number in files.tolist() if self.own[number]]
+        """Return the own files among ``holding``."""
+        return [number for number in self.holding(name) if self.own[number]]
 
     def users(self, name: str, enough: int) -> int:
         """Count the own files that hold a name as a whole word; more than ``enough`` are not counted out."""
@@ -156,6 +162,16 @@ class Code:
         return sum(any(name in line and pattern.search(line) for line in self.lines(number)) for number in files)
 
 
+def hash_of(name: str) -> int | None:
+    """Return the hash that the index has for a name as a whole, or None where it has none."""
+    terms = terms_of(name)
+    return term_hash(terms[-1]) if terms else None
+
+
+def _pairs(found: Matches, index: Index) -> set[tuple[int, int]]:
+    return set(zip(found.term.tolist(), index.chunk_file[found.chunk].tolist(), strict=True))
+
+
 def family(language: str) -> str:
     """Languages that are written side by side count as one."""
     return {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "cython": "python"}.get(language, language)
@@ -164,8 +180,3 @@ def family(language: str) -> str:
 def whole_word(name: str) -> re.Pattern[str]:
     """Match a name that is not part of a longer one."""
     return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
-
-
-def words_of(texts: Sequence[str]) -> set[str]:
-    """Return the distinct words of some lines."""
-    return {word for text in texts for word in WORD.findall(text)}

@@ -30,6 +30,8 @@ _HEAD = (
     r"(?:def|class|func|fn|function|trait|interface|macro_rules!|#define|object|record)\s+{0}\b(?![\w$.])(?!.*;\s*$)"
 )
 """A line that defines a name, in most languages."""
+_SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
+"""What a class of errors is called: where it is defined is not where it goes wrong."""
 MOST = 40
 """Facts of one issue."""
 
@@ -40,6 +42,10 @@ class _Hit:
     row: int
     qualified: bool
     users: int
+    owned: bool
+    """Whether it is a member of a class, which other names may be called like."""
+    used: bool
+    """Whether the report calls it, or names it as a member."""
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
@@ -55,7 +61,9 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 def _hits(inquiry: Inquiry) -> Iterator[_Hit]:
     seen: set[int] = set()
-    for name in names(inquiry.issue):
+    every = names(inquiry.issue)
+    inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
+    for name in every:
         row = definition_of(inquiry.code, name)
         if row is None or row in seen:
             continue
@@ -65,7 +73,13 @@ def _hits(inquiry: Inquiry) -> Iterator[_Hit]:
             continue
         users = inquiry.code.users(name.last, FEW_USERS)
         if name.in_title or name.marked or qualified or users <= FEW_USERS:
-            yield _Hit(name, row, qualified, users)
+            owned = "." in inquiry.code.index.name_of(row)
+            yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last))
+
+
+def _is_used(inquiry: Inquiry, name: str) -> bool:
+    used = rf"(?:\.|::|#|->){re.escape(name.casefold())}\b|\b{re.escape(name.casefold())}`? ?\("
+    return bool(re.search(used, inquiry.issue.folded))
 
 
 def definition_of(code: Code, name: Name) -> int | None:
@@ -89,6 +103,8 @@ def _is_marked(hit: _Hit) -> bool:
 
 
 def _is_strong(hit: _Hit, listed: int, most: float) -> bool:
+    if _SYMPTOM.search(hit.name.last) or (hit.owned and not hit.qualified and not hit.used):
+        return False
     if hit.name.in_title:
         return hit.users <= most
     return _is_marked(hit) and hit.users <= FEW_USERS and listed <= FEW_NAMES

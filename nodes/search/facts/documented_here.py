@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.roles import role_of
-from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +37,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         return
     found = 0
     for name in names(inquiry.issue)[:20]:
-        pages = _pages(inquiry, name.last) if name.last not in BUILT_IN and terms_of(name.last) else []
+        pages = _pages(inquiry, name.last) if name.last not in BUILT_IN else []
         for number in pages:
             fact = _fact(inquiry, number, name.last)
             if fact and found < MOST:
@@ -50,9 +47,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def _pages(inquiry: Inquiry, name: str) -> list[int]:
-    index = inquiry.code.index
-    matches = index.match([term_hash(terms_of(name)[-1])])
-    files = np.unique(index.chunk_file[matches.chunk]).tolist()
+    index, files = inquiry.code.index, inquiry.code.holding(name)
     pages = [
         n
         for n in files

@@ -48,6 +48,8 @@ _PLACE = re.compile(
     r"|\{\{[^{}]{0,100}\}\}|\{[^{}\n]{0,120}\}|\$\w{1,60}"
 )
 _ESCAPE = re.compile(r"\\(\r?\n\s*|[nrt0]|x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|.)")
+_JOINTS = ('"', "'", "`", "\\", "+", "<<", "&", " .")
+"""What ends a line whose message goes on, and from the fifth on what begins the next."""
 _NOTHING_BETWEEN = re.compile(r"[\s\\]*(?:\+|\.{1,2}|<<|&|<>|\+\+)?[\s\\]*")
 _VALUE_BETWEEN = re.compile(r"\s*(?:\+|\.|<<|&)\s*[^;\"'`{}]{1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*")
 
@@ -79,12 +81,14 @@ def _statement(lines: Sequence[str], line: int) -> int:
     """Go back over the lines that only hold the beginning of the same message."""
     first = line
     while (
-        first > 1
-        and line - first < BEFORE
-        and re.search(r"[\"'`]\s*(?:\+|\.|<<|\\|&)?\s*$", lines[first - 2][:MOST_WIDTH])
+        first > 1 and line - first < BEFORE and _continues(lines[first - 2][:MOST_WIDTH], lines[first - 1][:MOST_WIDTH])
     ):
         first -= 1
-    return max(1, first - 3) if first == line else max(1, first - 1)
+    return max(1, first - 3)
+
+
+def _continues(above: str, text: str) -> bool:
+    return above.rstrip().endswith(_JOINTS) or text.lstrip().startswith(_JOINTS[4:])
 
 
 @cache

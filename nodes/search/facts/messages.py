@@ -76,8 +76,9 @@ def _runs(lines: Sequence[str]) -> Iterator[str]:
 
 
 def is_message(parts: Sequence[str]) -> bool:
-    """Whether a literal has three fixed words in a row, two of them words that mean something."""
-    return any(_weight(part)[0] >= FIXED_WORDS and _weight(part)[1] >= CONTENT_WORDS for part in parts)
+    """Whether a literal has three fixed words in a row, and two words that mean something."""
+    weights = [_weight(part) for part in parts]
+    return any(words >= FIXED_WORDS for words, _ in weights) and sum(means for _, means in weights) >= CONTENT_WORDS
 
 
 def fixed_words(parts: Sequence[str]) -> int:

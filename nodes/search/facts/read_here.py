@@ -66,14 +66,19 @@ def _wanted(inquiry: Inquiry) -> list[str]:
             continue
         if not len(np.flatnonzero(code.index.def_last == term_hash(bare))):
             keep.append(text)
+    code.look_up(longest(text) for text in keep)
     return keep
+
+
+def longest(words: str) -> str:
+    """Return the longest part of an option or a dotted name: the rarest, most likely."""
+    return max(re.split(r"[.-]", words), key=len)
 
 
 def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
     """Return (file, line, whether it is declared there) for each line that reads a name."""
     bare = words.lstrip("-")
-    parts = re.split(r"[.-]", bare)
-    files = code.files_with(max(parts, key=len))
+    files = code.files_with(longest(words))
     if not files or len(files) > MOST_FILES * 3:
         return []
     code.read(files)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.code import AMALGAM, DECLARED, family
+from nodes.search.facts.code import COPIED, family
 from nodes.search.facts.issue import folded
 from nodes.search.history.printed import is_sha
 from nodes.search.languages import language_of
@@ -102,7 +102,7 @@ def is_own(path: str, like: str) -> bool:
     mine, other = language_of(path), language_of(like)
     if mine is None or other is None or family(mine) != family(other):
         return False
-    return role_of(path) == "source" and not DECLARED.search(path) and not AMALGAM.search(path)
+    return role_of(path) == "source" and not COPIED.search(path)
 
 
 _NUMBER = re.compile(rb"(\d{1,9})\0")

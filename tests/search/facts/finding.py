@@ -1,0 +1,38 @@
+"""Facts of a small repository; every one of them is verified, and found the same twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.search.engine import Engine
+from nodes.search.facts import Fact, verify
+from nodes.search.types import Query
+from tests.repositories import make_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+
+def facts_of(
+    path: Path, files: Mapping[str, str], title: str, body: str = "", *, extra: Sequence[str] = ()
+) -> tuple[Fact, ...]:
+    """Commit files, and return the facts of an issue at that commit."""
+    return facts_at(path, make_repository(path, files), title, body, extra=extra)
+
+
+def facts_at(path: Path, sha: str, title: str, body: str = "", *, extra: Sequence[str] = ()) -> tuple[Fact, ...]:
+    """Return the facts of an issue at a commit, in files as the engine ranks them."""
+    engine, query = Engine(path), Query(title, body, tuple(extra))
+    ranked = [hit.path for hit in engine.find(query, sha).files]
+    facts = engine.facts(query, ranked, sha)
+    assert engine.facts(query, ranked, sha) == facts
+    text = "\n".join((title, body, *extra))
+    for fact in facts:
+        assert verify(fact, engine.repository, sha, text) is None, fact
+    return facts
+
+
+def of_kind(facts: Sequence[Fact], *kinds: str) -> list[Fact]:
+    """Return the facts of some kinds."""
+    return [fact for fact in facts if fact.kind in kinds]

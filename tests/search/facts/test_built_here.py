@@ -1,0 +1,208 @@
+"""Messages are found where the code builds them, in every language, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nodes.search.facts.literals import literals_at
+from nodes.search.facts.messages import stated
+from tests.search.facts.finding import facts_of, of_kind
+
+PYTHON = "def check(name):\n    if not name:\n        raise ValueError('the option %s is not a known section' % name)\n"
+CASES = [
+    pytest.param("a.py", PYTHON, "ValueError: the option 'x y' is not a known section", 3, id="python-percent"),
+    pytest.param(
+        "a.py",
+        "def load(path, kind):\n    if kind:\n        raise LoadError(\n            f'cannot read the {kind} header of '\n"
+        "            f'file {path!r} in strict mode'\n        )\n",
+        "LoadError: cannot read the tar header of file 'x.bin' in strict mode",
+        4,
+        id="python-adjacent-f-strings",
+    ),
+    pytest.param(
+        "a.js",
+        "export function parse(text) {\n  if (!text) {\n"
+        "    throw new TypeError(`Expected a date string but got ${typeof text} instead`)\n  }\n}\n",
+        "Uncaught TypeError: Expected a date string but got number instead",
+        3,
+        id="javascript-template",
+    ),
+    pytest.param(
+        "a.ts",
+        "export function parse(text: string): void {\n  if (!text) {\n"
+        "    throw new Error('Plugin ' + text +\n      ' was registered more than once')\n  }\n}\n",
+        "Error: Plugin relative was registered more than once",
+        4,
+        id="typescript-plus",
+    ),
+    pytest.param(
+        "a.go",
+        'package a\n\nfunc dial(target string) error {\n\tif target == "" {\n'
+        '\t\treturn fmt.Errorf("transport: failed to resolve target %q in time", target)\n\t}\n\treturn nil\n}\n',
+        'transport: failed to resolve target "localhost:80" in time',
+        5,
+        id="go-errorf",
+    ),
+    pytest.param(
+        "src/a.rs",
+        "pub fn open(path: &str) {\n    if path.is_empty() {\n"
+        '        panic!("search path {} is not a directory", path);\n    }\n}\n',
+        "thread 'main' panicked: search path /tmp/x is not a directory",
+        3,
+        id="rust-panic",
+    ),
+    pytest.param(
+        "A.java",
+        "class A {\n  void read(int c) {\n    if (c < 0) {\n      throw new IllegalStateException("
+        '"Unexpected character (" + c + "): was expecting comma to separate entries");\n    }\n  }\n}\n',
+        "java.lang.IllegalStateException: Unexpected character (125): was expecting comma to separate entries",
+        4,
+        id="java-plus",
+    ),
+    pytest.param(
+        "a.c",
+        "int load(FILE *f) {\n  if (!f) {\n"
+        '    fprintf(stderr, "zip: cannot allocate %zu bytes for the window\\n", n);\n    return 1;\n  }\n  return 0;\n}\n',
+        "zip: cannot allocate 4096 bytes for the window",
+        3,
+        id="c-fprintf",
+    ),
+    pytest.param(
+        "a.cpp",
+        "void run(int n) {\n  if (n > 3) {\n"
+        '    std::cerr << "No test cases matched " << n << " filters given";\n  }\n}\n',
+        "No test cases matched 7 filters given",
+        3,
+        id="cpp-stream",
+    ),
+    pytest.param(
+        "A.cs",
+        "class A {\n  void Load(string key) {\n    if (key == null) {\n"
+        '      throw new ArgumentException($"The setting {key} must be given once");\n    }\n  }\n}\n',
+        "System.ArgumentException: The setting Port must be given once",
+        4,
+        id="csharp-interpolation",
+    ),
+    pytest.param(
+        "a.rb",
+        "class A\n  def load(name)\n    unless name\n"
+        '      raise ArgumentError, "unknown adapter #{name} for the primary database"\n    end\n  end\nend\n',
+        "ArgumentError: unknown adapter pgsql for the primary database",
+        4,
+        id="ruby-interpolation",
+    ),
+    pytest.param(
+        "a.php",
+        "<?php\nfunction load($name) {\n    if (!$name) {\n"
+        "        throw new Exception('Route ' . $name . ' has no matching handler');\n    }\n}\n",
+        "PHP Fatal error: Uncaught Exception: Route home has no matching handler in /srv/a.php",
+        4,
+        id="php-dot",
+    ),
+    pytest.param(
+        "A.kt",
+        "class A {\n  fun load(key: String) {\n    if (key.isEmpty()) {\n"
+        '      throw IllegalArgumentException("The column $key has no matching type")\n    }\n  }\n}\n',
+        "IllegalArgumentException: The column id has no matching type",
+        4,
+        id="kotlin-interpolation",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "code", "message", "line"), CASES)
+def test_a_message_is_found_where_it_is_built(tmp_path: Path, path: str, code: str, message: str, line: int):
+    facts = facts_of(tmp_path, {path: code}, "It fails", f"I see this:\n\n```\n{message}\n```\n")
+    (found,) = of_kind(facts, "built_here")
+    assert (found.path, found.line, found.count, found.strong) == (path, line, 1, True)
+    assert found.words in message
+
+
+@pytest.mark.parametrize(("path", "code", "message", "line"), CASES)
+def test_the_condition_around_a_message_is_found(tmp_path: Path, path: str, code: str, message: str, line: int):
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, "It fails", f"```\n{message}\n```\n"), "guarded_by")
+    assert found.line == next(
+        n for n, text in enumerate(code.split("\n"), 1) if text.split()[:1] in (["if"], ["unless"])
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("Beim Start kommt „the option 'x' is not a known section“, warum?", id="german-prose"),
+        pytest.param("起動すると `the option 'x' is not a known section` と出ます。", id="japanese-inline"),
+        pytest.param("> 2024-03-01 10:00:00,123 ERROR: the option 'x' is not a known section", id="log-line"),
+        pytest.param("After the update:\n    the option 'x' is not\n    a known section", id="wrapped"),
+    ],
+)
+def test_a_message_is_found_wherever_it_stands(tmp_path: Path, body: str):
+    (found,) = of_kind(facts_of(tmp_path, {"a.py": PYTHON}, "Frage", body), "built_here")
+    assert found.line == 3
+
+
+@pytest.mark.parametrize(
+    ("code", "body"),
+    [
+        pytest.param(
+            "def banner():\n    title = 'short test summary info'\n    return title\n",
+            "```\n==== short test summary info ====\n```",
+            id="a-report-line",
+        ),
+        pytest.param(
+            "def check(x):\n    raise TypeError('object has no attribute')\n",
+            "```\nTypeError: object has no attribute 'y'\n```",
+            id="a-message-of-the-interpreter",
+        ),
+        pytest.param(
+            "def f():\n    '''Return the name of the section.'''\n    return 1\n",
+            "It should return the name of the section.",
+            id="a-docstring",
+        ),
+        pytest.param(
+            "def f(x):\n    raise ValueError('%s: %s' % (x, x))\n",
+            "```\nValueError: one: two three four\n```",
+            id="holes",
+        ),
+        pytest.param(
+            PYTHON,
+            "<!-- Example: the option 'x' is not a known section -->\nNothing happens.",
+            id="words-of-a-comment",
+        ),
+    ],
+)
+def test_what_only_looks_like_the_message_is_no_fact(tmp_path: Path, code: str, body: str):
+    assert of_kind(facts_of(tmp_path, {"a.py": code}, "It fails", body), "built_here") == []
+
+
+def test_a_message_that_four_places_build_is_not_shown_and_one_of_two_does_not_lead(tmp_path: Path):
+    files = {f"m{n}.py": PYTHON for n in range(4)}
+    message = "```\nValueError: the option 'x' is not a known section\n```"
+    assert of_kind(facts_of(tmp_path / "four", files, "It fails", message), "built_here") == []
+    two = {name: files[name] for name in ("m0.py", "m1.py")}
+    found = of_kind(facts_of(tmp_path / "two", two, "It fails", message), "built_here")
+    assert [(fact.count, fact.strong) for fact in found] == [(2, False), (2, False)]
+
+
+def test_a_literal_off_the_trace_is_not_the_place(tmp_path: Path):
+    files = {"pkg/a.py": PYTHON, "pkg/b.py": "def run():\n    return go()\n"}
+    trace = (
+        'Traceback (most recent call last):\n  File "/x/pkg/b.py", line 2, in run\n    return go()\n'
+        "ValueError: the option 'x' is not a known section\n"
+    )
+    facts = facts_of(tmp_path, files, "It fails", trace)
+    assert of_kind(facts, "built_here") == []
+    assert [fact.path for fact in of_kind(facts, "raised_here")] == ["pkg/b.py"]
+
+
+def test_hostile_literals_take_little_time():
+    lines = ["x = '" + "{" * 50_000, '"' * 3_000, "`" * 3_000, "\\" * 3_000, "'''" + "a b c " * 10_000] * 4
+    for path in ("a.py", "a.js", "a.rs", "a.c"):
+        for line in range(1, len(lines) + 1):
+            literals_at(path, lines, line)
+
+
+def test_a_message_is_compared_in_bounded_time():
+    assert stated(["a b c"] * 200, "a b c " * 20_000) is not None
+    assert stated(["a b c", "z"], "a b c " * 20_000) is None
