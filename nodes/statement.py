@@ -108,7 +108,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     """
     paths = _paths(report, survey, ordered=ordered)
     ground = Ground.of(survey, paths)
-    suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, ground.facts, code))])
+    suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, ground, code))])
     update: dict[str, object] = {"facts": ground.facts, "suspects": suspects, "headline": ground.headline}
     if not ordered:
         return report.model_copy(update={**update, "statement": "claim" if report.root_cause else ground.statement})
@@ -149,11 +149,12 @@ _NO_LINE = "No line of the code could be tied to this report."
 
 
 def function_of(report: TriageReport) -> str | None:
-    """The function that a claim may name: the one that holds a strong fact of the first file."""
-    if not report.suspects:
+    """The function that a claim may name: the one that holds the leading fact, else another strong one of its file."""
+    if report.headline is None:
         return None
-    first = report.suspects[0].path
-    return next((f.symbol for f in report.facts if f.strong and f.path == first and f.symbol and f.line), None)
+    lead = report.facts[report.headline]
+    strong = (fact for fact in report.facts if fact.strong and fact.path == lead.path)
+    return next((fact.symbol for fact in (lead, *strong) if fact.symbol and fact.line), None)
 
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
@@ -205,13 +206,16 @@ def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str,
 
 
 async def _suspect(
-    path: str, report: TriageReport, survey: Survey, facts: Sequence[Fact], code: CodePort
+    path: str, report: TriageReport, survey: Survey, ground: Ground, code: CodePort
 ) -> Suspect | None:
     """The place of a file: around its leading fact, else where the brain or the search put it."""
+    facts, lead_fact = ground.facts, ground.stated.headline
     mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)
     known = next((one for one in report.suspects if one.path == path), None)
     lead = next((one for one in survey.leads if one.path == path), None)
-    chosen = next((facts[n] for n in mine if facts[n].strong and facts[n].line and not facts[n].sha), None)
+    strong = [facts[number] for number in mine if facts[number].strong]
+    strong.sort(key=lambda fact: fact is not lead_fact)
+    chosen = next((fact for fact in strong if fact.line and not fact.sha), None)
     base = known or (_from_lead(lead, survey.leads[0].score) if lead is not None else None)
     if base is None:
         return None

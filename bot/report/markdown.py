@@ -130,17 +130,22 @@ def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, .
         for fact in (lead, *(one for one in others if one.strong)):
             strong.setdefault(fact.path, fact)
         return tuple(strong.values())[: min(suspects, _FACTS)]
-    near = [fact for fact in others if fact.kind in _SUPPORTING and _explains(fact, lead)]
+    near = [fact for fact in others if fact.kind in _SUPPORTING and _explains(fact, lead) and not _repeats(fact, lead)]
     near.sort(key=lambda fact: _SUPPORTING.index(fact.kind))
     kinds: dict[str, Fact] = {}
     for fact in near:
         kinds.setdefault(fact.kind, fact)
-    same = [fact for fact in others if fact.strong and fact.path == lead.path and fact.line != lead.line]
+    same = [fact for fact in others if fact.strong and fact.path == lead.path and fact.line not in (lead.line, None)]
     return (*kinds.values(), *same)[: _FACTS - 1]
 
 
 def _explains(fact: Fact, lead: Fact) -> bool:
     return fact.path == lead.path or fact.follows == (lead.path, lead.line)
+
+
+def _repeats(fact: Fact, lead: Fact) -> bool:
+    """Whether a fact names the change that the headline names."""
+    return fact.change is not None and fact.change == lead.change
 
 
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:

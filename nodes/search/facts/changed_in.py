@@ -31,7 +31,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
     claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
     if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
         return
-    span, words = _range(inquiry, claims), _words(inquiry, claims)
+    span, words = claimed_range(inquiry, claims), range_words(inquiry, claims)
     if span is None or words is None:
         return
     shown = [fact for fact in inquiry.shown if fact.line and fact.kind != "tested_here"]
@@ -45,14 +45,15 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         yield from (one for one in _changed(inquiry, path, span, words) if one.change not in seen)
 
 
-def _range(inquiry: Inquiry, claims: Claims) -> Range | None:
+def claimed_range(inquiry: Inquiry, claims: Claims) -> Range | None:
+    """Return the commits between the good and the bad version of the report, or None."""
     code, log = inquiry.code, inquiry.log
     own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
     span = find_range(claims, log, own, log.made)
     return span if isinstance(span, Range) and span.start is not None else None
 
 
-def _words(inquiry: Inquiry, claims: Claims) -> str | None:
+def range_words(inquiry: Inquiry, claims: Claims) -> str | None:
     """Return the version, or the day, that the range ends with, as the report writes it."""
     told = sorted((*claims.versions, *claims.days), key=lambda claim: claim.part not in ("bad", "until"))
     return next((claim.text for claim in told if claim.part != "affected" and inquiry.issue.holds(claim.text)), None)
