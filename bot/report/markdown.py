@@ -11,8 +11,7 @@ from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import code, plain, prose
 from bot.report.wording import FOOTER, SECURITY, confidence_word
-from bot.report.words import cut
-from nodes.report import Ticket, TriageReport
+from nodes.report import Suspect, Ticket, TriageReport
 from nodes.search.facts import Fact
 from nodes.statement import function_of
 
@@ -21,9 +20,8 @@ MAX_COMMENT = 65_536
 VISIBLE_WORDS = 90
 """What is read without unfolding anything (SPEC section 5a)."""
 SUSPECTS = 3
-_VERDICT_WORDS = 40
 _FACTS = 3
-_CHANGE_WORDS = 8
+_SHOWN_LINES = 8
 _SUPPORTING = ("guarded_by", "called_from", "raised_on_purpose", "named_change", "introduced_in", "changed_in")
 """Kinds of facts that are shown below the leading one; tests and the rest stand in the fold."""
 
@@ -61,7 +59,7 @@ class MarkdownRenderer:
         if report.kind == "security":
             return f"{SECURITY}\n\n{FOOTER}\n"
         shown = self.sections(report)
-        visible = tuple(filter(None, (known(report, self._links(report)), *shown.visible)))
+        visible = fitting((known(report, self._links(report)), *shown.visible), VISIBLE_WORDS - len(FOOTER.split()))
         return join((*visible, shown.maintainers), (shown.about, FOOTER), fallback=visible)
 
     def sections(self, report: TriageReport, *, suspects: int = SUSPECTS) -> Sections:
@@ -94,6 +92,21 @@ class MarkdownRenderer:
 
     def _links(self, report: TriageReport) -> Links:
         return Links(self._server_url, self._repository or report.repository, report.commit)
+
+
+def fitting(parts: Sequence[str], most: int) -> tuple[str, ...]:
+    """The first parts, line by line, that fit into a number of words; no sentence is cut."""
+    kept: list[str] = []
+    left = most
+    for part in filter(None, parts):
+        lines: list[str] = []
+        for line in part.split("\n"):
+            words = len(line.split())
+            if words <= left:
+                lines.append(line)
+                left -= words
+        kept += ["\n".join(lines)] if lines else []
+    return tuple(kept)
 
 
 def join(parts: Iterable[str], always: Iterable[str], *, fallback: Iterable[str]) -> str:
@@ -155,7 +168,7 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
 
 
 def _headline(report: TriageReport) -> str:
-    return f"**{prose(cut(report.verdict, _VERDICT_WORDS))}**" if report.verdict else ""
+    return f"**{prose(report.verdict)}**" if report.verdict else ""
 
 
 def _permalink(report: TriageReport, links: Links) -> str:
@@ -168,7 +181,14 @@ def _permalink(report: TriageReport, links: Links) -> str:
     fact = report.facts[report.headline]
     if not (fact.path and fact.line):
         return ""
-    return links.lines(fact.path, fact.line, fact.line, fact.sha or report.commit) or code(f"{fact.path}:{fact.line}")
+    start, end = _range(fact.line, first) if first is not None and not fact.sha else (fact.line, fact.line)
+    return links.lines(fact.path, start, end, fact.sha or report.commit) or code(f"{fact.path}:{fact.line}")
+
+
+def _range(line: int, place: Suspect) -> tuple[int, int]:
+    """The lines to show around a fact: those that are quoted of its place, if they hold its line and are few."""
+    start, end = place.quote_start, place.quote_end
+    return (start, end) if start <= line <= end and end - start < _SHOWN_LINES else (line, line)
 
 
 def _claim(report: TriageReport, record: Record | None) -> str:

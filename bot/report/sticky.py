@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from bot.report.folds import fold
 from bot.report.known import known
 from bot.report.links import Links
-from bot.report.markdown import VISIBLE_WORDS, MarkdownRenderer, join
+from bot.report.markdown import VISIBLE_WORDS, MarkdownRenderer, fitting, join
 from bot.report.sanitise import code
 from bot.report.thread import (
     Thread,
@@ -25,6 +24,7 @@ from nodes.report import TriageReport
 from nodes.state import BugTriageState
 
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def report_comment(report: TriageReport, thread: Thread) -> str:
@@ -35,16 +35,9 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     shown = renderer.sections(report, suspects=thread.suspects)
     told = ledger(thread)
     links = Links(thread.server_url, thread.repository, report.commit)
-    visible = _fitting(
-        _Part(0, thread.marker),
-        _Part(1, known(report, links, thread.base)),
-        _Part(0, shown.headline),
-        _Part(0, shown.link),
-        _Part(2, shown.facts),
-        _Part(3, answered_news(thread)),
-        _Part(4, told),
-        _Part(5, "" if told else shown.reporter),
-    )
+    head = (thread.marker, known(report, links, thread.base), shown.headline, shown.link, answered_news(thread))
+    room = VISIBLE_WORDS + _count(thread.marker) - _count(footer("2026-01-01 10:02"))
+    visible = fitting((*head, shown.facts, told, "" if told else shown.reporter), room)
     for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
     return join((*visible, for_them), (shown.about, footer()), fallback=visible)
 
@@ -79,25 +72,7 @@ def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
 
 def visible_words(body: str) -> int:
     """Words that are read without unfolding anything."""
-    return _count(_FOLDED.sub("", body))
-
-
-class _Part(NamedTuple):
-    """A piece of a comment; the smaller the number, the later it is left out."""
-
-    priority: int
-    text: str
-
-
-def _fitting(*parts: _Part) -> list[str]:
-    """The parts in their order, less those for which there is no room if the whole is to stay readable."""
-    left = VISIBLE_WORDS - _count(footer("2026-01-01 10:02"))
-    kept: set[_Part] = set()
-    for part in sorted(parts, key=lambda part: part.priority):
-        if _count(part.text) <= left:
-            kept.add(part)
-            left -= _count(part.text)
-    return [part.text for part in parts if part in kept]
+    return _count(_HIDDEN.sub("", _FOLDED.sub("", body)))
 
 
 def _count(text: str) -> int:

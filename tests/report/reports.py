@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nodes.report import CitationAudit, Evaluation, RelatedIssue, Suspect, SuspectChange, TriageReport
+from nodes.search.facts import Fact
 
 SHA = "a1b2c3d4" * 5
 
@@ -25,17 +28,59 @@ def suspect(path: str = "parser/lexer.py", number: int = 1, **given) -> Suspect:
     return Suspect(**{**values, **given})
 
 
+RAISED = Fact(
+    "raised_here",
+    "The stack trace ends in `Lexer.scan`, and its line `while True:` stands there.",
+    words="while True:",
+    path="parser/lexer.py",
+    line=12,
+    text="    while True:",
+    symbol="Lexer.scan",
+    strong=True,
+    exact=True,
+)
+GUARDED = Fact(
+    "guarded_by",
+    "That line is reached only if `self.open` holds.",
+    path="parser/lexer.py",
+    line=10,
+    text="def scan(text):",
+    symbol="Lexer.scan",
+    follows=("parser/lexer.py", 12),
+)
+DEFINED = Fact(
+    "defined_once",
+    "`read` is defined in one place, `parser/reader.py`.",
+    words="read",
+    path="parser/reader.py",
+    line=10,
+    text="def read(path):",
+    symbol="read",
+    count=1,
+)
+TESTED = Fact(
+    "tested_here",
+    "The test `test_scan` uses `scan`.",
+    words="scan",
+    path="tests/test_lexer.py",
+    line=4,
+    text="def test_scan():",
+    symbol="test_scan",
+)
 FOUND = TriageReport(
-    verdict="Likely in `parser/lexer.py` — `Lexer.scan`, which is on the reporter's stack trace.",
+    verdict=RAISED.says,
+    statement="claim",
+    facts=(RAISED, GUARDED, DEFINED, TESTED),
+    headline=0,
     severity="high",
-    severity_reason="The report speaks of a hang.",
+    severity_reason="The report speaks of a hang: “It hangs on an open quote”.",
     affected_versions=("lexer 2.4.1", "2.3.2"),
     platforms=("windows",),
-    root_cause="`KeyError` is probably raised in or through `Lexer.scan` in `parser/lexer.py` [E1, E2]. "
-    "If the fault is not there, `read` in `parser/reader.py` comes next [E3].",
+    root_cause=f"{RAISED.says} The fix is probably in `parser/lexer.py`, in `Lexer.scan` [E1].",
     suspects=(
-        suspect(),
-        suspect("parser/reader.py", 3, symbol="read", why="shares the report's words “quote”, “open”"),
+        suspect(facts=(0, 1), why=RAISED.says),
+        suspect("parser/reader.py", 3, symbol="read", facts=(2,), why=DEFINED.says),
+        suspect("parser/store.py", 0, symbol="save", evidence="", why=""),
     ),
     suspect_changes=(
         SuspectChange(
@@ -52,7 +97,6 @@ FOUND = TriageReport(
         ),
     ),
     related=(RelatedIssue(reference="#98", relation="related", why="the same frames"),),
-    missing=("The version it happens with",),
     ruled_out=("`test_scan` in `tests/test_lexer.py`: a test, example or document, not code at fault [E4]",),
     how_to_confirm="Run the code from the report with a breakpoint at `parser/lexer.py:11`.",
     labels=("bug", "area: parser"),
@@ -68,17 +112,22 @@ FOUND = TriageReport(
 )
 WEAK = FOUND.model_copy(
     update={
-        "verdict": "No cause claimed; the place to start reading is `parser/lexer.py` (`Lexer.scan`).",
+        "verdict": "No line of the code could be tied to this report.",
+        "statement": "ranked",
+        "facts": (),
+        "headline": None,
+        "suspects": tuple(one.model_copy(update={"facts": (), "why": ""}) for one in FOUND.suspects),
+        "missing": ("The version it happens with",),
         "root_cause": None,
         "not_found": "only_weak_candidates",
         "confidence": 0.4,
     }
 )
 NOTHING = TriageReport(
-    verdict="I could not locate this in the code.",
+    verdict="No line of the code could be tied to this report.",
     not_found="no_candidates",
     tried=FOUND.tried,
-    missing=("The whole error message or stack trace", "The version it happens with"),
+    missing=("The whole error message or stack trace",),
     commit=SHA,
 )
 QUESTION_OPEN = WEAK.model_copy(
@@ -99,6 +148,36 @@ FEATURE = TriageReport(
 SECURITY = FOUND.model_copy(update={"kind": "security"})
 PLACELESS = FOUND.model_copy(update={"repository": "", "notes": ("Rules judged instead of the model: no answer",)})
 
+SEVERAL = FOUND.model_copy(
+    update={
+        "verdict": "The report names 2 places in the code.",
+        "statement": "facts",
+        "facts": (RAISED, replace(DEFINED, strong=True)),
+        "root_cause": None,
+    }
+)
+FIRST_PLACE = WEAK.model_copy(
+    update={
+        "verdict": "The search ranks `parser/lexer.py` first; with a lead like this the first file was fixed in "
+        "9 of 10 reports.",
+        "statement": "first_place",
+        "confidence": 0.9,
+    }
+)
+POINTED = WEAK.model_copy(
+    update={
+        "verdict": "A maintainer said to look at `parser/store.py`.",
+        "statement": "facts",
+        "suspects": (suspect("parser/store.py", 2, symbol="save", pointed=True, why="a maintainer said to look here"),),
+        "missing": (),
+    }
+)
+THIN = TriageReport(
+    verdict="The report names no part of the program, so no code was searched for it.",
+    not_found="text_too_short",
+    missing=("What was done, what happened, and what was expected instead",),
+    commit=SHA,
+)
 REPORTS = {
     "found": FOUND,
     "weak": WEAK,
@@ -107,4 +186,8 @@ REPORTS = {
     "feature": FEATURE,
     "security": SECURITY,
     "without_address": PLACELESS,
+    "several": SEVERAL,
+    "first_place": FIRST_PLACE,
+    "pointed": POINTED,
+    "thin": THIN,
 }

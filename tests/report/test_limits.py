@@ -47,7 +47,7 @@ def test_nothing_foreign_acts_wherever_it_stands(text, name):
 
 def test_links_are_permalinks_of_the_commit_read():
     comment = MarkdownRenderer(server_url="https://git.example/", repository="o/r").comment(FOUND)
-    assert f"(https://git.example/o/r/blob/{SHA}/parser/lexer.py#L10-L13)" in comment
+    assert f"\nhttps://git.example/o/r/blob/{SHA}/parser/lexer.py#L10-L13\n" in comment
 
 
 @pytest.mark.parametrize("repository", ["", "no-owner", "a/b/c", "o/r)](https://evil.example", "../..", "o/.."])

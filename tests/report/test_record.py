@@ -59,9 +59,9 @@ def test_a_bad_record_lowers_it_the_more_the_longer_it_is(outcomes: int, least: 
 def test_words_go_by_the_record_and_the_report_says_so() -> None:
     report = FOUND.model_copy(update={"confidence": 0.9})
     shipped = MarkdownRenderer().comment(report)
-    assert "Confidence: high" in shipped
+    assert "(high, 90%)" in shipped
     assert "90% (shipped calibration)" in shipped
     here = MarkdownRenderer(record=Record(34, 15, -1.5)).comment(report)
-    assert "Confidence: medium" in here
+    assert "(medium, 67%)" in here
     assert "67% by 34 known fixes of this repository (90% as shipped)" in here
     assert replace(Record(34, 15, -1.5), shift=0.0).confidence(0.0) == 0.0
