@@ -85,7 +85,9 @@ def _is_used(inquiry: Inquiry, name: str) -> bool:
 def definition_of(code: Code, name: Name) -> int | None:
     """Return the only definition that a name can mean, or None."""
     rows = code.definitions(name.last)
-    if len(name.parts) > 1:
+    if rows and len(name.parts) > 1:
+        if any(used == len(name.parts) for _, used in code.index.names.of_module(".".join(name.parts))):
+            return None  # the name is a module's, whatever that defines
         rows = [row for row in rows if _is_owner(code, row, name.parts[-2])]
     places = {(int(code.index.def_file[row]), code.index.name_of(row)) for row in rows[:8]}
     return rows[0] if len(places) == 1 and len(rows) <= 8 else None

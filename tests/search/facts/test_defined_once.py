@@ -58,6 +58,7 @@ def test_a_name_in_the_title_points_at_its_definition(tmp_path: Path, path: str,
         pytest.param(
             {"a.py": "def scan():\n    pass\n", "b.py": "def scan():\n    pass\n"}, "`scan` is slow", id="two"
         ),
+        pytest.param({"ext/scan.py": "class scan:\n    pass\n"}, "`ext.scan` is slow", id="a-module"),
         pytest.param({"a.py": "def format(x):\n    pass\n"}, "`format` is slow", id="built-in"),
         pytest.param(
             {"vendor/a.py": "def scan_it():\n    pass\n", "b.py": "x = 1\n"}, "`scan_it` is slow", id="vendored"

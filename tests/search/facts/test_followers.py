@@ -41,7 +41,8 @@ def test_deep_and_long_code_is_read_within_limits():
 def test_the_one_caller_of_a_builder_is_found(tmp_path: Path):
     files = {
         "zones/check.py": CODE,
-        "zones/load.py": "from zones.check import check_zone\n\n\ndef load(name):\n    check_zone(name)\n    # check_zone(name)\n",
+        "zones/load.py": "from zones.check import check_zone\n\n\ndef load(name):\n"
+        "    check_zone(name)\n    # check_zone(name)\n",
     }
     (found,) = of_kind(facts_of(tmp_path, files, "It fails", MESSAGE), "called_from")
     assert (found.path, found.line, found.symbol, found.follows) == (

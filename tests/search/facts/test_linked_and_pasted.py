@@ -66,12 +66,14 @@ def test_links_without_a_commit_are_read_as_numbered(tmp_path: Path, body: str, 
         ),
         pytest.param(
             "A.java",
-            "class A {\n  void load(String p) {\n    Handle h = openWithRetry(p);\n    cache.put(p, h.readAll());\n  }\n}\n",
+            "class A {\n  void load(String p) {\n    Handle h = "
+            "openWithRetry(p);\n    cache.put(p, h.readAll());\n  }\n}\n",
             id="java",
         ),
         pytest.param(
             "a.c",
-            "int load(char *p) {\n  FILE *handle = open_with_retry(p);\n  cache_put(p, read_all(handle));\n  return 0;\n}\n",
+            "int load(char *p) {\n  FILE *handle = open_with_retry(p);\n"
+            "  cache_put(p, read_all(handle));\n  return 0;\n}\n",
             id="c",
         ),
     ],
@@ -93,12 +95,18 @@ def test_one_pasted_line_does_not_lead_and_an_idiom_is_no_fact(tmp_path: Path):
 
 
 def test_lines_that_a_trace_prints_are_not_pasted_code(tmp_path: Path):
-    trace = 'Traceback (most recent call last):\n  File "/x/a.py", line 2, in load\n    handle = open_it(path)\nOSError: x\n'
+    trace = (
+        'Traceback (most recent call last):\n  File "/x/a.py", line 2, in load\n'
+        "    handle = open_it(path)\nOSError: x\n"
+    )
     assert of_kind(facts_of(tmp_path, {"a.py": OLD}, "Wrong", f"```\n{trace}```\n"), "pasted_here") == []
 
 
 def test_a_diff_is_read_without_its_marks_and_without_what_it_adds():
-    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-handle = open_it(path)\n+handle = open_it_again(path)\n context_line = 12345\n"
+    diff = (
+        "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-handle = open_it(path)\n"
+        "+handle = open_it_again(path)\n context_line = 12345\n"
+    )
     assert pasted_lines([diff]) == ["handle = open_it(path)", "context_line = 12345"]
 
 

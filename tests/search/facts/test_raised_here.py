@@ -15,14 +15,17 @@ PYTHON = (
 CASES = [
     pytest.param(
         {"pkg/io.py": "# new\n\n\ndef load(path):\n    data = json.loads(path)\n    return data\n"},
-        'Traceback (most recent call last):\n  File "/x/site-packages/pkg/io.py", line 2, in load\n    data = json.loads(path)\n'
-        '  File "/usr/lib/python3.11/json/__init__.py", line 346, in loads\n    return _default_decoder.decode(s)\nValueError: no\n',
+        'Traceback (most recent call last):\n  File "/x/site-packages/pkg/io.py", '
+        "line 2, in load\n    data = json.loads(path)\n"
+        '  File "/usr/lib/python3.11/json/__init__.py", line 346, in '
+        "loads\n    return _default_decoder.decode(s)\nValueError: no\n",
         ("pkg/io.py", 5, "load"),
         id="python-line-moved",
     ),
     pytest.param(
         {"src/zones.js": "'use strict'\nfunction parse(text) {\n  return text.split(':')\n}\n"},
-        "TypeError: Cannot read properties of undefined\n    at parse (/app/src/zones.js:3:15)\n    at main (/app/other.js:1:1)\n",
+        "TypeError: Cannot read properties of undefined\n    at parse "
+        "(/app/src/zones.js:3:15)\n    at main (/app/other.js:1:1)\n",
         ("src/zones.js", 3, "parse"),
         id="javascript",
     ),
@@ -58,7 +61,8 @@ CASES = [
     ),
     pytest.param(
         {
-            "src/Zones.php": "<?php\nclass Zones {\n    function parse($s) {\n        throw new Exception($s);\n    }\n}\n"
+            "src/Zones.php": "<?php\nclass Zones {\n    function parse($s) "
+            "{\n        throw new Exception($s);\n    }\n}\n"
         },
         "PHP Fatal error:  Uncaught Exception: x in /srv/src/Zones.php:4\nStack trace:\n"
         "#0 /srv/index.php(3): Zones->parse('x')\n#1 {main}\n  thrown in /srv/src/Zones.php on line 4\n",

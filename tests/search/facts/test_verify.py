@@ -18,7 +18,8 @@ from tests.repositories import make_repository
 FILES = {
     "zones/check.py": "def check_zone(name):\n    if name not in ZONES:\n"
     "        raise ValueError('the zone %s is not in the table' % name)\n",
-    "zones/load.py": "def load(name):\n    return check_zone(name)\n\n\ndef other():\n    return load(1) or table.strict_zones\n",
+    "zones/load.py": "def load(name):\n    return check_zone(name)\n\n\ndef "
+    "other():\n    return load(1) or table.strict_zones\n",
     "tests/test_check.py": "def test_zone():\n    check_zone('UTC')\n",
     "docs/zones.md": "# Zones\n\nCall `check_zone` first.\n",
 }
@@ -27,7 +28,8 @@ BODY = (
     "ValueError: the zone X is not in the table\n\nSee zones/load.py#L2 and `strict_zones` in\n\n"
     '```\nTraceback (most recent call last):\n  File "/x/zones/load.py", line 2, in load\n    return check_zone(name)\n'
     '  File "/x/zones/check.py", line 3, in check_zone\n'
-    "    raise ValueError('the zone %s is not in the table' % name)\nValueError: the zone X is not in the table\n```\n\n"
+    "    raise ValueError('the zone %s is not in the table' % "
+    "name)\nValueError: the zone X is not in the table\n```\n\n"
     "```\nif name not in ZONES:\nraise ValueError('the zone %s is not in the table' % name)\n```\n"
 )
 
