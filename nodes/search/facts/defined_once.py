@@ -125,7 +125,7 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """The line holds the name, and no other source line of the language defines it."""
-    parts = [part for part in re.split(r"[.:#>-]+", fact.words or "") if part]
+    parts = [part for part in re.split(r"[.:#>-]+", (fact.words or "").strip("@!?")) if part]
     name = parts[-1] if parts else ""
     if not name or not whole_word(name).search(fact.text or ""):
         return "the line does not hold the name"

@@ -12,6 +12,8 @@ from nodes.search.types import Query
 from tests.search.facts.finding import facts_of, of_kind
 
 LANGUAGES = [
+    pytest.param("src/zones.rs", "macro_rules! parse_zone {\n    () => {};\n}\n", "`parse_zone!`", 1, id="macro"),
+    pytest.param("Mark.java", "public @interface ZoneMark {\n}\n", "`@ZoneMark`", 1, id="annotation"),
     pytest.param(
         "pkg/zones.py", "import re\n\n\ndef parse_zone(text):\n    return text\n", "`parse_zone()`", 4, id="python"
     ),
