@@ -130,7 +130,8 @@ def main() -> None:
     for level, results in sorted(levels.items()):
         function = [right for _, right in results if right is not None]
         print(
-            f"{level:10} {100 * len(results) / max(1, done):5.1f} % of issues; first file {share([r for r, _ in results])}"
+            f"{level:10} {100 * len(results) / max(1, done):5.1f} % "
+            f"of issues; first file {share([r for r, _ in results])}"
             f"; function {share(function)}"
         )
     if args.verify:
@@ -181,14 +182,16 @@ def show(row: dict[str, Any], facts: tuple[Fact, ...], files: list[str], gold: s
     if mine:
         first = files[0] if files else None
         print(
-            f"\n== {row['id']}: {row['issue'].partition(chr(10))[0][:100]}\n   gold {sorted(gold)} {row.get('gold_functions')}"
+            f"\n== {row['id']}: {row['issue'].partition(chr(10))[0][:100]}\n"
+            f"   gold {sorted(gold)} {row.get('gold_functions')}"
         )
         print(f"   first {first} {'right' if first in gold else 'WRONG'}")
     for fact in mine:
         mark = "+" if fact.path in gold else "-"
         place = f"{fact.path}:{fact.line}"
         print(
-            f" {mark}{'●' if fact.strong else ' '} {fact.kind} {place} [{fact.symbol}] {fact.words!r} u={fact.users} n={fact.count} x={fact.exact}"
+            f" {mark}{'●' if fact.strong else ' '} {fact.kind} {place} [{fact.symbol}] "
+            f"{fact.words!r} u={fact.users} n={fact.count} x={fact.exact}"
         )
         print(f"      {(fact.text or '').strip()[:140]}\n      {fact.says}")
 

@@ -85,7 +85,9 @@ def _is_used(inquiry: Inquiry, name: str) -> bool:
 def definition_of(code: Code, name: Name) -> int | None:
     """Return the only definition that a name can mean, or None."""
     rows = code.definitions(name.last)
-    if len(name.parts) > 1:
+    if rows and len(name.parts) > 1:
+        if any(used == len(name.parts) for _, used in code.index.names.of_module(".".join(name.parts))):
+            return None  # the name is a module's, whatever that defines
         rows = [row for row in rows if _is_owner(code, row, name.parts[-2])]
     places = {(int(code.index.def_file[row]), code.index.name_of(row)) for row in rows[:8]}
     return rows[0] if len(places) == 1 and len(rows) <= 8 else None
@@ -123,7 +125,7 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """The line holds the name, and no other source line of the language defines it."""
-    parts = [part for part in re.split(r"[.:#>-]+", fact.words or "") if part]
+    parts = [part for part in re.split(r"[.:#>-]+", (fact.words or "").strip("@!?")) if part]
     name = parts[-1] if parts else ""
     if not name or not whole_word(name).search(fact.text or ""):
         return "the line does not hold the name"

@@ -67,7 +67,7 @@ def guard(lines: Sequence[str], line: int, first: int) -> tuple[int, bool] | Non
 
 def _indent(text: str) -> int:
     expanded = text.expandtabs(4)
-    return len(expanded) - len(expanded.lstrip(" }"))
+    return len(expanded) - len(expanded.lstrip(" "))
 
 
 def _sentence(text: str, *, holds: bool) -> str:

@@ -66,8 +66,6 @@ class Literal:
     """Line of its first quote."""
     before: str
     """Code of the lines above and left of it."""
-    after: str
-    """Code right of it, and of the next lines."""
 
 
 def literals_at(path: str, lines: Sequence[str], line: int) -> list[Literal]:
@@ -136,11 +134,10 @@ def _plain(escape: re.Match[str]) -> str:
 def _literal(window: str, run: Sequence[tuple[int, int, str]], first: int) -> Literal:
     parts = tuple(part for one in "".join(text for *_, text in run).split(HOLE) if (part := squeezed(one)))
     longest = max(run, key=lambda one: len(one[2]))
-    start, end = run[0][0], run[-1][1]
+    start = run[0][0]
     return Literal(
         parts,
         line=first + window.count("\n", 0, longest[0]),
         start=first + window.count("\n", 0, start),
         before=window[:start],
-        after=window[end : end + 400],
     )

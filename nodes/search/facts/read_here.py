@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MOST = 30
 """Names of one issue that are looked up."""
 FEW_FUNCTIONS, FEW_PLACES = 2, 3
+SHORTEST = 4
+"""Letters of the longest part of a name; shorter ones are codes of countries and languages."""
 MOST_FILES = 8
 """Own files with a like name beyond which the name is not read out."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{2,60}")
@@ -62,7 +64,11 @@ def _wanted(inquiry: Inquiry) -> list[str]:
     keep = []
     for text in found:
         bare = text.lstrip("-")
-        if bare.lower() in STOPWORDS or (bare == text and text.isidentifier() and text not in plain):
+        if (
+            bare.lower() in STOPWORDS
+            or len(longest(bare)) < SHORTEST
+            or (bare == text and text.isidentifier() and text not in plain)
+        ):
             continue
         if not len(np.flatnonzero(code.index.def_last == term_hash(bare))):
             keep.append(text)

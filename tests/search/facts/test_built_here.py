@@ -15,7 +15,8 @@ CASES = [
     pytest.param("a.py", PYTHON, "ValueError: the option 'x y' is not a known section", 3, id="python-percent"),
     pytest.param(
         "a.py",
-        "def load(path, kind):\n    if kind:\n        raise LoadError(\n            f'cannot read the {kind} header of '\n"
+        "def load(path, kind):\n    if kind:\n        raise "
+        "LoadError(\n            f'cannot read the {kind} header of '\n"
         "            f'file {path!r} in strict mode'\n        )\n",
         "LoadError: cannot read the tar header of file 'x.bin' in strict mode",
         4,
@@ -64,7 +65,8 @@ CASES = [
     pytest.param(
         "a.c",
         "int load(FILE *f) {\n  if (!f) {\n"
-        '    fprintf(stderr, "zip: cannot allocate %zu bytes for the window\\n", n);\n    return 1;\n  }\n  return 0;\n}\n',
+        '    fprintf(stderr, "zip: cannot allocate %zu bytes for '
+        'the window\\n", n);\n    return 1;\n  }\n  return 0;\n}\n',
         "zip: cannot allocate 4096 bytes for the window",
         3,
         id="c-fprintf",

@@ -1,0 +1,89 @@
+"""Changes that the report names, or that lie between the versions it gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import git, make_repository
+from tests.search.facts.finding import facts_at, of_kind
+
+ONE = "def load(path):\n    handle = open_it(path)\n    return handle\n"
+TWO = "def load(path):\n    handle = open_it_lazily(path)\n    return handle\n"
+OTHER = "def scan(text):\n    return text.split(':')\n"
+
+
+def _history(path: Path, message: str) -> tuple[str, str]:
+    make_repository(path, {"zones/io.py": ONE, "zones/scan.py": OTHER})
+    git(path, "tag", "v1.2.0")
+    change = make_repository(path, {"zones/io.py": TWO, "zones/scan.py": OTHER}, message=message)
+    git(path, "tag", "v1.3.0")
+    return change, make_repository(path, {"zones/io.py": TWO, "zones/scan.py": OTHER + "\n"}, message="Tidy up")
+
+
+@pytest.mark.parametrize(
+    ("message", "body", "kind"),
+    [
+        pytest.param("Open lazily (#812)", "Related to #812.", "named_change", id="number"),
+        pytest.param(
+            "Fixed #812 -- Open lazily", "See https://github.com/acme/zones/pull/812", "named_change", id="address"
+        ),
+        pytest.param("Open lazily (#812)", "This broke with #812.", "introduced_in", id="blamed"),
+        pytest.param("Open lazily", "Since {sha} it leaks.", "introduced_in", id="bisected"),
+    ],
+)
+def test_a_change_that_the_report_names_is_found(tmp_path: Path, message: str, body: str, kind: str):
+    change, head = _history(tmp_path, message)
+    facts = facts_at(tmp_path, head, "Handles leak", body.format(sha=change[:12]))
+    (found,) = of_kind(facts, "named_change", "introduced_in")
+    assert (found.kind, found.path, found.change, found.strong) == (kind, "zones/io.py", change, True)
+
+
+@pytest.mark.parametrize(
+    ("message", "body"),
+    [
+        pytest.param("Open lazily (#8123)", "Related to #812.", id="a-longer-number"),
+        pytest.param('Revert "Open lazily (#812)"', "Related to #812.", id="a-revert"),
+        pytest.param("Open lazily (#812)", "<!-- like #812 -->It leaks.", id="a-template's-comment"),
+        pytest.param("Open lazily (#1)", "#1 it leaks", id="an-item-of-a-list"),
+    ],
+)
+def test_a_change_that_the_report_does_not_name_is_no_fact(tmp_path: Path, message: str, body: str):
+    _, head = _history(tmp_path, message)
+    assert of_kind(facts_at(tmp_path, head, "Handles leak", body), "named_change", "introduced_in") == []
+
+
+def test_a_change_newer_than_the_commit_is_unknown(tmp_path: Path):
+    change, _ = _history(tmp_path, "Open lazily (#812)")
+    before = git(tmp_path, "rev-parse", f"{change}~1").decode().strip()
+    facts = facts_at(tmp_path, before, "Handles leak", f"Related to #812 and {change}.")
+    assert of_kind(facts, "named_change", "introduced_in") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("It works in 1.2.0 and fails in 1.3.0.", id="english"),
+        pytest.param("Regression: it worked in 1.2.0, broken since 1.3.0", id="regression"),
+    ],
+)
+def test_the_change_that_brought_a_line_between_two_versions_is_found(tmp_path: Path, body: str):
+    change, head = _history(tmp_path, "Open lazily")
+    code = "\n\n```\nhandle = open_it_lazily(path)\nreturn handle.read_all()\n```\n"
+    facts = facts_at(tmp_path, head, "`load` leaks handles", body + code)
+    (found,) = [fact for fact in of_kind(facts, "introduced_in") if fact.text and "lazily" in fact.text]
+    assert (found.change, found.path, found.strong) == (change, "zones/io.py", False)
+
+
+def test_a_line_older_than_the_good_version_was_not_brought_by_any_change(tmp_path: Path):
+    _, head = _history(tmp_path, "Open lazily")
+    facts = facts_at(tmp_path, head, "`load` leaks handles", "It works in 1.2.0 and fails in 1.3.0.")
+    assert of_kind(facts, "introduced_in") == []
+    assert [fact.path for fact in of_kind(facts, "changed_in")] == ["zones/io.py"]
+
+
+def test_versions_of_something_else_give_no_range(tmp_path: Path):
+    _, head = _history(tmp_path, "Open lazily")
+    facts = facts_at(tmp_path, head, "`load` leaks handles", "It works with Python 3.10 and fails with Python 3.12.")
+    assert of_kind(facts, "introduced_in", "changed_in") == []

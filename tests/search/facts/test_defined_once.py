@@ -1,0 +1,110 @@
+"""A name of the report points at its only definition, and a name that could mean something else does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nodes.search.facts.issue import read_issue
+from nodes.search.facts.names import MOST, names
+from nodes.search.types import Query
+from tests.search.facts.finding import facts_of, of_kind
+
+LANGUAGES = [
+    pytest.param("src/zones.rs", "macro_rules! parse_zone {\n    () => {};\n}\n", "`parse_zone!`", 1, id="macro"),
+    pytest.param("Mark.java", "public @interface ZoneMark {\n}\n", "`@ZoneMark`", 1, id="annotation"),
+    pytest.param(
+        "pkg/zones.py", "import re\n\n\ndef parse_zone(text):\n    return text\n", "`parse_zone()`", 4, id="python"
+    ),
+    pytest.param(
+        "src/zones.js",
+        "const x = 1\n\nexport function parseZone(text) {\n  return text\n}\n",
+        "`parseZone`",
+        3,
+        id="js",
+    ),
+    pytest.param("src/zones.ts", "export class ZoneMap {\n  size = 0\n}\n", "`ZoneMap`", 1, id="ts"),
+    pytest.param(
+        "zones.go", "package zones\n\nfunc ParseZone(s string) int {\n\treturn 1\n}\n", "`zones.ParseZone`", 3, id="go"
+    ),
+    pytest.param(
+        "src/zones.rs", "#[inline]\npub fn parse_zone(s: &str) -> u8 {\n    1\n}\n", "`zones::parse_zone`", 2, id="rust"
+    ),
+    pytest.param(
+        "Zones.java",
+        "class Zones {\n  int parseZone(String s) {\n    return 1;\n  }\n}\n",
+        "`Zones#parseZone`",
+        2,
+        id="java",
+    ),
+    pytest.param("zones.c", "static int\nparse_zone(const char *s)\n{\n  return 1;\n}\n", "`parse_zone`", 2, id="c"),
+    pytest.param(
+        "zones.rb", "class Zones\n  def parse_zone(s)\n    1\n  end\nend\n", "`Zones#parse_zone`", 2, id="ruby"
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "code", "name", "line"), LANGUAGES)
+def test_a_name_in_the_title_points_at_its_definition(tmp_path: Path, path: str, code: str, name: str, line: int):
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, f"{name} ignores the offset"), "defined_once")
+    assert (found.path, found.line, found.strong, found.count) == (path, line, True, 1)
+
+
+@pytest.mark.parametrize(
+    ("files", "text"),
+    [
+        pytest.param(
+            {"a.py": "class Store:\n    def save(self):\n        pass\n"}, "`numpy.save` is slow", id="another-owner"
+        ),
+        pytest.param(
+            {"a.py": "def scan():\n    pass\n", "b.py": "def scan():\n    pass\n"}, "`scan` is slow", id="two"
+        ),
+        pytest.param({"ext/scan.py": "class scan:\n    pass\n"}, "`ext.scan` is slow", id="a-module"),
+        pytest.param({"a.py": "def format(x):\n    pass\n"}, "`format` is slow", id="built-in"),
+        pytest.param(
+            {"vendor/a.py": "def scan_it():\n    pass\n", "b.py": "x = 1\n"}, "`scan_it` is slow", id="vendored"
+        ),
+        pytest.param(
+            {"tests/test_a.py": "def scan_it():\n    pass\n", "b.py": "x = 1\n"}, "`scan_it` is slow", id="test"
+        ),
+        pytest.param(
+            {"src/a.rs": "mod tests {\n    fn scan_it() {}\n}\n", "src/b.rs": "fn b() {}\n"},
+            "`scan_it` fails",
+            id="test-in-rust",
+        ),
+        pytest.param(
+            {"a.py": "class Expression:\n    pass\n"}, "Printing for Matrix Expression", id="a-word-of-the-title"
+        ),
+    ],
+)
+def test_a_name_that_may_mean_something_else_is_no_fact(tmp_path: Path, files: dict[str, str], text: str):
+    assert of_kind(facts_of(tmp_path, files, text), "defined_once") == []
+
+
+def test_a_class_of_errors_does_not_lead(tmp_path: Path):
+    files = {"a.py": "class ZoneError(Exception):\n    pass\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "`ZoneError` is raised on a valid date"), "defined_once")
+    assert not found.strong
+
+
+def test_a_method_leads_only_where_the_report_uses_it_as_one(tmp_path: Path):
+    files = {"a.py": "class Zones:\n    def max_degrees(self):\n        pass\n"}
+    said = of_kind(facts_of(tmp_path / "a", files, "wrong result with `max_degrees`"), "defined_once")
+    called = of_kind(facts_of(tmp_path / "b", files, "wrong result of `max_degrees()`"), "defined_once")
+    assert [fact.strong for fact in (*said, *called)] == [False, True]
+
+
+def test_a_long_list_of_names_does_not_lead(tmp_path: Path):
+    files = {"a.py": "".join(f"def scan_{n}():\n    pass\n\n\n" for n in range(6))}
+    few = of_kind(facts_of(tmp_path / "a", files, "Slow", "`scan_1` and `scan_2`"), "defined_once")
+    many = of_kind(facts_of(tmp_path / "b", files, "Slow", " ".join(f"`scan_{n}`" for n in range(6))), "defined_once")
+    assert [fact.strong for fact in few] == [True, True]
+    assert len(many) == 6
+    assert not any(fact.strong for fact in many)
+
+
+def test_a_report_of_many_names_is_read_within_limits():
+    text = "\n".join(f"`scan_{n}.go_{n}`" for n in range(20_000))
+    assert len(names(read_issue(Query("many", text)))) == MOST
+    names(read_issue(Query("a." * 400, "a.b::" * 10_000 + "`" * 10_000)))

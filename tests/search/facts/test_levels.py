@@ -1,0 +1,42 @@
+"""How much may be said, by where the strong facts lie."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.search.facts import Fact
+from nodes.search.facts.levels import Bits, bits, statement
+
+FILES = ("a.py", "b.py", "c.py", "d.py", "e.py", "f.py")
+
+
+def _fact(path: str, kind: str = "defined_once", *, strong: bool = True) -> Fact:
+    return Fact(kind, "x", "x", path, 1, "x", "f", strong=strong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("facts", "confidence", "level", "headline"),
+    [
+        pytest.param([_fact("a.py")], 0.3, "claimed", "a.py", id="on-the-first-file-alone"),
+        pytest.param([_fact("a.py"), _fact("b.py")], 0.9, "several", "a.py", id="on-two-files"),
+        pytest.param([_fact("a.py"), _fact("z.py")], 0.9, "several", "a.py", id="on-one-that-is-not-ranked"),
+        pytest.param([_fact("b.py")], 0.9, "several", "b.py", id="elsewhere"),
+        pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
+        pytest.param([_fact("a.py", strong=False)], 0.9, "ranked", None, id="weak-and-sure"),
+        pytest.param([_fact("a.py", strong=False)], 0.5, "none", None, id="weak-and-unsure"),
+        pytest.param([], 0.5, "none", None, id="none"),
+    ],
+)
+def test_the_level_of_a_statement(facts: list[Fact], confidence: float, level: str, headline: str | None):
+    found = statement(facts, FILES, confidence)
+    assert (found.level, found.headline.path if found.headline else None) == (level, headline)
+
+
+def test_the_headline_is_of_the_first_kind_and_a_change_comes_after_lines():
+    facts = [_fact("a.py", "named_change"), _fact("a.py", "built_here"), _fact("a.py", "raised_here")]
+    assert [fact.kind for fact in statement(facts, FILES, 0.5).strong] == ["raised_here", "built_here", "named_change"]
+
+
+def test_the_bits_for_confidence():
+    assert bits([], FILES) == Bits()
+    assert bits([_fact("a.py"), _fact("a.py", "built_here"), _fact("z.py")], FILES) == Bits(True, True, True)

@@ -1,0 +1,116 @@
+"""Links and pasted code are found again at the commit that is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nodes.search.facts.linked_here import links
+from nodes.search.facts.pasted_here import pasted_lines
+from tests.repositories import make_repository
+from tests.search.facts.finding import facts_at, facts_of, of_kind
+
+OLD = "def load(path):\n    handle = open_it(path)\n    return handle\n"
+NEW = "import os\n\n\n" + OLD
+
+
+def test_a_permalink_is_mapped_to_the_commit_that_is_read(tmp_path: Path):
+    old = make_repository(tmp_path, {"zones/io.py": OLD})
+    new = make_repository(tmp_path, {"zones/io.py": NEW})
+    body = f"See https://github.com/acme/zones/blob/{old}/zones/io.py#L2-L3 please."
+    (found,) = of_kind(facts_at(tmp_path, new, "It leaks", body), "linked_here")
+    assert (found.line, found.exact, found.strong, found.symbol) == (5, True, True, "load")
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        pytest.param("https://github.com/acme/zones/blob/main/zones/io.py#L5", [5], id="branch"),
+        pytest.param("https://gitlab.com/acme/zones/-/blob/main/zones/io.py#L5", [5], id="gitlab"),
+        pytest.param("In zones/io.py#L5 the handle stays open", [5], id="short"),
+        pytest.param("https://github.com/acme/other/blob/main/zones/io.py#L5", [], id="another-project"),
+        pytest.param(f"https://github.com/acme/other/blob/{'a1' * 20}/zones/io.py#L5", [], id="unknown-commit"),
+        pytest.param("https://github.com/acme/zones/blob/main/zones/io.py#L500", [], id="no-such-line"),
+        pytest.param("https://github.com/acme/zones/blob/main/tests/test_io.py#L1", [], id="a-test"),
+        pytest.param("https://github.com/acme/zones/blob/main/zones/io.py", [], id="no-line"),
+    ],
+)
+def test_links_without_a_commit_are_read_as_numbered(tmp_path: Path, body: str, lines: list[int]):
+    found = of_kind(
+        facts_of(tmp_path, {"zones/io.py": NEW, "tests/test_io.py": "x = 1\n"}, "It leaks", body), "linked_here"
+    )
+    assert [fact.line for fact in found] == lines
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        pytest.param(
+            "a.py", "def load(p):\n    handle = open_with_retry(p)\n    cache[p] = handle.read_all()\n", id="python"
+        ),
+        pytest.param(
+            "a.js",
+            "function load(p) {\n  const handle = openWithRetry(p)\n  cache.set(p, handle.readAll())\n}\n",
+            id="js",
+        ),
+        pytest.param(
+            "a.go",
+            "package a\n\nfunc load(p string) {\n\thandle := openWithRetry(p)\n\tcache.set(p, handle.all())\n}\n",
+            id="go",
+        ),
+        pytest.param(
+            "a.rs",
+            "fn load(p: &str) {\n    let handle = open_with_retry(p);\n    cache.set(p, handle.read_all());\n}\n",
+            id="rust",
+        ),
+        pytest.param(
+            "A.java",
+            "class A {\n  void load(String p) {\n    Handle h = "
+            "openWithRetry(p);\n    cache.put(p, h.readAll());\n  }\n}\n",
+            id="java",
+        ),
+        pytest.param(
+            "a.c",
+            "int load(char *p) {\n  FILE *handle = open_with_retry(p);\n"
+            "  cache_put(p, read_all(handle));\n  return 0;\n}\n",
+            id="c",
+        ),
+    ],
+)
+def test_pasted_code_is_found_in_its_function(tmp_path: Path, path: str, code: str):
+    rows = [row.strip() for row in code.split("\n") if "etry" in row or "cache" in row]
+    body = "This looks wrong:\n\n```\n" + "\n".join(rows) + "\n```\n"
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, "Wrong value", body), "pasted_here")
+    assert (found.path, found.count, found.strong) == (path, 2, True)
+    assert found.words in rows
+
+
+def test_one_pasted_line_does_not_lead_and_an_idiom_is_no_fact(tmp_path: Path):
+    files = {"a.py": OLD, "b.py": OLD.replace("load", "read")}
+    body = "```python\n    handle = open_it(path)\n```\n"
+    assert of_kind(facts_of(tmp_path / "two", files, "Wrong", body), "pasted_here") == []
+    (found,) = of_kind(facts_of(tmp_path / "one", {"a.py": OLD}, "Wrong", body), "pasted_here")
+    assert not found.strong
+
+
+def test_lines_that_a_trace_prints_are_not_pasted_code(tmp_path: Path):
+    trace = (
+        'Traceback (most recent call last):\n  File "/x/a.py", line 2, in load\n'
+        "    handle = open_it(path)\nOSError: x\n"
+    )
+    assert of_kind(facts_of(tmp_path, {"a.py": OLD}, "Wrong", f"```\n{trace}```\n"), "pasted_here") == []
+
+
+def test_a_diff_is_read_without_its_marks_and_without_what_it_adds():
+    diff = (
+        "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-handle = open_it(path)\n"
+        "+handle = open_it_again(path)\n context_line = 12345\n"
+    )
+    assert pasted_lines([diff]) == ["handle = open_it(path)", "context_line = 12345"]
+
+
+def test_hostile_links_and_blocks_are_read_within_limits(tmp_path: Path):
+    links("https://github.com/a/b/blob/" + "a/" * 30_000 + "#L1" * 1_000)
+    links("a/" * 30_000 + ".py#L1")
+    facts_of(tmp_path, {"a.py": OLD}, "x", "```\n" + "handle = open_it(path) + 1\n" * 2_000 + "```")

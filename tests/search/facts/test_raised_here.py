@@ -1,0 +1,134 @@
+"""The innermost own frame of a trace is found by its function and its text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.search.facts.finding import facts_of, of_kind
+
+PYTHON = (
+    "# a line that came later\ndef load(path):\n    handle = open_it(path)\n    return handle\n\n\n"
+    "def open_it(path):\n    raise OSError(path)\n"
+)
+CASES = [
+    pytest.param(
+        {"pkg/io.py": "# new\n\n\ndef load(path):\n    data = json.loads(path)\n    return data\n"},
+        'Traceback (most recent call last):\n  File "/x/site-packages/pkg/io.py", '
+        "line 2, in load\n    data = json.loads(path)\n"
+        '  File "/usr/lib/python3.11/json/__init__.py", line 346, in '
+        "loads\n    return _default_decoder.decode(s)\nValueError: no\n",
+        ("pkg/io.py", 5, "load"),
+        id="python-line-moved",
+    ),
+    pytest.param(
+        {"src/zones.js": "'use strict'\nfunction parse(text) {\n  return text.split(':')\n}\n"},
+        "TypeError: Cannot read properties of undefined\n    at parse "
+        "(/app/src/zones.js:3:15)\n    at main (/app/other.js:1:1)\n",
+        ("src/zones.js", 3, "parse"),
+        id="javascript",
+    ),
+    pytest.param(
+        {
+            "src/main/java/org/acme/Zones.java": "package org.acme;\nclass Zones {\n  int parse(String s) {\n"
+            "    throw new IllegalStateException(s);\n  }\n}\n"
+        },
+        'Exception in thread "main" java.lang.IllegalStateException: x\n\tat org.acme.Zones.parse(Zones.java:4)\n'
+        "\tat com.other.Main.main(Main.java:9)\n",
+        ("src/main/java/org/acme/Zones.java", 4, "Zones.parse"),
+        id="java",
+    ),
+    pytest.param(
+        {"zones/parse.go": "package zones\n\nfunc Parse(s []int) int {\n\treturn s[3]\n}\n"},
+        "panic: runtime error: index out of range [3] with length 1\n\ngoroutine 1 [running]:\n"
+        "acme.org/zones.Parse(...)\n\t/go/src/acme.org/zones/parse.go:4\nmain.main()\n\t/tmp/main.go:8 +0x1d\n",
+        ("zones/parse.go", 4, "Parse"),
+        id="go",
+    ),
+    pytest.param(
+        {"src/zones.rs": "pub fn parse(s: Option<u8>) -> u8 {\n    s.unwrap()\n}\n"},
+        "thread 'main' panicked at src/zones.rs:2:7:\ncalled `Option::unwrap()` on a `None` value\nstack backtrace:\n"
+        "   0: acme::zones::parse\n             at ./src/zones.rs:2:7\n",
+        ("src/zones.rs", 2, "parse"),
+        id="rust",
+    ),
+    pytest.param(
+        {"lib/zones.rb": "class Zones\n  def parse(s)\n    raise ArgumentError, s\n  end\nend\n"},
+        "lib/zones.rb:3:in `parse': bad (ArgumentError)\n\tfrom bin/run:4:in `<main>'\n",
+        ("lib/zones.rb", 3, "Zones.parse"),
+        id="ruby",
+    ),
+    pytest.param(
+        {
+            "src/Zones.php": "<?php\nclass Zones {\n    function parse($s) "
+            "{\n        throw new Exception($s);\n    }\n}\n"
+        },
+        "PHP Fatal error:  Uncaught Exception: x in /srv/src/Zones.php:4\nStack trace:\n"
+        "#0 /srv/index.php(3): Zones->parse('x')\n#1 {main}\n  thrown in /srv/src/Zones.php on line 4\n",
+        ("src/Zones.php", 4, "Zones.parse"),
+        id="php",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "trace", "place"), CASES)
+def test_the_innermost_own_frame_is_found(
+    tmp_path: Path, files: dict[str, str], trace: str, place: tuple[str, int, str]
+):
+    (found,) = of_kind(facts_of(tmp_path, files, "It crashes", f"```\n{trace}```\n"), "raised_here")
+    assert (found.path, found.line, found.symbol) == place
+
+
+def _trace(*frames: tuple[str, int, str, str]) -> str:
+    shown = "".join(f'  File "/x/{path}", line {line}, in {name}\n    {text}\n' for path, line, name, text in frames)
+    return f"Traceback (most recent call last):\n{shown}ValueError: no\n"
+
+
+def test_the_same_function_with_other_code_does_not_lead(tmp_path: Path):
+    trace = _trace(("pkg/io.py", 3, "load", "return self._cache[path]"))
+    (found,) = of_kind(facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), "raised_here")
+    assert (found.exact, found.strong) == (False, False)
+
+
+def test_a_function_that_only_raises_is_named_as_such_and_does_not_lead(tmp_path: Path):
+    trace = _trace(
+        ("pkg/io.py", 3, "load", "handle = open_it(path)"), ("pkg/io.py", 8, "open_it", "raise OSError(path)")
+    )
+    facts = facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace)
+    assert [fact.strong for fact in of_kind(facts, "raised_here")] == [False]
+    assert [fact.symbol for fact in of_kind(facts, "raised_on_purpose")] == ["open_it"]
+
+
+def test_wrappers_and_foreign_frames_are_passed_over(tmp_path: Path):
+    code = "def wrapper(*args):\n    return f(*args)\n\n\ndef load(path):\n    x = run(path)\n    return x\n"
+    trace = _trace(
+        ("pkg/io.py", 6, "load", "x = run(path)"),
+        ("pkg/io.py", 2, "wrapper", "return f(*args)"),
+        ("lib/json/decoder.py", 12, "decode", "raise ValueError"),
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"pkg/io.py": code}, "It crashes", trace), "raised_here")
+    assert (found.symbol, found.line, found.strong) == ("load", 6, True)
+
+
+def test_of_a_chain_the_root_is_shown_and_does_not_lead(tmp_path: Path):
+    files = {
+        "pkg/io.py": "def load(path):\n    x = path[0]\n    return x\n\n\ndef run(p):\n    y = load(p)\n    return y\n"
+    }
+    chain = (
+        _trace(("pkg/io.py", 2, "load", "x = path[0]"))
+        + "\nThe above exception was the direct cause of the following exception:\n\n"
+        + _trace(("pkg/io.py", 7, "run", "y = load(p)"))
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It crashes", chain), "raised_here")
+    assert (found.symbol, found.strong) == ("load", False)
+
+
+def test_a_trace_of_another_project_is_no_fact(tmp_path: Path):
+    trace = _trace(("other/reader.py", 3, "load", "handle = open_it(path)"))
+    assert of_kind(facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), "raised_here") == []
+
+
+def test_a_trace_of_thousands_of_frames_is_read_within_limits(tmp_path: Path):
+    frames = [("pkg/io.py", n, f"f{n}", "x = run(path)") for n in range(3_000)]
+    facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", _trace(*frames))

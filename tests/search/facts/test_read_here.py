@@ -1,0 +1,58 @@
+"""Options, settings and attributes that no definition names are found where they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.search.facts.finding import facts_of, of_kind
+
+CASES = [
+    pytest.param(
+        "a.py", "def run(conf):\n    if conf.strict_zones:\n        return 1\n", "strict_zones", 2, id="python"
+    ),
+    pytest.param("a.js", "function run(o) {\n  return o.strictZones || 1\n}\n", "strictZones", 2, id="js"),
+    pytest.param(
+        "a.go", "package a\n\nfunc run(c Conf) bool {\n\treturn c.StrictZones\n}\n", "StrictZones", 4, id="go"
+    ),
+    pytest.param("a.rs", "fn run(c: &Conf) -> bool {\n    c.strict_zones\n}\n", "strict_zones", 2, id="rust"),
+    pytest.param(
+        "A.java", "class A {\n  boolean run(Conf c) {\n    return c.strictZones;\n  }\n}\n", "strictZones", 3, id="java"
+    ),
+    pytest.param("a.c", "int run(struct conf *c) {\n  return c->strict_zones;\n}\n", "strict_zones", 2, id="c"),
+    pytest.param("a.rb", "class A\n  def run(c)\n    c[:strict_zones]\n  end\nend\n", "strict_zones", 3, id="ruby"),
+    pytest.param("a.py", "def add(p):\n    p.option('--strict-zones', help='x')\n", "--strict-zones", 2, id="option"),
+]
+
+
+@pytest.mark.parametrize(("path", "code", "name", "line"), CASES)
+def test_a_name_in_backticks_is_found_where_it_is_read(tmp_path: Path, path: str, code: str, name: str, line: int):
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, "Zones are wrong", f"With `{name}` set it fails."), "read_here")
+    assert (found.path, found.line, found.strong, found.users) == (path, line, True, 1)
+
+
+@pytest.mark.parametrize(
+    ("files", "text"),
+    [
+        pytest.param(
+            {"a.py": "def f(c):\n    return c.zone_x\n", "b.py": "def g(c):\n    return c.zone_x\n"},
+            "`zone_x`",
+            id="two",
+        ),
+        pytest.param({"a.py": "def f():\n    zone_x = 1\n"}, "`zone_x`", id="a-local-variable"),
+        pytest.param({"a.py": "def f():\n    # zone_x is old\n    return 1\n"}, "`zone_x`", id="a-comment"),
+        pytest.param({"a.py": 'def f():\n    """Use\n    zone_x here.\n    """\n'}, "`zone_x`", id="a-docstring"),
+        pytest.param({"a.py": "def f(c):\n    return c.zone_x\n"}, "zone_x", id="not-in-backticks"),
+        pytest.param({"a.js": "export const x = { name: 'en-gb' }\n"}, "`en-gb`", id="a-code-of-a-language"),
+        pytest.param({"a.py": "import os\nX = os.environ['LC_ALL']\n"}, "`LC_ALL`", id="the-machine"),
+    ],
+)
+def test_what_may_be_another_name_is_no_fact(tmp_path: Path, files: dict[str, str], text: str):
+    assert of_kind(facts_of(tmp_path, files, "Wrong", f"I see {text} fail."), "read_here") == []
+
+
+def test_a_parameter_is_declared_and_does_not_lead(tmp_path: Path):
+    files = {"a.py": "def run(path, strict_zones=False):\n    return path\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "Wrong", "`strict_zones` is ignored"), "default_here")
+    assert (found.line, found.strong) == (1, False)
