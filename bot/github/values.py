@@ -19,7 +19,13 @@ _FLAGS = (
     ("triage", Permission.TRIAGE),
     ("pull", Permission.READ),
 )
-_WORDS = {"admin": Permission.ADMIN, "write": Permission.WRITE, "read": Permission.READ}
+_ROLES = {
+    "admin": Permission.ADMIN,
+    "maintain": Permission.MAINTAIN,
+    "write": Permission.WRITE,
+    "triage": Permission.TRIAGE,
+    "read": Permission.READ,
+}
 
 Json = Mapping[str, Any]
 
@@ -77,10 +83,14 @@ def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
 
 
 def permission_of(data: Json) -> Permission:
-    """The highest flag that is set. The role's name is not asked: triage reads as "read" there."""
+    """The highest flag that is set; without flags the role, and for a custom role the permission.
+
+    ``permission`` alone does not suffice: GitHub writes "read" there for triage and "write" for maintain.
+    """
     flags = (data.get("user") or {}).get("permissions")
-    if flags is None:
-        return _WORDS.get(text(data.get("permission")), Permission.NONE)
+    if not isinstance(flags, Mapping):
+        role = _ROLES.get(text(data.get("role_name")))
+        return role or _ROLES.get(text(data.get("permission")), Permission.NONE)
     return next((permission for flag, permission in _FLAGS if flags.get(flag)), Permission.NONE)
 
 

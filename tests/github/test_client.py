@@ -20,6 +20,7 @@ from bot.errors import (
 )
 from bot.github import GitHub
 from bot.github.repository import RepositoryClient
+from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
 from tests.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
 from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
@@ -271,6 +272,21 @@ async def test_long_threads_are_read_whole(server, repo, client) -> None:
 async def test_permission_goes_by_the_flags(repo, client, flag, permission) -> None:
     repo.permissions["kim"] = flag
     assert await client.permission("kim") == permission
+
+
+@pytest.mark.parametrize(
+    ("answer", "permission"),
+    [
+        pytest.param({"permission": "read", "role_name": "triage"}, Permission.TRIAGE, id="role"),
+        pytest.param({"permission": "write", "role_name": "maintain"}, Permission.MAINTAIN, id="maintainer"),
+        pytest.param({"permission": "write", "role_name": "release captain"}, Permission.WRITE, id="custom-role"),
+        pytest.param({"permission": "read"}, Permission.READ, id="no-role"),
+        pytest.param({"permission": "read", "role_name": "triage", "user": {"permissions": None}}, 2, id="null-flags"),
+        pytest.param({"permission": None}, Permission.NONE, id="nothing"),
+    ],
+)
+def test_without_flags_permission_goes_by_the_role(answer, permission) -> None:
+    assert permission_of(answer) == permission
 
 
 async def test_labels_are_read_added_and_removed(server, repo, client) -> None:
