@@ -19,6 +19,7 @@ from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage
 from tests.github_server import LOST_ANSWER, Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo, person
+from tests.patience import patience
 from tests.publish.clock import Clock
 from tests.report.reports import FOUND, SHA
 
@@ -119,7 +120,7 @@ async def stage(server: GitHubServer, tmp_path: Path) -> AsyncIterator[Stage]:
         writes=store.writes,
         api_url=server.url,
         server_url=server.url,
-        timeout=2,
+        timeout=patience(10),
     )
     yield Stage(server, github, store)
     await github.aclose()

@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from bot.cli import cli
+from tests.patience import patience
 
 ROOT = Path(__file__).parents[2]
 FILES = ("compose.yaml", "compose.postgres.yaml")
@@ -23,7 +24,7 @@ def read(name: str) -> dict[str, Any]:
 
 def test_they_are_what_the_compose_specification_describes() -> None:
     checked = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", *FILES]
-    done = subprocess.run(checked, check=False, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(checked, check=False, cwd=ROOT, capture_output=True, text=True, timeout=patience(60))
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -18,6 +18,7 @@ from bot.jobs import Continue, Ended, Job, Triage, Work
 from bot.ports import IssueRef
 from bot.store.deliveries import Arrival
 from bot.store.sqlite import SqliteStore
+from tests.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]
 
@@ -53,7 +54,7 @@ async def dispatching(store: SqliteStore, worker: Worker, concurrency: int = 3) 
 
 
 async def settled(store: SqliteStore) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(patience(10)):
         while set(await store.jobs.counts()) - {"dead", "parked"}:
             await asyncio.sleep(0.01)
 
@@ -61,12 +62,16 @@ async def settled(store: SqliteStore) -> None:
 async def test_issues_are_worked_on_at_once_up_to_a_bound_and_each_in_order(store: SqliteStore) -> None:
     busy: Counter[str] = Counter()
     most, order = 0, []
+    full = asyncio.Event()
 
     async def worker(job: Job) -> None:
         nonlocal most
         busy[job.work.key] += 1
         assert busy[job.work.key] == 1
         most = max(most, busy.total())
+        if most == 3:
+            full.set()
+        await full.wait()
         await asyncio.sleep(0.02)
         order.append((job.work.key, job.work.kind))
         busy[job.work.key] -= 1
@@ -139,7 +144,7 @@ async def test_stopping_lets_what_runs_end_and_frees_the_rest(store: SqliteStore
     running = asyncio.create_task(dispatcher.run())
     await begun.wait()
     await asyncio.sleep(0.02)
-    await dispatcher.drain(0.2)
+    await dispatcher.drain(patience(0.1))
     await running
     assert await store.jobs.counts() == {"todo": 3}
 

@@ -18,6 +18,7 @@ from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
 from tests.fakes import SHA, context
 from tests.model_server import ModelServer, Reply, error, says, serve
+from tests.patience import patience
 
 DECISION = {"reasoning": "because", "question": None, "question_context": None, "confidence": 0.9}
 NEXT = {1: "codebase_search", 2: "critic", 3: "writer"}
@@ -70,7 +71,7 @@ def server() -> Iterator[ModelServer]:
 
 
 async def triage(server: ModelServer, **settings: Any) -> BugTriageState:
-    chosen: dict[str, Any] = {"base_url": server.url, "api_key": "k", "max_retries": 0, "timeout": 5.0}
+    chosen: dict[str, Any] = {"base_url": server.url, "api_key": "k", "max_retries": 0, "timeout": patience(10.0)}
     models = Models(ModelSettings(**{**chosen, "calls_per_minute": 100_000, **settings}))
     ctx = context(LLMBrain(models), rules=RulesBrain())
     graph = build_graph(InMemorySaver(serde=serializer()))

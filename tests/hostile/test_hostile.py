@@ -39,6 +39,7 @@ from nodes.sources.results import Result, as_evidence
 from nodes.state import Answer, HumanExchange
 from nodes.trust.secrets import holds_token
 from tests.fakes import FakeEvidence, FakeSignals, FakeWeb
+from tests.growth import budget
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile
 from tests.hostile.obedient import obedient
 from tests.model_server import ModelServer, serve
@@ -58,6 +59,7 @@ OURS = re.compile(
     r"|<!-- triage:report v1 issue=1 run=1 -->"
 )
 SECONDS = 10.0
+"""Of processor time, for one triage."""
 """CPU time for one text, with a wide margin; what is not linear takes minutes on these."""
 THIN = ("It fails", "It does not work.")
 BENIGN = "parse_date fails with ValueError: no zone"
@@ -108,7 +110,7 @@ async def test_nothing_of_it_acts(
     server.script, server.requests[:] = obedient(case), []
     began = time.process_time()
     ran = await _triage(case, LLMBrain(models) if brain == "model" else RulesBrain(), engine, graph)
-    assert time.process_time() - began < SECONDS
+    assert time.process_time() - began < budget(SECONDS)
     assert ran.texts
     for text in ran.texts:
         _assert_dead(text)

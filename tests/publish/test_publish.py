@@ -26,6 +26,7 @@ from nodes.report import RelatedIssue
 from nodes.state import BugTriageState, HumanExchange
 from tests.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
+from tests.patience import patience
 from tests.publish.clock import Clock
 from tests.report.reports import FOUND, NOTHING, SHA
 
@@ -122,7 +123,7 @@ async def stage(server: GitHubServer, tmp_path: Path, writes: StoredWrites) -> A
         writes=writes,
         api_url=server.url,
         server_url=server.url,
-        timeout=2,
+        timeout=patience(10),
     )
     stage = Stage(server, github, tmp_path)
     writes._clock = stage.clock.seconds

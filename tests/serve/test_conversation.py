@@ -8,6 +8,7 @@ from threading import Event
 from tests.deliveries import comment_event, issue_event
 from tests.github_server import Call, Fault, GitHubServer
 from tests.github_world import INSTALLATION, Repo, person
+from tests.patience import patience
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE, on_both_databases
 
@@ -106,7 +107,7 @@ def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: 
     github.fault = fault
     try:
         assert app.deliver("issues", issue_event(github.world, repo, number, "opened")) == 202
-        assert stopped.wait(15.0)
+        assert stopped.wait(patience(15.0))
         app.settled()
         assert github.world.ours(repo, number) == []
     finally:

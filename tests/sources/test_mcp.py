@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from nodes.sources.arguments import fill
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool
 from nodes.sources.results import clean, is_public, results_in
+from tests.patience import Deadline
 from tests.sources.bad_server import bad_http
 
 HERE = Path(__file__).parent
@@ -70,9 +70,7 @@ async def test_a_command_sees_little_of_us_and_its_whole_group_ends_with_the_que
 
 
 async def test_a_stubborn_command_is_killed_when_its_time_is_up() -> None:
-    began = time.monotonic()
     assert await fault(tool(command=(*BAD, "stubborn"), timeout=0.5)) == "no answer within 0.5 s"
-    assert time.monotonic() - began < 30
 
 
 async def test_a_command_that_nobody_waits_for_any_more_is_killed(tmp_path: Path) -> None:
@@ -247,7 +245,8 @@ def test_what_nobody_can_see_is_left_out() -> None:
 
 
 async def _gone(pid: int) -> bool:
-    for _ in range(600):
+    deadline = Deadline(30.0)
+    while not deadline.passed():
         try:
             os.kill(pid, 0)
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":

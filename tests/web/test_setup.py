@@ -19,6 +19,7 @@ from bot.settings import Settings
 from bot.web.setup import SetUp, setup_app
 from tests.browserless import form_of, on_github
 from tests.github_server import Fault, GitHubServer, serve_github
+from tests.patience import patience
 from tests.serving import serving
 from tests.web.conftest import FROM_HERE, PAGE
 
@@ -52,7 +53,7 @@ async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStar
     setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
     async with (
         serving(setup_app(setup)) as url,
-        httpx.AsyncClient(base_url=url, timeout=30, headers=PAGE) as http,
+        httpx.AsyncClient(base_url=url, timeout=patience(30), headers=PAGE) as http,
     ):
         yield FirstStart(http, setup, github, tmp_path)
 

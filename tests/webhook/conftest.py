@@ -14,6 +14,7 @@ from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
 from tests.deliveries import SECRET
+from tests.patience import patience
 from tests.serving import NobodyWorks, serving
 
 OLD_SECRET = "the one before"
@@ -30,6 +31,9 @@ class Receiver:
 async def receiver(tmp_path: Path) -> AsyncIterator[Receiver]:
     store, work = SqliteStore(tmp_path / "store.db"), NobodyWorks()
     settings = ServerSettings(Settings(), 4711, "", (SECRET.encode(), OLD_SECRET.encode()))
-    async with serving(build_app(settings, store, work)) as url, httpx.AsyncClient(base_url=url, timeout=30) as http:
+    async with (
+        serving(build_app(settings, store, work)) as url,
+        httpx.AsyncClient(base_url=url, timeout=patience(30)) as http,
+    ):
         yield Receiver(http, store, work)
     await store.aclose()
