@@ -147,6 +147,7 @@ def test_an_edit_of_the_issue_answers_if_it_holds_what_was_asked_for(question, b
     assert (answer_in_body(issue(body), question) is not None) is answers
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("piece", ["> ", "a-", "'", "<!--", "x", "?"])
 def test_hostile_comments_take_linear_time(piece) -> None:
     assert_linear(

@@ -76,6 +76,7 @@ def only_matched(name: str) -> bool:
     return constant.startswith("_") and all(uses)
 
 
+@pytest.mark.tried("regular expressions with the texts they are slowest on")
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name not in BOUNDED])
 def test_no_pattern_takes_longer_than_in_proportion(name: str) -> None:
     work = tried(name)
@@ -87,6 +88,7 @@ def test_what_is_bounded_is_still_there() -> None:
     assert set(BOUNDED) <= set(PATTERNS)
 
 
+@pytest.mark.tried("regular expressions with the texts they are slowest on")
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name.startswith("nodes.search.")])
 def test_no_line_stops_the_reading(name: str) -> None:
     for bait in baits(PATTERNS[name]):
@@ -123,6 +125,7 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("reader", READERS)
 def test_a_megabyte_is_read_in_proportion(reader: str) -> None:
     for first in range(0, len(PIECES), 12):
@@ -159,6 +162,7 @@ HOSTILE += [
 ]
 
 
+@pytest.mark.tried("random texts that must be read without an error")
 @settings(deadline=None, max_examples=150)
 @given(st.text() | st.lists(st.sampled_from(HOSTILE), max_size=40).map("".join))
 def test_no_text_is_refused(text: str) -> None:

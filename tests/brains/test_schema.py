@@ -75,6 +75,7 @@ def test_compress_keeps_both_ends():
     assert compress("a" * 10 + "b" * 100 + "c" * 5, 15) == "aaaaaaaaaa\n[… 100 characters left out …]\nccccc"
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("piece", ["<", "<<< ", "DATA ", "DATA 0a"])
 def test_hostile_text_is_fenced_in_linear_time(piece):
     assert_linear(lambda text: fence("issue", text), lambda size: piece * (size // len(piece)), 100_000)

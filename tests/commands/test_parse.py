@@ -80,6 +80,7 @@ def test_spacing_does_not_make_another_command() -> None:
     )
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize(
     "hostile",
     [

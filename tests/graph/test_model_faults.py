@@ -104,6 +104,7 @@ async def test_a_model_that_works_writes_the_report(server: ModelServer) -> None
     assert all(request["temperature"] == 0 for request in server.requests)
 
 
+@pytest.mark.tried("faults and lies of a model")
 @pytest.mark.parametrize(
     ("reply", "says_so"),
     [
@@ -145,6 +146,7 @@ async def test_a_busy_moment_costs_nothing(server: ModelServer) -> None:
     assert not report.notes
 
 
+@pytest.mark.tried("faults and lies of a model")
 async def test_a_model_that_praises_itself_and_invents_is_not_believed(server: ModelServer) -> None:
     def liar(request: dict[str, Any]) -> Reply:
         if "root_cause" not in request["response_format"]["json_schema"]["schema"]["properties"]:
@@ -162,6 +164,7 @@ async def test_a_model_that_praises_itself_and_invents_is_not_believed(server: M
     assert report.requires_human_review
 
 
+@pytest.mark.tried("faults and lies of a model")
 async def test_what_goes_beyond_the_evidence_it_cites_is_not_published(server: ModelServer) -> None:
     """Every sentence cites evidence that stands; what they say of it is invented, boasting or the reporter's own."""
 

@@ -101,6 +101,7 @@ def graph() -> Graph:
     return build_graph(InMemorySaver(serde=serializer()))
 
 
+@pytest.mark.tried("hostile issues and comments through a whole triage, by rules and by a model that obeys them")
 @pytest.mark.parametrize("brain", ["rules", "model"])
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 @pytest.mark.asyncio(loop_scope="module")
@@ -123,6 +124,7 @@ async def test_nothing_of_it_acts(
 FROM_A_TOOL = [case for case in CASES if not case.is_comment][::4]
 
 
+@pytest.mark.tried("hostile issues and comments through a whole triage, by rules and by a model that obeys them")
 @pytest.mark.parametrize("case", FROM_A_TOOL, ids=[case.name for case in FROM_A_TOOL])
 @pytest.mark.asyncio(loop_scope="module")
 async def test_nothing_of_it_acts_where_a_tool_says_it(
@@ -141,6 +143,7 @@ async def test_nothing_of_it_acts_where_a_tool_says_it(
         assert not any(secret[:24] in text for text in (*ran.texts, str(server.requests)))
 
 
+@pytest.mark.tried("hostile comments read for commands and answers")
 @pytest.mark.parametrize("case", [c for c in CASES if c.is_comment], ids=[c.name for c in CASES if c.is_comment])
 def test_it_is_taken_for_no_more_than_it_is(case: Hostile) -> None:
     assert [command.canonical for command in parse(case.body)] == list(case.commands)

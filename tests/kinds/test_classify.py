@@ -59,6 +59,7 @@ def test_only_the_beginning_counts() -> None:
     assert classify("Crash", body) == classify("Crash", body + "How do I add a feature?")
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("piece", ["a ", "<!--", "```\n", "[](x", "**a", "- [ ] ", "![[", "\\", "# a\n", "é", "a: \n"])
 def test_a_hostile_megabyte_costs_no_more_than_its_beginning(piece: str) -> None:
     classify("warm", (piece * MAX_BODY)[:MAX_BODY])

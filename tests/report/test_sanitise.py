@@ -46,6 +46,7 @@ def assert_dead(html: str) -> None:
         assert not pattern.search(text), text
 
 
+@pytest.mark.tried("mark-up that must not act in what is posted")
 @pytest.mark.parametrize(
     "text",
     [
@@ -72,6 +73,7 @@ def test_prose_is_dead(text: str) -> None:
     assert_dead(rendered(prose(text)))
 
 
+@pytest.mark.tried("mark-up that must not act in what is posted")
 @given(HOSTILE)
 def test_whatever_it_is_prose_is_one_dead_line(text: str) -> None:
     said = prose(text)
@@ -79,6 +81,7 @@ def test_whatever_it_is_prose_is_one_dead_line(text: str) -> None:
     assert_dead(rendered(said))
 
 
+@pytest.mark.tried("mark-up that must not act in what is posted")
 @given(HOSTILE)
 def test_whatever_it_is_code_holds_it(text: str) -> None:
     said = code(text)
@@ -87,12 +90,14 @@ def test_whatever_it_is_code_holds_it(text: str) -> None:
     assert outside_code(html).strip() in ("<p>said </p>", "<p>said</p>")
 
 
+@pytest.mark.tried("mark-up that must not act in what is posted")
 @given(HOSTILE)
 def test_nothing_closes_a_block_from_inside(text: str) -> None:
     tokens = MARKDOWN.parse(f"{block(text)}\n\nafter\n")
     assert [token.type for token in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]
 
 
+@pytest.mark.tried("mark-up that must not act in what is posted")
 @given(HOSTILE, HOSTILE)
 def test_no_cell_breaks_the_table(first: str, second: str) -> None:
     row = f"| x{cell(prose(first))} | x{cell(code(second))} | end |"

@@ -116,6 +116,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.tried("random texts that must be read without an error")
 @settings(deadline=None, max_examples=80)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max_size=80))
 def test_no_text_is_refused(text: str) -> None:
@@ -123,6 +124,7 @@ def test_no_text_is_refused(text: str) -> None:
         read_form(path, text)
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("piece", [*PIECES, "a: b\n", "- a\n", "# a\n", "a"])
 def test_no_text_takes_long(piece: str) -> None:
     assert_linear(lambda text: read_form("a.yml", text), lambda size: piece * size, 200_000)

@@ -69,6 +69,7 @@ async def test_a_command_sees_little_of_us_and_its_whole_group_ends_with_the_que
     assert await _gone(child)
 
 
+@pytest.mark.tried("search and tool servers that fail, stall or lie")
 async def test_a_stubborn_command_is_killed_when_its_time_is_up() -> None:
     assert await fault(tool(command=(*BAD, "stubborn"), timeout=0.5)) == "no answer within 0.5 s"
 
@@ -94,6 +95,7 @@ async def said_nothing(asked: McpTool, note: Path) -> None:
         await asking
 
 
+@pytest.mark.tried("search and tool servers that fail, stall or lie")
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -142,6 +144,7 @@ async def test_text_is_shown_as_it_reads(mcp_url: str) -> None:
     assert not {"\u202e", "\u200b", "\x1b"} & set(seen)
 
 
+@pytest.mark.tried("search and tool servers that fail, stall or lie")
 @pytest.mark.parametrize(
     ("path", "given", "says"),
     [

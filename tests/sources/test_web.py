@@ -109,6 +109,7 @@ async def test_one_that_fails_costs_its_own_results() -> None:
     assert found.said == "searxng: it answered 500"
 
 
+@pytest.mark.tried("search and tool servers that fail, stall or lie")
 @pytest.mark.parametrize(
     ("path", "seconds", "says"),
     [

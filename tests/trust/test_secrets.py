@@ -10,6 +10,7 @@ from tests.growth import assert_linear
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nabc=\n-----END RSA PRIVATE KEY-----"
 
 
+@pytest.mark.tried("secrets that must be masked")
 @pytest.mark.parametrize(
     "secret",
     [
@@ -64,6 +65,7 @@ def test_masking_twice_is_masking_once():
     assert mask(once) == once
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize(
     "piece",
     [

@@ -48,6 +48,7 @@ async def test_a_github_account_opens_the_pages(pages: Pages, github: GitHubServ
     assert (await pages.http.get("/runs")).status_code == 303
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_who_github_does_not_log_in_stays_outside(pages: Pages, github: GitHubServer) -> None:
     github.world.signed_in = ""
     answer = await pages.http.get(await go(pages))
@@ -55,6 +56,7 @@ async def test_who_github_does_not_log_in_stays_outside(pages: Pages, github: Gi
     assert (await pages.http.get("/runs")).status_code == 303
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "another"}, {"code": ""}], ids=str)
 async def test_an_answer_that_is_not_githubs_opens_nothing(pages: Pages, other: dict[str, str]) -> None:
     said = {name: values[0] for name, values in parse_qs(urlsplit(await go(pages)).query).items()}
@@ -63,12 +65,14 @@ async def test_an_answer_that_is_not_githubs_opens_nothing(pages: Pages, other: 
     assert (await pages.http.get("/runs")).status_code == 303
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_an_answer_in_another_browser_opens_nothing(pages: Pages) -> None:
     back = await go(pages)
     async with httpx.AsyncClient() as other:
         assert (await other.get(back)).status_code == 400
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_an_answer_opens_the_pages_once(pages: Pages) -> None:
     back = await go(pages)
     assert (await pages.http.get(back)).status_code == 303

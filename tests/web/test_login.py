@@ -13,6 +13,7 @@ from tests.web.requests import request
 PATHS = ["/", "/runs", "/nothing", "/assets", "/login/other", "/welcome?a=b"]
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("path", PATHS)
 async def test_without_a_login_every_path_leads_to_the_form(pages: Pages, path: str) -> None:
     answer = await pages.http.get(path)
@@ -38,6 +39,7 @@ async def test_a_program_shows_the_token_with_each_request(pages: Pages) -> None
         assert answer.status_code == status or answer.headers["location"].startswith("/login"), token
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_a_wrong_token_opens_nothing(pages: Pages) -> None:
     for token in ("", "wrong", TOKEN + "x", TOKEN[:-1], "é"):
         answer = await pages.log_in(token)
@@ -45,6 +47,7 @@ async def test_a_wrong_token_opens_nothing(pages: Pages) -> None:
     assert (await pages.http.get("/runs")).status_code == 303
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_guessing_is_stopped_even_with_the_right_token(pages: Pages) -> None:
     for _ in range(10):
         assert (await pages.log_in("wrong")).status_code == 403
@@ -58,6 +61,7 @@ async def test_logging_out_closes_the_pages(pages: Pages) -> None:
     assert (await pages.http.get("/runs")).status_code == 303
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("cookie", ["", "x", "eyJvcGVyYXRvciI6IHRydWV9.a.b", "." * 500])
 async def test_a_cookie_of_ones_own_making_opens_nothing(pages: Pages, cookie: str) -> None:
     answer = await pages.http.get("/runs", headers={"Cookie": f"triage={cookie}"})
@@ -74,6 +78,7 @@ async def test_a_cookie_ends_with_the_token_it_was_given_for() -> None:
     assert await after.viewer(request(cookie=cookie)) is None
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize(
     "wanted", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/\nx", ""]
 )
@@ -92,6 +97,7 @@ FOREIGN = [
 ]
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("headers", FOREIGN)
 async def test_a_form_of_another_site_is_refused(pages: Pages, headers: dict[str, str]) -> None:
     await pages.log_in()
@@ -112,6 +118,7 @@ async def test_by_https_the_cookie_is_for_https_alone(pages: Pages) -> None:
     assert "Secure" in cookie
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_a_form_that_is_too_large_is_refused(pages: Pages) -> None:
     assert (await pages.log_in("x" * 20_000)).status_code == 413
 

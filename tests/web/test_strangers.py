@@ -102,6 +102,7 @@ async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -
     return response.status_code, said
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_a_stranger_is_told_the_same_of_what_is_there_and_what_is_not(
     pages: Pages, kept: Kept, given: dict[str, str]
 ) -> None:
@@ -117,6 +118,7 @@ async def test_a_stranger_is_told_the_same_of_what_is_there_and_what_is_not(
                     assert (status, said) == await answer(pages.http, method, none, accept), (method, real)
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_somebody_sees_nothing_of_a_repository_that_github_hides_from_them(
     pages: Pages, kept: Kept, given: dict[str, str]
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_quote_in_pieces_is_the_quote(text: str, ending: str) -> None:
     assert "".join(said for _, said in lexemes(f"a{ending}", text)) == text
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("sign", ["(", "[{", '"', "`${", "<", "/*", "if ", "\\", "#{"])
 def test_hostile_quotes_take_no_time(sign: str) -> None:
     for ending in ENDINGS:

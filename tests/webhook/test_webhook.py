@@ -92,6 +92,7 @@ SIGNATURES = {
 }
 
 
+@pytest.mark.tried("forged and malformed deliveries")
 async def test_a_delivery_nobody_signed_is_refused(receiver: Receiver, opened: bytes) -> None:
     for name, signature in SIGNATURES.items():
         sent: dict[str, str | bytes] = {**headers("issues", opened)}
@@ -119,6 +120,7 @@ MISSHAPEN = {
 }
 
 
+@pytest.mark.tried("forged and malformed deliveries")
 async def test_what_is_not_a_payload_is_refused(receiver: Receiver) -> None:
     cases = [(event, *case) for event in ("issues", "star") for case in MALFORMED.items()]
     for event, name, body in [*cases, *(("issues", *case) for case in MISSHAPEN.items())]:
@@ -128,6 +130,7 @@ async def test_what_is_not_a_payload_is_refused(receiver: Receiver) -> None:
     assert (await receiver.http.get("/healthz")).status_code == 200
 
 
+@pytest.mark.tried("forged and malformed deliveries")
 @pytest.mark.parametrize("missing", ["X-GitHub-Event", "X-GitHub-Delivery"])
 async def test_a_delivery_without_its_headers_is_refused(receiver: Receiver, opened: bytes, missing: str) -> None:
     sent = headers("issues", opened)
@@ -135,6 +138,7 @@ async def test_a_delivery_without_its_headers_is_refused(receiver: Receiver, ope
     assert (await receiver.http.post(PATH, content=opened, headers=sent)).status_code == 400
 
 
+@pytest.mark.tried("forged and malformed deliveries")
 async def test_a_form_without_a_payload_is_refused(receiver: Receiver) -> None:
     for body in (b"other=1", b"%", b"payload", b""):
         form = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -142,12 +146,14 @@ async def test_a_form_without_a_payload_is_refused(receiver: Receiver) -> None:
         assert answer.status_code == 400, body
 
 
+@pytest.mark.tried("forged and malformed deliveries")
 async def test_other_types_are_refused(receiver: Receiver, opened: bytes) -> None:
     for kind in ("text/plain", "application/xml", "application/jsonp", ""):
         sent = headers("issues", opened) | {"Content-Type": kind}
         assert (await receiver.http.post(PATH, content=opened, headers=sent)).status_code == 415, kind
 
 
+@pytest.mark.tried("forged and malformed deliveries")
 @pytest.mark.parametrize("chunked", [False, True], ids=["announced", "in-pieces"])
 async def test_forty_megabytes_are_refused_and_the_server_is_well(receiver: Receiver, *, chunked: bool) -> None:
     body = b'{"a": "' + b"x" * (40 * 1024 * 1024) + b'"}'

@@ -134,6 +134,7 @@ def test_the_title_counts_and_stack_traces_do_not():
     assert [claim.text for claim in found.versions] == ["4.2"]
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize(
     "piece", ["worked in 2.3 ", "1.2.3.", "since #1 ", "a1b2c3d ", "May 2023 ", "https://a/b/c/commit/", "- "]
 )

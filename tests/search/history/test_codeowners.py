@@ -75,6 +75,7 @@ def test_who_owns_a_path(text, path, owners):
     assert (rule and rule.owners) == owners
 
 
+@pytest.mark.tried("texts made to be slow to read")
 def test_a_hostile_pattern_costs_little():
     def asked(size):
         rules = parse_codeowners("\n".join(f"{'*a' * size} @x{n}\n{'**/a/' * (size // 3)}b @y" for n in range(20)))

@@ -730,6 +730,7 @@ def test_a_language_by_its_ending(path: str, language: str | None) -> None:
         assert outline(path, b"def f(): pass\n").language == "text"
 
 
+@pytest.mark.tried("source files made to be slow to parse, in each language")
 def test_comments_that_are_never_ended_take_no_time() -> None:
     hostile = b"func f() {}\n" + b"/*" * 50_000
     assert outline("a.swift", hostile).definitions == ()

@@ -184,6 +184,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.tried("source files made to be slow to parse, in each language")
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_source_takes_no_time(source: bytes) -> None:
     assert_cheap(lambda: plainly(source), 5.0)

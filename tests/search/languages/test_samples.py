@@ -96,6 +96,7 @@ def test_a_definition_begins_where_its_attributes_do(name: str, source: str, row
     assert [f"{d.name} {d.start_line} {d.end_line}" for d in read.definitions] == rows
 
 
+@pytest.mark.tried("source files made to be slow to parse, in each language")
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "source",
@@ -126,6 +127,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.tried("source files made to be slow to parse, in each language")
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)

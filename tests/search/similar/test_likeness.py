@@ -129,6 +129,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
     def read(body: str) -> None:
