@@ -45,4 +45,4 @@ class Shortfalls:
         """Return how long the next command may take: a quarter for each one that was stuck lately."""
         with self._lock:
             self._stuck = [then for then in self._stuck if time.monotonic() - then < _FORGIVEN]
-            return max(min(_LEAST, seconds), seconds * 0.25 ** float(len(self._stuck)))
+            return max(min(_LEAST, seconds), seconds / float(4 ** len(self._stuck)))
