@@ -32,9 +32,9 @@ _STDERR_FILE = 16_000_000
 class ReadLimits:
     """How much one command of git may print, take and use."""
 
-    entries: int = 300_000
+    entries: int = 200_000
     """Files of a listing."""
-    listing: int = 64_000_000
+    listing: int = 40_000_000
     """Bytes of a listing."""
     output: int = 32_000_000
     """Bytes that any other command prints."""

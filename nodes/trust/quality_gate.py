@@ -61,10 +61,7 @@ def gate(signals: Signals, *, retry_count: int, max_retries: int) -> Gate:
     return Gate("review", message=_CONFLICT if signals.conflict else _low_confidence(signals.confidence, retry_count))
 
 
-_UNREADABLE = (
-    "The code could not be read, so nothing was searched. Give the App read access to the repository's contents, "
-    "then write /triage to try again."
-)
+_UNREADABLE = "The code could not be read, so nothing was searched. Once the App can read it, `/triage` searches it."
 _NOTHING_FOUND = (
     "Nothing in the repository matched the words, names or traces of this issue. "
     "An error message, a stack trace or the name of the feature would give a search something to hold on to."
