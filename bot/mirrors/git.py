@@ -34,8 +34,11 @@ _SIGNALLED = 128
 """git exits with this for an error of its own; a shell with more for a signal."""
 _LOCAL = 60.0
 """Seconds for a command that asks no network."""
-_CONFINED = 'ulimit -d "$1"; ulimit -f "$2"; ulimit -t "$3"; shift 3; exec "$@"'
-"""A shell sets the limits before git starts, so that every process that git starts has them too."""
+_CONFINED = '{ ulimit -d "$1"; ulimit -f "$2"; ulimit -t "$3"; } 2>/dev/null; shift 3; exec "$@"'
+"""A shell sets the limits before git starts, so that every process that git starts has them too.
+
+A limit that is lower already stays, and nothing is said of it.
+"""
 
 
 @dataclass(frozen=True, slots=True)

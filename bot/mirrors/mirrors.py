@@ -57,14 +57,6 @@ class Mirror:
     sha: str
     """The tip of the default branch."""
 
-    async def has(self, sha: str) -> bool:
-        """Is a commit that was pinned earlier still there?"""
-        try:
-            await run("--git-dir", str(self.directory), "cat-file", "-e", f"{sha}^{{commit}}")
-        except BrokenMirrorError:
-            return False
-        return True
-
     async def reaches(self, sha: str) -> bool:
         """Is a commit that was pinned earlier still part of the default branch? An object alone may be a leftover."""
         try:
