@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.errors import BotError, GoneError, RefusedError, RetryableError
+from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
 from bot.mirrors.disk import clear_leavings, free_bytes, size_of
 from nodes.search.git import environment
 from nodes.trust.secrets import mask
@@ -210,9 +210,9 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
     return environment() | told
 
 
-def full(said: str) -> RetryableError:
-    """The error of a disk without room: mirrors that are used less may go meanwhile."""
-    return RetryableError(f"no room for mirrors: {said}", after=_NO_ROOM)
+def full(said: str) -> RateLimitedError:
+    """The error of a disk without room: a job waits for it as long as it takes, since unused mirrors may go."""
+    return RateLimitedError(f"no room for mirrors: {said}", after=_NO_ROOM, limit="disk.full")
 
 
 def _fault(says: str, code: int) -> BotError:
