@@ -108,6 +108,9 @@ _LIMITS = {
     "github.writes": "how much this account's repositories are written to, kept below what GitHub allows",
     "github.quiet": "GitHub's own limits",
     "github.limit": "GitHub's own limits",
+    "disk.full": "room on the server's disk",
+    "repository.files": "how many files are indexed: this repository is too large to be searched whole",
+    "repository.history": "how much history is indexed: this repository's is too large to be searched whole",
 }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from nodes.brains.rules.kind import taken_for
 from nodes.context import Case
 from nodes.evidence import Evidence
+from nodes.guards import NOT_READABLE, is_unreadable
 from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
@@ -46,7 +47,7 @@ def compose(
         tried=_tried(state),
         confidence=round(confidence, 4),
         written_by=written_by,
-        notes=(*_doubt(case, draft.kind, written_by), *map(_fallback, state.metrics.fallbacks)),
+        notes=(*state.notes, *_doubt(case, draft.kind, written_by), *map(_fallback, state.metrics.fallbacks)),
         repository=state.repository,
         commit=state.sha,
         citation_audit=checked.audit,
@@ -69,6 +70,8 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float = 0
         return report.model_copy(
             update={"root_cause": None, "not_found": "text_too_short" if silent else "not_a_bug_report"}
         )
+    if is_unreadable(case.state):
+        return _unread(report, gate)
     return report.model_copy(
         update={
             "root_cause": None,
@@ -77,6 +80,23 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float = 0
             "requires_human_review": review,
             "review_message": gate.message[:300],
             "status": "needs_clarification" if review else "success",
+        }
+    )
+
+
+def _unread(report: TriageReport, gate: Gate) -> TriageReport:
+    """The report where there was no code to read: it says so, and nothing in it sounds like a search."""
+    return report.model_copy(
+        update={
+            "verdict": "The code could not be read, so no place is named.",
+            "root_cause": None,
+            "not_found": "code_not_readable",
+            "suspects": (),
+            "ruled_out": (),
+            "how_to_confirm": "",
+            "requires_human_review": True,
+            "review_message": gate.message[:300],
+            "status": "needs_clarification",
         }
     )
 
@@ -93,6 +113,8 @@ def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
 
 def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
     """What rules are not sure of: a model has read the words, rules have only counted them."""
+    if is_unreadable(case.state):
+        return ()
     rather = taken_for(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
     return (f"Reads rather like a {rather}; searched as a bug, since it may be one.",) if rather else ()
 
@@ -155,6 +177,8 @@ def _answer(entry: TraceEntry) -> str:
 
 
 def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
+    if entry.node == "codebase_search" and entry.decision in (NOT_READABLE, "failed"):
+        return f"{entry.reason or 'The search of the code failed'}."
     if entry.node == "codebase_search":
         wider = " with a wider query" if entry.counts.get("augmented") else ""
         found = f"{_count(entry, 'candidates', 'place')} strong enough to look at"

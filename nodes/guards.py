@@ -12,6 +12,8 @@ ROUNDS_FOR_A_QUESTION = 3
 MAX_SEARCHES = 2
 MAX_CALLS = 2
 """Times that a run asks one source beside others."""
+NOT_READABLE = "not readable"
+"""What the trace says where the code could not be read."""
 NOTHING_JOINED = "nothing joined"
 """What the trace says where no specialist of a round had an answer."""
 
@@ -116,8 +118,19 @@ _MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for
 }
 
 
+def is_unreadable(state: BugTriageState) -> bool:
+    """Was the code looked for, and could it be read by no search?"""
+    searches = [entry.decision for entry in state.trace if entry.node == "codebase_search"]
+    return bool(searches) and set(searches) == {NOT_READABLE}
+
+
 def may_ask(state: BugTriageState) -> bool:
-    """Are fewer than two questions put, over all runs of the issue, and enough rounds left for an answer?"""
+    """Are fewer than two questions put, over all runs of the issue, and enough rounds left for an answer?
+
+    Where the code cannot be read, no answer can change the report.
+    """
+    if is_unreadable(state):
+        return False
     put = len(state.human_exchanges) + (state.pending_exchange is not None)
     return put < MAX_QUESTIONS and state.max_iterations - state.iterations >= ROUNDS_FOR_A_QUESTION
 

@@ -11,6 +11,7 @@ from nodes.case import load_case, spent, traced
 from nodes.changes import add_history
 from nodes.compose import compose, conclude
 from nodes.context import Case, Context, Judged
+from nodes.guards import is_unreadable
 from nodes.judgements import Draft
 from nodes.past_issues import Reread, add_past_issues
 from nodes.report import CitationAudit, Evaluation, TriageReport
@@ -74,6 +75,7 @@ def _gate(case: Case, report: TriageReport) -> Gate:
         confidence=report.confidence,
         citation_issue=bool(report.citation_audit.fabricated or report.citation_audit.failed),
         hallucination=bool(report.citation_audit.fabricated),
+        unreadable=is_unreadable(state),
         critic_retry=feedback is not None and feedback.verdict == "REJECTED",
         conflict=feedback is not None and bool(feedback.contradictions),
         nothing_found=empty and not counts.get("filtered_out"),

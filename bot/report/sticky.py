@@ -57,7 +57,8 @@ def waiting_comment(state: BugTriageState, thread: Thread) -> str:
     waiting = [question for question in thread.questions if question.state == "open"]
     visible = (thread.marker, WAITING[len(waiting) > 1], open_questions(thread), answered_news(thread), ledger(thread))
     for_them = fold("For maintainers: why it is asked", reasons(waiting))
-    about = fold("About this report", f"- Commit read: {code(state.sha)}\n- Nothing is claimed while this waits.")
+    commit = f"- Commit read: {code(state.sha)}\n" if state.sha else ""
+    about = fold("About this report", f"{commit}- Nothing is claimed while this waits.")
     return join((*visible, _config(thread), for_them), (about, footer()), fallback=visible)
 
 

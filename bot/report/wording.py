@@ -13,7 +13,7 @@ NOT_FOUND: Final[dict[NotFoundReason, str]] = {
     "claims_failed_checking": "what was claimed did not pass checking and was dropped",
     "not_a_bug_report": "this does not report a fault in the code",
     "text_too_short": "the text is too short to search by",
-    "code_not_readable": "the code could not be read",
+    "code_not_readable": "nothing was searched",
 }
 KINDS: Final[dict[Kind, str]] = {
     "bug": "bug",

@@ -15,7 +15,9 @@ from bot.code import EngineCode
 from bot.errors import RateLimitedError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.logs import also_about
+from bot.metrics.measures import LIMITS
 from bot.mirrors import ForbiddenError
+from bot.no_code import NoCode
 from bot.past.stored import StoredPast
 from bot.ports import Finished, Issue, Outcome, Waiting, Withheld
 from bot.publish import Publication, Published
@@ -28,7 +30,6 @@ from bot.store.outcomes import Reported
 from bot.store.runs import Ending, Run
 from bot.worker.admission import may_ask
 from bot.worker.budgets import run_scope
-from bot.worker.no_code import NoCode
 from bot.worker.past import begin_learning
 from bot.worker.purse import SharedPurse
 from bot.worker.recorder import recording
@@ -76,6 +77,7 @@ async def step(turn: Turn, seen: Seen, run: Run) -> None:
             turn.log("run_begun_anew", str(error))
             run = await _pinned(turn, seen, await turn.store.runs.give_up(run.number), code)
             outcome = await _outcome(turn, seen, run, code)
+        await _note_shortfalls(turn, code)
     await _conclude(turn, seen, run, outcome)
 
 
@@ -100,10 +102,18 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
             if isinstance(error, ForbiddenError) and turn.job.tried < _TRIES_TO_READ:
                 raise
             turn.log("code_not_readable", str(error))
-            yield NoCode()
+            yield NoCode.because(error)
             return
-        sha = run.sha if run.sha and await mirror.has(run.sha) else mirror.sha
+        # A force push leaves the object in the mirror for a while: only what the branch leads to is still there.
+        sha = run.sha if run.sha and await mirror.reaches(run.sha) else mirror.sha
         yield EngineCode(turn.tools.engines.of(mirror.directory), sha, config.ignore_paths)
+
+
+async def _note_shortfalls(turn: Turn, code: CodePort) -> None:
+    """Note what was left unread because the repository is too large; the log has it, and the report tells it once."""
+    for limit in code.untold() if isinstance(code, EngineCode) else ():
+        LIMITS.labels(limit).inc()
+        await turn.store.repository.limited.note(limit)
 
 
 async def _pinned(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Run:
@@ -133,7 +143,7 @@ def _title(issue: Issue) -> str:
 async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
     """Advance until nobody has an answer; what the store knows of a question is given to the run at once."""
     context = _context(turn, seen, run, code)
-    start = await _start(turn, seen, context)
+    start = await _start(turn, seen, context, await _dropped(turn, run, code))
     thread = turn.store.thread(run.number)
     async with recording(turn.store.events(run.number)) as watch:
         result = await _advance(turn, context, thread, start, watch)
@@ -231,12 +241,26 @@ def _purse(turn: Turn, run: Run, config: RepositoryConfig) -> SharedPurse:
     )
 
 
-async def _start(turn: Turn, seen: Seen, context: Context) -> BugTriageState:
+async def _dropped(turn: Turn, run: Run, code: CodePort) -> tuple[str, ...]:
+    """What the report says where the run before this one was dropped because its commit left the branch."""
+    before = await turn.store.runs.before(run.number)
+    if before is None or before.status != "failed" or not before.sha or not isinstance(code, EngineCode):
+        return ()
+    if await code.follows(before.sha):
+        return ()
+    return (
+        f"Commit {before.sha[:12]}, which was read first, is no longer part of the default branch. "
+        f"What was found there was dropped, and {code.sha[:12]} was searched instead.",
+    )
+
+
+async def _start(turn: Turn, seen: Seen, context: Context, notes: tuple[str, ...]) -> BugTriageState:
     """Where a new run starts: with everything that people said in earlier ones."""
     issue = seen.issue
     said = [one for one in await turn.store.signals.since(0) if one.kind in ("redirect", "correction")]
     repository = f"{issue.ref.owner}/{issue.ref.name}"
-    state = initial_state(issue.title, issue.body, repository=repository, sha=context.code.sha, outside=context.outside)
+    sha, outside = context.code.sha, context.outside
+    state = initial_state(issue.title, issue.body, repository=repository, sha=sha, outside=outside, notes=notes)
     return state.model_copy(
         update={
             "human_exchanges": await turn.store.repository.questions.exchanges(turn.ref.key),

@@ -69,6 +69,45 @@ async def test_a_command_sees_little_of_us_and_its_whole_group_ends_with_the_que
     assert await _gone(child)
 
 
+FLEES = """
+import os, sys, time
+note = sys.argv[1]
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.close(0), os.close(1)
+        os.environ.clear()
+        open(note, "w").write(str(os.getpid()))
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+if len(sys.argv) > 2:
+    os._exit(0)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hand orphans to an ancestor")
+@pytest.mark.parametrize("end", ["answers", "ends-first", "we-are-killed"])
+async def test_a_child_that_leaves_session_and_parent_ends_with_its_server(tmp_path: Path, end: str) -> None:
+    note = tmp_path / "pid"
+    flees = (sys.executable, "-c", FLEES, str(note))
+    if end == "we-are-killed":
+        asks = (
+            f"import asyncio\nfrom tests.sources.test_mcp import *\nasyncio.run(tool(command={flees!r}).ask(ASKED, 5))"
+        )
+        us = await asyncio.create_subprocess_exec(sys.executable, "-c", asks, cwd=HERE.parents[1])
+        while not (note.exists() and note.read_text()):
+            await asyncio.sleep(0.05)
+        us.kill()
+        await us.wait()
+    elif end == "ends-first":
+        await fault(tool(command=(*flees, "leave")))
+    else:
+        await said_nothing(tool(command=flees), note)
+    assert await _gone(int(note.read_text()))
+
+
 @pytest.mark.tried("search and tool servers that fail, stall or lie")
 async def test_a_stubborn_command_is_killed_when_its_time_is_up() -> None:
     assert await fault(tool(command=(*BAD, "stubborn"), timeout=0.5)) == "no answer within 0.5 s"
