@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from bot.limits import installation_key
 from bot.ports import Comment, IssueRef, RepositoryRef
 
 Lane = Literal["run", "control"]
@@ -34,6 +35,11 @@ class _Work(BaseModel):
 
 class _IssueWork(_Work):
     ref: IssueRef
+
+    @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
@@ -150,6 +156,11 @@ class LearnPast(_Work):
     ref: RepositoryRef
 
     @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return installation_key(self.ref.host, self.ref.installation_id)
+
+    @property
     def key(self) -> str:
         """What it is ordered by; an issue that there never is stands for the repository."""
         return f"{self.ref.key}#0"
@@ -161,6 +172,11 @@ class ApiRun(_Work):
     kind: Literal["api_run"] = "api_run"
     ref: RepositoryRef
     id: str
+
+    @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
@@ -183,7 +199,12 @@ class InstallationChanged(_Work):
     @property
     def key(self) -> str:
         """What it is ordered by."""
-        return f"{self.host}/installation:{self.id}"
+        return installation_key(self.host, self.id)
+
+    @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return self.key
 
 
 class RepositoryChanged(_Work):
@@ -195,6 +216,11 @@ class RepositoryChanged(_Work):
     how: Literal["renamed", "transferred", "archived", "unarchived", "privatized", "publicized", "deleted"]
     private: bool = False
     archived: bool = False
+
+    @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
