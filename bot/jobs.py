@@ -32,6 +32,15 @@ class _Work(BaseModel):
         """Seconds to wait before it is begun."""
         return self.rest
 
+    @property
+    def may_repeat(self) -> bool:
+        """Whether a person may ask for the same several times in a row."""
+        return False
+
+    def repeats(self, last: _Work) -> bool:
+        """Whether it asks for no more than the job that waits right before it in the queue."""
+        return self == last
+
 
 class _IssueWork(_Work):
     ref: IssueRef
@@ -57,6 +66,11 @@ class Triage(_IssueWork):
     by: int | None = None
     """Who asked for it by a command, by id."""
 
+    @property
+    def may_repeat(self) -> bool:
+        """A second `/triage` asks for the run that waits already."""
+        return self.why == "command"
+
 
 class Edited(_IssueWork):
     """Title or body changed: it may answer a question, or call for another look."""
@@ -78,6 +92,11 @@ class Continue(_IssueWork):
 
     kind: Literal["continue"] = "continue"
 
+    @property
+    def may_repeat(self) -> bool:
+        """The one that waits reads every signal that came before it begins."""
+        return True
+
 
 class Expire(_IssueWork):
     """A question has waited long enough."""
@@ -96,6 +115,19 @@ class Commands(_IssueWork):
     sender: str = ""
     """Whose delivery it is: on an edit that may be another than the comment's author. Their permission counts."""
     sender_id: int | None = None
+
+    @property
+    def may_repeat(self) -> bool:
+        """A person may comment often."""
+        return True
+
+    def repeats(self, last: _Work) -> bool:
+        """The same person writes the same again in another comment, before the first one was read."""
+        return (
+            isinstance(last, Commands)
+            and (self.ref, self.sender_id, self.comment.author_id) == (last.ref, last.sender_id, last.comment.author_id)
+            and self.comment.body.split() == last.comment.body.split()
+        )
 
 
 class CommentDeleted(_IssueWork):

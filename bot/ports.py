@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from bot.limits import WHOLE, Share
+
 if TYPE_CHECKING:
     from bot.report.document import Result
     from nodes.evidence import NumberedEvidence
@@ -142,11 +144,11 @@ class GitHubPort(Protocol):
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """All comments, oldest first; with ``since`` those changed at or after it."""
 
-    async def create_comment(self, number: int, body: str) -> Comment:
-        """Post a comment; only 201 counts as posted."""
+    async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
+        """Post a comment, counted within a share of the writes; only 201 counts as posted."""
 
-    async def edit_comment(self, comment_id: int, body: str) -> None:
-        """Replace a comment's text.
+    async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
+        """Replace a comment's text, counted within a share of the writes.
 
         Raises:
             GoneError: a person deleted it.
@@ -238,7 +240,7 @@ class Effect:
     """What the store knows of one thing that GitHub is to have."""
 
     kind: str
-    """``sticky``, ``question``, ``labels``, ``reaction``, ``reply``."""
+    """``sticky``, ``question``, ``labels``, ``reaction``, ``answer``, ``reply``, and so on."""
     subject: str
     """Which one of its kind: a question's id, a comment's id, or empty."""
     wanted_hash: str
@@ -267,6 +269,9 @@ class EffectsPort(Protocol):
 
     async def pending(self, issue_key: str) -> list[Effect]:
         """Effects that are wanted and not done, oldest first."""
+
+    async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
+        """Effects of a kind whose subject begins with a prefix, done or not, by subject."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
-from bot.publish.labels import sync_labels, wanted_labels
+from bot.publish.labels import wanted_labels
+from bot.publish.later import ReportLabels
 from bot.publish.once import Poster, utc_now
 from bot.publish.quiet import reason_to_be_quiet
 from bot.publish.reactions import Reactions
@@ -124,14 +125,8 @@ class Publisher:
             await self._tell_faults(given, issue, github)
             return Published("dry-run", comment=body)
         posted = await self._comment(given, issue, github, body) if mode == "comment" else None
-        await sync_labels(
-            wanted_labels(given.outcome, given.found.config),
-            issue=issue,
-            touched=given.touched,
-            github=github,
-            effects=self.effects,
-            owner_check=self.owner_check,
-        )
+        labels = ReportLabels(github, self.effects, self.owner_check)
+        await labels.put(wanted_labels(given.outcome, given.found.config), issue, given.touched)
         if mode == "label":
             return Published("labelled", comment=body)
         reactions = self.reactions(issue.ref, given.found)

@@ -186,6 +186,8 @@ def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) 
     due = now + work.delay
     if work.merges and _put_off_equal(db, work, due, now):
         return
+    if _repeats_last(db, work, due):
+        return
     statement = """
         INSERT INTO jobs (guid, ordinal, issue_key, installation, lane, work, due, stored_at)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
@@ -219,6 +221,18 @@ def _put_off_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     ]
     db.executemany("UPDATE jobs SET work = ?, due = ? WHERE id = ?", equal)
     return bool(equal)
+
+
+def _repeats_last(db: Connection, work: Work, due: float) -> bool:
+    """Whether an equal job waits that nobody has begun, with no other after it: `stop`, `resume`, `stop` stay three."""
+    if not work.may_repeat:
+        return False
+    statement = """
+        SELECT work, attempt FROM jobs WHERE issue_key = ? AND lane = ? AND state = 'todo' AND due <= ?
+        ORDER BY id DESC LIMIT 1
+    """
+    last = db.execute(statement, (work.key, work.lane, due)).fetchone()
+    return last is not None and last[1] == 0 and work.repeats(load(last[0]))
 
 
 def _claim(db: Connection, owner: str, at: float, given: Mapping[str, Value]) -> Job | None:

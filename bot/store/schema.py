@@ -313,8 +313,13 @@ CREATE TABLE turns (
 ) STRICT, WITHOUT ROWID
 """
 
+_SHARES = """
+ALTER TABLE writes ADD COLUMN repository TEXT NOT NULL DEFAULT '';
+ALTER TABLE usage ADD COLUMN answers INTEGER NOT NULL DEFAULT 0
+"""
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
-    *(_PRUNING, _TURNS),
+    *(_PRUNING, _TURNS, _SHARES),
 )
 """A file's ``user_version`` counts the steps that were taken."""

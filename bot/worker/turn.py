@@ -13,10 +13,14 @@ from bot.jobs import Job, LeftOver
 from bot.metrics.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck
 from bot.publish import Publisher
+from bot.publish.later import LATER
+from bot.publish.replies import ANSWER, LABELS
 from bot.repo_config import FoundConfig
 from bot.repo_config.find import find_config
 from bot.store.tables import IssueStore
 from bot.worker.tools import Tools
+
+_LABELS = (LABELS, LATER)
 
 logger = logging.getLogger(__name__)
 
@@ -65,11 +69,12 @@ class Turn:
         return datetime.fromtimestamp(self.tools.store.clock(), UTC)
 
     async def left_over(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
-        """What is to be tried again, where a reaction or a reply is still wanted on GitHub and may be left there."""
-        if found.config.mode != "comment" or not found.config.enabled:
+        """The job that tries again, if GitHub still lacks a reaction, an answer or labels that it may have."""
+        if found.config.mode == "dry-run" or not found.config.enabled:
             return ()
         pending = await self.store.repository.effects.pending(self.ref.key)
-        wanted = any(effect.kind in ("reaction", "reply", "command-labels") for effect in pending)
+        kinds = _LABELS if found.config.mode == "label" else (*_LABELS, "reaction", ANSWER)
+        wanted = any(effect.kind in kinds for effect in pending)
         return (LeftOver(ref=self.ref, again=again),) if wanted else ()
 
     async def config(self) -> FoundConfig:
