@@ -26,6 +26,8 @@ class Share(NamedTuple):
 
 WHOLE = Share()
 """For reports and questions: everything."""
+FIRST_REPORTS = Share(minute=0.85, hour=0.75, comes_back=False)
+"""For reports by rules that a model's report replaces."""
 REPLIES = Share(minute=0.6, hour=0.5, comes_back=False)
 LABELS = Share(minute=0.85, hour=0.6, comes_back=False)
 REACTIONS = Share(minute=0.7, hour=0.4, comes_back=False)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from bot.ceilings import explained
+from bot.limits import FIRST_REPORTS, WHOLE
 from bot.ports import (
     AskedQuestion,
     EffectsPort,
@@ -66,6 +67,8 @@ class Publication:
     """What confidences were worth in the repository; None where too little is known."""
     limited: tuple[str, ...] = ()
     """Limits that were met in the repository today, by code, where this comment is to tell of them."""
+    first: bool = False
+    """A report by rules that a model's report will replace: only the comment is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,8 @@ class Publisher:
             await self._tell_faults(given, issue, github)
             return Published("dry-run", comment=body)
         posted = await self._comment(given, issue, github, body) if mode == "comment" else None
+        if given.first:
+            return Published("posted", comment=body, comment_id=posted)
         labels = ReportLabels(github, self.effects, self.owner_check)
         await labels.put(wanted_labels(given.outcome, given.found.config), issue, given.touched)
         if mode == "label":
@@ -136,7 +141,8 @@ class Publisher:
         return Published("posted", comment=body, comment_id=posted)
 
     async def _comment(self, given: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
-        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
+        share = FIRST_REPORTS if given.first else WHOLE
+        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, share)
         separate = await self._asks_separately(given)
         sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=True)
         if separate:
@@ -228,4 +234,5 @@ def _thread(given: Publication, issue: Issue, config_note: str = "") -> Thread:
         limited=tuple(dict.fromkeys(map(explained, given.limited))),
         suspects=given.found.config.limits.suspects,
         record=given.record,
+        follows=given.first,
     )

@@ -12,7 +12,7 @@ from langgraph.types import Durability
 from pydantic import ValidationError
 
 from bot.code import EngineCode
-from bot.errors import RateLimitedError, RefusedError, StoppedError, SuspendedError
+from bot.errors import RefusedError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.logs import also_about
 from bot.mirrors import ForbiddenError
@@ -28,6 +28,7 @@ from bot.store.outcomes import Reported
 from bot.store.runs import Ending, Run
 from bot.worker.admission import may_ask
 from bot.worker.budgets import run_scope
+from bot.worker.first import FirstReport, ModelBusyError
 from bot.worker.no_code import NoCode
 from bot.worker.past import begin_learning
 from bot.worker.purse import SharedPurse
@@ -131,9 +132,17 @@ def _title(issue: Issue) -> str:
 
 
 async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
-    """Advance until nobody has an answer; what the store knows of a question is given to the run at once."""
+    """Advance the run, with a first report by rules where the model takes long."""
     context = _context(turn, seen, run, code)
     start = await _start(turn, seen, context)
+    if seen.found.config.mode != "comment":
+        return await _judged(turn, seen, run, context, start)
+    first = FirstReport(turn, run, context, start, lambda report: _publish(turn, seen, run, report, first=True))
+    return await first.beside(lambda: _judged(turn, seen, run, context, start))
+
+
+async def _judged(turn: Turn, seen: Seen, run: Run, context: Context, start: BugTriageState) -> Outcome:
+    """Advance until a question is open. Answers that are in the store are given to the run at once."""
     thread = turn.store.thread(run.number)
     async with recording(turn.store.events(run.number)) as watch:
         result = await _advance(turn, context, thread, start, watch)
@@ -174,7 +183,7 @@ async def _advance(
             durability=_durability(context),
         )
     except PostponedError as postponed:
-        raise RateLimitedError(str(postponed), after=postponed.after, limit=None) from postponed
+        raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
 
 
 def _durability(context: Context) -> Durability:
@@ -264,7 +273,7 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
     turn.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")
 
 
-async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Published:
+async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome, *, first: bool = False) -> Published:
     known = await turn.store.known()
     # Limits are told where comments are allowed, once a day and repository.
     tells = known.limited and seen.found.config.mode == "comment"
@@ -279,6 +288,7 @@ async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Publis
         relations=known.relations,
         record=read_record(known.outcomes),
         limited=await turn.store.repository.limited.to_tell(turn.ref.key) if tells else (),
+        first=first,
     )
     return await turn.publisher().publish(given)
 

@@ -41,9 +41,9 @@ class Seen:
 
     def __call__(self, call: Call) -> Fault | None:
         if call.method != "GET" and call.path.startswith("/repos/"):
-            self.writes.append(self.day.passed)
+            self.writes.append(self.day.jumped)
             if call.path.endswith("/comments"):
-                self.posted.setdefault(call.path, []).append(self.day.passed)
+                self.posted.setdefault(call.path, []).append(self.day.jumped)
         return None
 
 
