@@ -107,7 +107,14 @@ class AuthorCeiling:
     answers: int | None = None
 
 
+PERMISSION = "permission"
+"""How the codes of missing permissions begin."""
+_GRANT = "the App lacks {}: an owner can grant it in the installation's settings on GitHub"
 _LIMITS = {
+    "permission.issues": _GRANT.format("the permission Issues (write), so that labels or comments are missing"),
+    "permission.contents": _GRANT.format("the permission Contents (read), so that code cannot be read"),
+    "permission.metadata": _GRANT.format("the permission Metadata (read)"),
+    "permission.unknown": _GRANT.format("a permission that GitHub does not name"),
     "model.pace": "how often models are called",
     "model.busy": "what the model's server allows",
     "github.writes": "how much this account's repositories are written to, kept below what GitHub allows",

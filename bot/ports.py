@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
@@ -186,6 +186,16 @@ class GitHubPort(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class InstallationSeen:
+    """An installation as GitHub describes it."""
+
+    id: int
+    suspended: bool
+    permissions: Mapping[str, str]
+    """Name and level, such as ``issues`` and ``write``."""
+
+
+@dataclass(frozen=True, slots=True)
 class FailedDelivery:
     """A delivery that GitHub could not hand over."""
 
@@ -203,6 +213,12 @@ class AppPort(Protocol):
 
     async def redeliver(self, delivery_id: int) -> None:
         """Ask GitHub to hand a delivery over again."""
+
+    async def installation(self, number: int) -> InstallationSeen | None:
+        """An installation by its id; None where there is none."""
+
+    async def installation_of(self, repository: RepositoryRef) -> InstallationSeen | None:
+        """The installation that a repository has now; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from bot.errors import OutcomeUnknownError, RateLimitedError, RefusedError
+from bot.errors import MissingPermissionError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.ports import EffectsPort, GitHubPort, Issue, OwnerCheck
 from bot.publish.labels import sync_labels
 from bot.publish.quiet import reason_to_be_quiet
 from bot.repo_config import RepositoryConfig
 
 logger = logging.getLogger(__name__)
+Lacks = Callable[[MissingPermissionError], Awaitable[None]]
+"""Receives a permission that the installation lacks."""
+
+
+async def log_missing(error: MissingPermissionError) -> None:
+    """Only log it."""
+    logger.warning("%s", error, extra={"action": "permission_missing"})
+
+
 LATER: Final = "labels-later"
 
 
@@ -25,6 +34,7 @@ class ReportLabels:
     github: GitHubPort
     effects: EffectsPort
     owner_check: OwnerCheck
+    lacks: Lacks
 
     async def put(self, wanted: frozenset[str], issue: Issue, touched: Iterable[str]) -> None:
         """Bring the issue's labels to what is wanted, now or later; a report never waits for them."""
@@ -60,5 +70,7 @@ class ReportLabels:
                 effects=self.effects,
                 owner_check=self.owner_check,
             )
+        except MissingPermissionError as error:
+            await self.lacks(error)
         except RefusedError as error:
             logger.warning("labels refused: %s", error, extra={"action": "labels.refused"})

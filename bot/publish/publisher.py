@@ -26,7 +26,7 @@ from bot.ports import (
     Withheld,
 )
 from bot.publish.labels import wanted_labels
-from bot.publish.later import ReportLabels
+from bot.publish.later import Lacks, ReportLabels, log_missing
 from bot.publish.once import Poster, utc_now
 from bot.publish.quiet import reason_to_be_quiet
 from bot.publish.reactions import Reactions
@@ -95,6 +95,7 @@ class Publisher:
     effects: EffectsPort
     owner_check: OwnerCheck
     now: Callable[[], datetime] = field(default=utc_now)
+    lacks: Lacks = log_missing
 
     async def publish(self, given: Publication) -> Published:
         """Read the issue once more, then bring comment, labels and reactions to what the outcome asks for.
@@ -130,7 +131,7 @@ class Publisher:
         posted = await self._comment(given, issue, github, body) if mode == "comment" else None
         if given.first:
             return Published("posted", comment=body, comment_id=posted)
-        labels = ReportLabels(github, self.effects, self.owner_check)
+        labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
         await labels.put(wanted_labels(given.outcome, given.found.config), issue, given.touched)
         if mode == "label":
             return Published("labelled", comment=body)

@@ -56,7 +56,7 @@ async def _labels_left_over(turn: Turn, found: FoundConfig) -> None:
     effects, key = turn.store.repository.effects, turn.ref.key
     if not any(one.kind == LATER for one in await effects.pending(key)):
         return
-    labels, known = ReportLabels(turn.github, effects, turn.may_write), await turn.store.known()
+    labels, known = ReportLabels(turn.github, effects, turn.may_write, turn.lacks), await turn.store.known()
     row = await turn.store.row.state()
     issue = None if row.muted or row.ended else await turn.github.issue(turn.ref.number)
     try:

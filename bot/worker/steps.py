@@ -12,7 +12,7 @@ from langgraph.types import Durability
 from pydantic import ValidationError
 
 from bot.code import EngineCode
-from bot.errors import RefusedError, StoppedError, SuspendedError
+from bot.errors import MissingPermissionError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.logs import also_about
 from bot.mirrors import ForbiddenError
@@ -101,6 +101,8 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
             if isinstance(error, ForbiddenError) and turn.job.tried < _TRIES_TO_READ:
                 raise
             turn.log("code_not_readable", str(error))
+            if isinstance(error, MissingPermissionError):
+                await turn.lacks(error)
             yield NoCode()
             return
         sha = run.sha if run.sha and await mirror.has(run.sha) else mirror.sha
@@ -268,6 +270,8 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
     except SuspendedError:
         raise
     except RefusedError as error:
+        if isinstance(error, MissingPermissionError):
+            await turn.lacks(error)
         published = Published("quiet", f"refused: {error}")
     await _settle(turn, run, outcome, published, await turn.left_over(seen.found))
     turn.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")

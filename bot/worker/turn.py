@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from bot.errors import StoppedError
+from bot.errors import MissingPermissionError, StoppedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import Job, LeftOver
 from bot.metrics.measures import LIMITS
@@ -18,6 +18,7 @@ from bot.publish.replies import ANSWER, LABELS
 from bot.repo_config import FoundConfig
 from bot.repo_config.find import find_config
 from bot.store.tables import IssueStore
+from bot.worker.permissions import note_missing
 from bot.worker.tools import Tools
 
 _LABELS = (LABELS, LATER)
@@ -62,7 +63,12 @@ class Turn:
     def publisher(self, check: OwnerCheck | None = None) -> Publisher:
         """Writes what a run came to, or with a check of its own what a command did."""
         effects = self.store.repository.effects
-        return Publisher(self.tools.github.for_repository, effects, check or self.may_write, self._now)
+        github = self.tools.github.for_repository
+        return Publisher(github, effects, check or self.may_write, self._now, self.lacks)
+
+    async def lacks(self, error: MissingPermissionError) -> None:
+        """Say that the installation lacks a permission."""
+        await note_missing(self.tools.store, self.ref.repository, error)
 
     def _now(self) -> datetime:
         """By the clock that intents are noted with: a wrong one here would cut short how long they are waited for."""

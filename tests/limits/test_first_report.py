@@ -112,7 +112,7 @@ async def test_a_first_report_whose_answer_was_lost_is_not_posted_twice(
 ) -> None:
     async with judged(tmp_path, monkeypatch) as (stage, day, _, written):
         await close_the_model(stage, 180.0)
-        stage.github.fault = None
+        stage.github.fault = lambda _call: None
         stage.github.fail("POST", "/issues/1/comments", replace(RESET, after=True))
         await opened(stage)
         await asyncio.wait_for(day.live(stage.worker, Counter(), asyncio.Event()), 60)
