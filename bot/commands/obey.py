@@ -54,16 +54,21 @@ async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> int:
         if issue is None or issue.is_pull_request or issue.ref.key != heard.ref.key:
             return 0
         context = await _context(heard, issue, control, github, commands)
-        answers: bool | None = None
-        for last, command in zip((None, *commands), commands, strict=False):
-            effects = await _effects(command, context) if not _repeats(last, command) else CommandEffects()
-            if effects.reply is not None or effects.reaction is not None:
-                answers = await heard.may_answer() if answers is None else answers
-                effects = effects if answers else replace(effects, reply=None, reaction=None)
-            await replies.note(heard.comment.id, command, effects)
-            await control.apply(heard.comment, command.ordinal, command.canonical, effects)
+        await _run(heard, commands, context, replies)
     await replies.catch_up()
     return len(commands)
+
+
+async def _run(heard: Heard, commands: list[Command], context: CommandContext, replies: Replies) -> None:
+    """Run commands in their order. Whether they are answered is asked once, and only if there is an answer."""
+    answers: bool | None = None
+    for last, command in zip((None, *commands), commands, strict=False):
+        effects = CommandEffects() if _repeats(last, command) else await _effects(command, context)
+        if effects.reply is not None or effects.reaction is not None:
+            answers = await heard.may_answer() if answers is None else answers
+            effects = effects if answers else replace(effects, reply=None, reaction=None)
+        await replies.note(heard.comment.id, command, effects)
+        await context.control.apply(heard.comment, command.ordinal, command.canonical, effects)
 
 
 async def _new(comment: Comment, control: ControlPort) -> list[Command]:

@@ -60,7 +60,7 @@ class Jobs:
         self._turn = 0.0
         """When the last job was claimed here."""
 
-    async def claim(self, lane: Lane, owner: str, *, key: str | None = None, early: float = 0.0) -> Job | None:
+    async def claim(self, lane: Lane, owner: str, *, early: float = 0.0) -> Job | None:
         """Take the next job whose issue is free; None if there is none.
 
         Installations take turns. Within one the job comes first that is due longest. A postponed job does not block
@@ -70,12 +70,9 @@ class Jobs:
         Args:
             lane: the lane to take it from.
             owner: the worker that takes it.
-            key: the only issue to consider; None considers all.
             early: seconds before its time at which a job may be taken.
         """
         given: dict[str, Value] = {"lane": lane, "now": self._clock() + early}
-        if key is not None:
-            return await self._claim(owner, key, given)
         for _ in range(_ROUNDS):
             keys = await self._database.read(lambda db: next_issues(db, given))
             for one in keys:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.commands.obey import Heard, obey
-from bot.errors import RateLimitedError, StoppedError
+from bot.errors import RetryableError, StoppedError
 from bot.jobs import (
     Commands,
     CommentDeleted,
@@ -20,6 +20,7 @@ from bot.jobs import (
 from bot.publish.later import LATER, ReportLabels
 from bot.publish.replies import Replies
 from bot.repo_config import FoundConfig
+from bot.store.database import StoreError
 from bot.store.installations import InstallationState
 from bot.worker.admission import may_answer
 from bot.worker.past import is_over
@@ -38,15 +39,17 @@ async def commands(turn: Turn, work: Commands) -> None:
 async def left_over(turn: Turn, work: LeftOver) -> None:
     """Try again what GitHub's limits postponed, as long as something is left.
 
-    A limit makes this a new job with a time of its own: one that was put off would delay the commands behind it.
+    What fails now becomes a new job with a time of its own: one that is put off would delay the commands behind it.
     """
     try:
         found = await turn.config()
         await Replies.of(turn.publisher(turn.still_ours), turn.ref, found).catch_up()
         await _labels_left_over(turn, found)
         again = await turn.left_over(found, again=work.again + 1)
-    except RateLimitedError as error:
-        turn.log("left_over_limited", str(error))
+    except StoreError:
+        raise
+    except RetryableError as error:
+        turn.log("left_over_postponed", str(error))
         again = (LeftOver(ref=turn.ref, again=work.again + 1),)
     await turn.tools.store.jobs.settle(turn.job, "again" if again else "all is done", next_work=again)
 

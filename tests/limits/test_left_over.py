@@ -15,7 +15,7 @@ from bot.limits import LABELS, PER_HOUR, installation_key
 from bot.ports import Comment, IssueRef
 from bot.store.deliveries import Arrival
 from bot.store.sqlite import SqliteDatabase
-from tests.github_server import serve_github
+from tests.github_server import Fault, serve_github
 from tests.github_world import INSTALLATION, person
 from tests.limits.day import Day
 from tests.limits.test_admission import Stage, staged
@@ -101,3 +101,24 @@ async def test_labels_are_dropped_where_a_person_said_stop(tmp_path: Path, monke
         await live(stage, day)
         assert labels(stage) == set()
         assert day.jumped < 3 * 3_600
+
+
+async def test_what_is_left_over_delays_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with busy_hour(tmp_path, monkeypatch) as (stage, day):
+        ref = await opened(stage)
+        await stage.triage(ref.number, "backfill")
+        day.ahead += 120.0
+        stage.github.fault = lambda call: Fault(status=502)
+        tried = []
+        while (left := await stage.worker.jobs.claim("control", "us")) is not None:
+            tried.append(left.work.kind)
+            if left.work.kind == "left_over":
+                await stage.worker.work(left)
+            else:
+                await stage.worker.jobs.settle(left)
+        assert "left_over" in tried
+        stage.github.fault = lambda _call: None
+        await command(stage, ref, "/triage stop")
+        job = await stage.worker.jobs.claim("control", "us")
+        assert job is not None
+        assert job.work.kind == "commands"
