@@ -58,6 +58,15 @@ class GoneError(RefusedError):
     """What was asked for is no longer there."""
 
 
+class MissingPermissionError(RefusedError):
+    """The installation was not granted a permission that the call needs."""
+
+    def __init__(self, message: str, *, permissions: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.permissions = permissions
+        """By the names that GitHub's API gives them; empty where GitHub names none."""
+
+
 class SuspendedError(RefusedError):
     """The installation is suspended or removed: everything of it is parked."""
 

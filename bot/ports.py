@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from bot.limits import WHOLE, Share
 
 if TYPE_CHECKING:
     from bot.report.document import Result
@@ -142,11 +144,11 @@ class GitHubPort(Protocol):
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """All comments, oldest first; with ``since`` those changed at or after it."""
 
-    async def create_comment(self, number: int, body: str) -> Comment:
-        """Post a comment; only 201 counts as posted."""
+    async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
+        """Post a comment, counted within a share of the writes; only 201 counts as posted."""
 
-    async def edit_comment(self, comment_id: int, body: str) -> None:
-        """Replace a comment's text.
+    async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
+        """Replace a comment's text, counted within a share of the writes.
 
         Raises:
             GoneError: a person deleted it.
@@ -184,6 +186,16 @@ class GitHubPort(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class InstallationSeen:
+    """An installation as GitHub describes it."""
+
+    id: int
+    suspended: bool
+    permissions: Mapping[str, str]
+    """Name and level, such as ``issues`` and ``write``."""
+
+
+@dataclass(frozen=True, slots=True)
 class FailedDelivery:
     """A delivery that GitHub could not hand over."""
 
@@ -201,6 +213,12 @@ class AppPort(Protocol):
 
     async def redeliver(self, delivery_id: int) -> None:
         """Ask GitHub to hand a delivery over again."""
+
+    async def installation(self, number: int) -> InstallationSeen | None:
+        """An installation by its id; None where there is none."""
+
+    async def installation_of(self, repository: RepositoryRef) -> InstallationSeen | None:
+        """The installation that a repository has now; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +256,7 @@ class Effect:
     """What the store knows of one thing that GitHub is to have."""
 
     kind: str
-    """``sticky``, ``question``, ``labels``, ``reaction``, ``reply``."""
+    """``sticky``, ``question``, ``labels``, ``reaction``, ``answer``, ``reply``, and so on."""
     subject: str
     """Which one of its kind: a question's id, a comment's id, or empty."""
     wanted_hash: str
@@ -267,6 +285,9 @@ class EffectsPort(Protocol):
 
     async def pending(self, issue_key: str) -> list[Effect]:
         """Effects that are wanted and not done, oldest first."""
+
+    async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
+        """Effects of a kind whose subject begins with a prefix, done or not, by subject."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,9 +151,10 @@ class Settings(BaseSettings):
         "none", description="The same for everything this App does in a day.", examples=["cost=100"]
     )
     triage_limits_author: str = Field(
-        "hour=300 day=1000",
-        description="Issues of one author that are triaged in one repository; who may triage there is not limited.",
-        examples=["hour=30 day=100"],
+        "hour=300 day=1000 answers=20",
+        description="Issues of one author that are triaged in one repository in an `hour` and a `day`, and comments "
+        "with commands that get `answers` in an hour; users with triage permission there are not limited.",
+        examples=["hour=30 day=100 answers=20"],
     )
     triage_keep_deliveries_days: int = Field(
         7, ge=4, description="Days for which deliveries and jobs that are done are kept; GitHub redelivers for three."

@@ -196,7 +196,8 @@ def create_token(asked: Asked) -> Answer:
     ids = [*body.get("repository_ids", ()), *by_name]
     if not ids or any(number not in world.repos or world.repos[number].installation != installation for number in ids):
         raise RefusalError(422, "There is at least one repository that does not exist or is not accessible.")
-    if not body["permissions"].items() <= GRANTED.items() | {(name, "read") for name in GRANTED}:
+    granted = world.granted or GRANTED
+    if not body["permissions"].items() <= granted.items() | {(name, "read") for name in granted}:
         raise RefusalError(422, "The permissions requested are not granted to this installation.")
     token = f"ghs_{secrets.token_hex(18)}"
     world.tokens[token] = {"repositories": ids, "permissions": body["permissions"]}
@@ -216,12 +217,21 @@ def get_hook(asked: Asked) -> Answer:
     return 200, asked.world.registration.get("hook", hook)
 
 
+def get_installation_by_id(asked: Asked) -> Answer:
+    _check_app(asked)
+    world, number = asked.world, int(asked.blanks["installation"])
+    if number not in {repo.installation for repo in world.repos.values()}:
+        raise RefusalError(404)
+    since = "2026-01-01T00:00:00Z" if world.suspended else None
+    return 200, {"id": number, "suspended_at": since, "permissions": world.granted or GRANTED}
+
+
 def get_installation(asked: Asked) -> Answer:
     _check_app(asked)
     repo = asked.world.named(f"{asked.blanks['owner']}/{asked.blanks['repo']}")
     if repo is None:
         raise RefusalError(404)
-    return 200, {"id": repo.installation}
+    return 200, {"id": repo.installation, "suspended_at": None, "permissions": GRANTED}
 
 
 def convert_manifest(asked: Asked) -> Answer:
@@ -420,6 +430,7 @@ def _check_app(asked: Asked) -> None:
 _REPO = "/repos/{owner}/{repo}"
 _ROUTES: list[tuple[str, str, Route]] = [
     ("POST", "/app/installations/{installation}/access_tokens", create_token),
+    ("GET", "/app/installations/{installation}", get_installation_by_id),
     ("GET", "/app", get_app),
     ("POST", "/app-manifests/{code}/conversions", convert_manifest),
     ("GET", "/user", get_user),

@@ -72,6 +72,8 @@ class World:
     renamed: dict[str, int] = field(default_factory=dict)
     """Old full name → repository id."""
     suspended: bool = False
+    granted: dict[str, str] = field(default_factory=dict)
+    """Permissions of every installation; empty: those that the App asks for."""
     registration: Json = field(default_factory=dict)
     """What the App's settings page says otherwise than app.yml: permissions, events, hook."""
     most_a_page: int = 100

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from bot.commands import COMMANDS
@@ -17,6 +18,12 @@ from bot.repo_config import FoundConfig
 from bot.report.sanitise import code
 
 NO_PERMISSION = CommandEffects(reaction="confused")
+MayAnswer = Callable[[], Awaitable[bool]]
+
+
+async def always() -> bool:
+    """No limit holds."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +37,14 @@ class Heard:
     """Who sent the delivery: on an edit that may be another than the comment's author."""
     sender_id: int | None
     found: FoundConfig
+    may_answer: MayAnswer = always
+    """Whether one more comment of the sender may be answered. Commands are run in any case."""
 
 
 async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> int:
-    """Run what is new in a comment and answer it; returns how many commands were new.
+    """Run the new commands of a comment and answer them in one reply; returns how many were new.
 
-    What GitHub is to have is noted before a command is noted as run, so that a crash loses neither.
+    The answer to a command is stored before the command is recorded as run: a crash loses neither.
     """
     commands = await _new(heard.comment, control)
     replies = Replies.of(publisher, heard.ref, heard.found)
@@ -45,12 +54,21 @@ async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> int:
         if issue is None or issue.is_pull_request or issue.ref.key != heard.ref.key:
             return 0
         context = await _context(heard, issue, control, github, commands)
-        for command in commands:
-            effects = await _effects(command, context)
-            await replies.note(heard.comment.id, command.ordinal, effects)
-            await control.apply(heard.comment, command.ordinal, command.canonical, effects)
+        await _run(heard, commands, context, replies)
     await replies.catch_up()
     return len(commands)
+
+
+async def _run(heard: Heard, commands: list[Command], context: CommandContext, replies: Replies) -> None:
+    """Run commands in their order. Whether they are answered is asked once, and only if there is an answer."""
+    answers: bool | None = None
+    for last, command in zip((None, *commands), commands, strict=False):
+        effects = CommandEffects() if _repeats(last, command) else await _effects(command, context)
+        if effects.reply is not None or effects.reaction is not None:
+            answers = await heard.may_answer() if answers is None else answers
+            effects = effects if answers else replace(effects, reply=None, reaction=None)
+        await replies.note(heard.comment.id, command, effects)
+        await context.control.apply(heard.comment, command.ordinal, command.canonical, effects)
 
 
 async def _new(comment: Comment, control: ControlPort) -> list[Command]:
@@ -66,6 +84,11 @@ async def _new(comment: Comment, control: ControlPort) -> list[Command]:
         else:
             new.append(command)
     return new
+
+
+def _repeats(last: Command | None, command: Command) -> bool:
+    """Whether the command before says the same: it is run once. `stop`, `resume`, `stop` are three."""
+    return last is not None and last.canonical == command.canonical
 
 
 async def _context(

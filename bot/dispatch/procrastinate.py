@@ -96,27 +96,26 @@ class SharedDispatcher:
             await asyncio.sleep(POLL)
 
     async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  for people
-        """Do what is to be done on an issue, as long as there is something, in this process."""
+        """Take jobs while any is due. The wake-up says that there is work; the store says whose turn it is."""
         wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
         self._awake.add(wakeup)
         try:
-            while not self._draining and (claimed := await self._claimed(lane, owner, issue_key)) is not None:
-                if not await self._make(claimed):
-                    return
+            while not self._draining and (claimed := await self._claimed(lane, owner)) is not None:
+                await self._make(claimed)
         finally:
             self._awake.discard(wakeup)
 
-    async def _make(self, job: Job) -> bool:
+    async def _make(self, job: Job) -> None:
         self._in_hand.add(job.id)
         try:
-            return await self._attempts.make(job)
+            await self._attempts.make(job)
         finally:
             self._in_hand.discard(job.id)
 
-    async def _claimed(self, lane: Lane, owner: str, key: str) -> Job | None:
+    async def _claimed(self, lane: Lane, owner: str) -> Job | None:
         while True:
             try:
-                claimed = await self._store.jobs.claim(lane, owner, key=key, early=EARLY)
+                claimed = await self._store.jobs.claim(lane, owner, early=EARLY)
             except StoreError as error:
                 await self._outage.wait(error)
             else:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import jwt
 
 from bot.errors import UserError
 from bot.github.channel import Channel
+from bot.github.installation import find_installation
 from bot.github.repository import RepositoryClient
 from bot.github.session import Session
 from bot.github.tokens import Tokens
 from bot.github.values import Json, delivery_of, is_bot, text
 from bot.limits import Writes
-from bot.ports import FailedDelivery, RepositoryRef
+from bot.ports import FailedDelivery, InstallationSeen, RepositoryRef
 
 _PAGE = 100
 _RENAMED = 1_000
@@ -77,6 +79,15 @@ class GitHub:
         """Ask GitHub to hand a delivery over again."""
         authorization = await self._session.app_authorization()
         await self._session.send("POST", f"/app/hook/deliveries/{delivery_id}/attempts", authorization=authorization)
+
+    async def installation(self, number: int) -> InstallationSeen | None:
+        """An installation by its id; None where there is none."""
+        return await find_installation(self._session, f"/app/installations/{number}")
+
+    async def installation_of(self, repository: RepositoryRef) -> InstallationSeen | None:
+        """The installation that a repository has now; None where there is none."""
+        owner, name = quote(repository.owner, safe=""), quote(repository.name, safe="")
+        return await find_installation(self._session, f"/repos/{owner}/{name}/installation")
 
     async def knows_itself(self) -> None:
         """Ask who we are, once: afterwards our own comments are told from all others."""

@@ -51,7 +51,7 @@ class Channel:
 
     async def take(self, share: Share = WHOLE) -> None:
         """Count a write that is about to be sent, or raise RateLimitedError."""
-        await self._writes.take(self._installation, share)
+        await self._writes.take(self._installation, share, self._repository.key)
 
     async def search(self, path: str, params: Mapping[str, str | int]) -> httpx.Response:
         """Send a search; its own limit is another than that of all other calls, which it does not quieten."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from email.utils import parsedate_to_datetime
 
@@ -10,6 +11,7 @@ import httpx
 from bot.errors import (
     BotError,
     GoneError,
+    MissingPermissionError,
     OutcomeUnknownError,
     RateLimitedError,
     RefusedError,
@@ -17,6 +19,7 @@ from bot.errors import (
     SuspendedError,
 )
 
+_NAMES = re.compile(r"([a-z_]{1,40})=")
 _LONGEST = 6 * 3600.0
 """Seconds; a header that asks for more is not believed."""
 
@@ -38,9 +41,21 @@ def fault_of(response: httpx.Response) -> BotError:
         return GoneError(says)
     if status >= 500 or status == 408:
         return OutcomeUnknownError(says) if method == "POST" else RetryableError(says)
-    if status == 403 and "suspended" in message(response).lower():
+    return _refused(response, says)
+
+
+def _refused(response: httpx.Response, says: str) -> RefusedError:
+    reason = message(response).lower() if response.status_code == 403 else ""
+    if "suspended" in reason:
         return SuspendedError(says)
+    if "not accessible by integration" in reason:
+        return MissingPermissionError(says, permissions=_accepted(response))
     return RefusedError(says)
+
+
+def _accepted(response: httpx.Response) -> tuple[str, ...]:
+    """The permissions that GitHub names, as in ``issues=write,contents=read``."""
+    return tuple(_NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500]))
 
 
 def _not_known(response: httpx.Response, says: str) -> RetryableError:

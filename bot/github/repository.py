@@ -15,13 +15,11 @@ from bot.github.channel import Channel
 from bot.github.search import found_issues, issue_search
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
-from bot.limits import Share
+from bot.limits import LABELS, REACTIONS, WHOLE, Share
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 
 _MAX_FILE = 131_072
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
-_REACTIONS, _LABELS = Share(minute=0.7, hour=0.4, comes_back=False), Share(minute=0.85, hour=0.6)
-"""Comments go first: what is left of an hour suffices for some three hundred."""
 
 
 class Us(Protocol):
@@ -90,9 +88,9 @@ class RepositoryClient:
             found += [comment_of(item, self._app.wrote) for item in page]
         return sorted(found, key=lambda comment: (comment.created_at, comment.id))
 
-    async def create_comment(self, number: int, body: str) -> Comment:
+    async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
         """Post a comment; only 201 counts as posted."""
-        await self._channel.take()
+        await self._channel.take(share)
         answer = await self._channel.send("POST", f"{self._base}/issues/{number}/comments", json={"body": body})
         if answer.status_code != 201:
             raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
@@ -102,19 +100,19 @@ class RepositoryClient:
         except (ValueError, KeyError, TypeError) as error:
             raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
 
-    async def edit_comment(self, comment_id: int, body: str) -> None:
+    async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
         """Replace a comment's text."""
-        await self._channel.take()
+        await self._channel.take(share)
         await self._channel.send("PATCH", f"{self._base}/issues/comments/{comment_id}", json={"body": body})
 
     async def react_to_issue(self, number: int, content: Reaction) -> None:
         """Leave a reaction; leaving it twice is the same as once."""
-        await self._channel.take(_REACTIONS)
+        await self._channel.take(REACTIONS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/reactions", json={"content": content})
 
     async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
         """Leave a reaction; leaving it twice is the same as once."""
-        await self._channel.take(_REACTIONS)
+        await self._channel.take(REACTIONS)
         await self._channel.send(
             "POST", f"{self._base}/issues/comments/{comment_id}/reactions", json={"content": content}
         )
@@ -128,12 +126,12 @@ class RepositoryClient:
 
     async def add_labels(self, number: int, labels: Sequence[str]) -> None:
         """Add labels that exist."""
-        await self._channel.take(_LABELS)
+        await self._channel.take(LABELS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/labels", json={"labels": list(labels)})
 
     async def remove_label(self, number: int, label: str) -> None:
         """Remove a label; one that is not there is removed already."""
-        await self._channel.take(_LABELS)
+        await self._channel.take(LABELS)
         try:
             await self._channel.send("DELETE", f"{self._base}/issues/{number}/labels/{quote(label, safe='')}")
         except GoneError:

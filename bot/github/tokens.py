@@ -9,7 +9,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from bot.errors import GoneError, OutcomeUnknownError, RefusedError, RetryableError, SuspendedError
+from bot.errors import (
+    GoneError,
+    MissingPermissionError,
+    OutcomeUnknownError,
+    RefusedError,
+    RetryableError,
+    SuspendedError,
+)
+from bot.github.installation import find_installation, lacking
 from bot.github.session import Session
 
 WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
@@ -83,7 +91,15 @@ class Tokens:
     ) -> tuple[str, float]:
         by_id = all(isinstance(repository, int) for repository in repositories)
         body = {"repository_ids" if by_id else "repositories": list(repositories), "permissions": dict(permissions)}
-        said = await self._post(f"/app/installations/{installation}/access_tokens", body)
+        path = f"/app/installations/{installation}"
+        try:
+            said = await self._post(f"{path}/access_tokens", body)
+        except RefusedError as error:
+            if "not granted" not in str(error):
+                raise
+            seen = await find_installation(self._session, path)
+            lacks = lacking(seen.permissions, permissions) if seen is not None else ()
+            raise MissingPermissionError(str(error), permissions=lacks) from error
         return str(said["token"]), _end(said.get("expires_at"))
 
     async def _post(self, path: str, body: Mapping[str, object]) -> Any:

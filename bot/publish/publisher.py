@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from bot.ceilings import explained
+from bot.limits import FIRST_REPORTS, WHOLE
 from bot.ports import (
     AskedQuestion,
     EffectsPort,
@@ -24,7 +25,8 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
-from bot.publish.labels import sync_labels, wanted_labels
+from bot.publish.labels import wanted_labels
+from bot.publish.later import Lacks, ReportLabels, log_missing
 from bot.publish.once import Poster, utc_now
 from bot.publish.quiet import reason_to_be_quiet
 from bot.publish.reactions import Reactions
@@ -65,6 +67,8 @@ class Publication:
     """What confidences were worth in the repository; None where too little is known."""
     limited: tuple[str, ...] = ()
     """Limits that were met in the repository today, by code, where this comment is to tell of them."""
+    first: bool = False
+    """A report by rules that a model's report will replace: only the comment is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,7 @@ class Publisher:
     effects: EffectsPort
     owner_check: OwnerCheck
     now: Callable[[], datetime] = field(default=utc_now)
+    lacks: Lacks = log_missing
 
     async def publish(self, given: Publication) -> Published:
         """Read the issue once more, then bring comment, labels and reactions to what the outcome asks for.
@@ -124,14 +129,10 @@ class Publisher:
             await self._tell_faults(given, issue, github)
             return Published("dry-run", comment=body)
         posted = await self._comment(given, issue, github, body) if mode == "comment" else None
-        await sync_labels(
-            wanted_labels(given.outcome, given.found.config),
-            issue=issue,
-            touched=given.touched,
-            github=github,
-            effects=self.effects,
-            owner_check=self.owner_check,
-        )
+        if given.first:
+            return Published("posted", comment=body, comment_id=posted)
+        labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
+        await labels.put(wanted_labels(given.outcome, given.found.config), issue, given.touched)
         if mode == "label":
             return Published("labelled", comment=body)
         reactions = self.reactions(issue.ref, given.found)
@@ -141,7 +142,8 @@ class Publisher:
         return Published("posted", comment=body, comment_id=posted)
 
     async def _comment(self, given: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
-        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
+        share = FIRST_REPORTS if given.first else WHOLE
+        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, share)
         separate = await self._asks_separately(given)
         sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=True)
         if separate:
@@ -233,4 +235,5 @@ def _thread(given: Publication, issue: Issue, config_note: str = "") -> Thread:
         limited=tuple(dict.fromkeys(map(explained, given.limited))),
         suspects=given.found.config.limits.suspects,
         record=given.record,
+        follows=given.first,
     )

@@ -20,7 +20,7 @@ from bot.report.thread import (
     reasons,
     without_mention,
 )
-from bot.report.wording import LEAKED, SECURITY, WAITING
+from bot.report.wording import FOLLOWS, LEAKED, SECURITY, WAITING
 from nodes.report import TriageReport
 from nodes.state import BugTriageState
 
@@ -38,6 +38,7 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     visible = _fitting(
         _Part(0, thread.marker),
         _Part(1, known(report, links, thread.base)),
+        _Part(0, FOLLOWS if thread.follows else ""),
         _Part(0, shown.verdict),
         _Part(3, answered_news(thread)),
         _Part(4, told),

@@ -38,6 +38,8 @@ class Thread:
     limited: tuple[str, ...] = ()
     """Limits that were met today, in our own words."""
     suspects: int = 3
+    follows: bool = False
+    """A model's report will replace this one."""
     record: Record | None = None
     """What confidences were worth in this repository; None where too little is known."""
 

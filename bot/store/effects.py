@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from bot.ports import Effect
-from bot.store.database import Connection, Database
+from bot.store.database import Connection, Database, Value
 from bot.store.tenant import Tenant
 
 _FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"
@@ -55,6 +55,16 @@ class Effects:
             WHERE issue_key = ? AND (done_hash IS NULL OR done_hash <> wanted_hash) ORDER BY wanted_at
         """  # noqa: S608  names of columns
         rows = await self._database.read(lambda db: db.execute(statement, (key,)).fetchall())
+        return [_effect(row) for row in rows]
+
+    async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
+        """Effects of a kind whose subject begins with a prefix, done or not, by subject."""
+        given: dict[str, Value] = {"key": self._tenant.own(issue_key), "kind": kind, "prefix": prefix}
+        statement = f"""
+            SELECT {_FIELDS} FROM effects
+            WHERE issue_key = :key AND kind = :kind AND substr(subject, 1, length(:prefix)) = :prefix ORDER BY subject
+        """  # noqa: S608  as above
+        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
         return [_effect(row) for row in rows]
 
 

@@ -15,7 +15,7 @@ from bot.store.signals import read_signals
 from bot.store.usage import reserve
 
 RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
-_FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result"
+_FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result, began_at"
 _NOTE = """
 UPDATE runs SET status = ?, last_signal = CASE WHEN last_signal < ? THEN ? ELSE last_signal END,
     result = coalesce(?, result), changed_at = ?
@@ -42,6 +42,8 @@ class Run:
     """The number of the last signal that it, or one before it, took in."""
     result: str | None
     """JSON of what it ended with (``triage schema`` describes it)."""
+    began_at: float
+    """Seconds since 1970."""
 
     @property
     def unfinished(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.commands.obey import Heard, obey
+from bot.errors import RetryableError, StoppedError
 from bot.jobs import (
     Commands,
     CommentDeleted,
@@ -16,8 +17,12 @@ from bot.jobs import (
     RepositoryChanged,
     Score,
 )
+from bot.publish.later import LATER, ReportLabels
 from bot.publish.replies import Replies
+from bot.repo_config import FoundConfig
+from bot.store.database import StoreError
 from bot.store.installations import InstallationState
+from bot.worker.admission import may_answer
 from bot.worker.past import is_over
 from bot.worker.tools import Tools
 from bot.worker.turn import Turn
@@ -26,17 +31,42 @@ from bot.worker.turn import Turn
 async def commands(turn: Turn, work: Commands) -> None:
     """Run what is new of a comment's commands; a run in flight sees at once what they left."""
     found = await turn.config()
-    heard = Heard(turn.ref, work.comment, work.sender, work.sender_id, found)
+    heard = Heard(turn.ref, work.comment, work.sender, work.sender_id, found, lambda: may_answer(turn, work, found))
     new = await obey(heard, turn.store.control, turn.publisher(turn.still_ours))
     await turn.tools.store.jobs.settle(turn.job, f"{new} commands", next_work=await turn.left_over(found))
 
 
 async def left_over(turn: Turn, work: LeftOver) -> None:
-    """Try again what could not be left at once, as long as something is left."""
-    found = await turn.config()
-    await Replies.of(turn.publisher(turn.still_ours), turn.ref, found).catch_up()
-    again = await turn.left_over(found, again=work.again + 1)
+    """Try again what GitHub's limits postponed, as long as something is left.
+
+    What fails now becomes a new job with a time of its own: one that is put off would delay the commands behind it.
+    """
+    try:
+        found = await turn.config()
+        await Replies.of(turn.publisher(turn.still_ours), turn.ref, found).catch_up()
+        await _labels_left_over(turn, found)
+        again = await turn.left_over(found, again=work.again + 1)
+    except StoreError:
+        raise
+    except RetryableError as error:
+        turn.log("left_over_postponed", str(error))
+        again = (LeftOver(ref=turn.ref, again=work.again + 1),)
     await turn.tools.store.jobs.settle(turn.job, "again" if again else "all is done", next_work=again)
+
+
+async def _labels_left_over(turn: Turn, found: FoundConfig) -> None:
+    """Set a report's labels, unless a person said stop meanwhile."""
+    effects, key = turn.store.repository.effects, turn.ref.key
+    if not any(one.kind == LATER for one in await effects.pending(key)):
+        return
+    labels, known = ReportLabels(turn.github, effects, turn.may_write, turn.lacks), await turn.store.known()
+    row = await turn.store.row.state()
+    issue = None if row.muted or row.ended else await turn.github.issue(turn.ref.number)
+    try:
+        await labels.catch_up(key, issue, found.config, set(known.touched))
+    except StoppedError as error:
+        turn.log("labels_dropped", str(error))
+        await labels.catch_up(key, None, found.config, set())
 
 
 async def comment_deleted(turn: Turn, work: CommentDeleted) -> None:

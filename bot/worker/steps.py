@@ -12,7 +12,7 @@ from langgraph.types import Durability
 from pydantic import ValidationError
 
 from bot.code import EngineCode
-from bot.errors import RateLimitedError, RefusedError, StoppedError, SuspendedError
+from bot.errors import MissingPermissionError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.logs import also_about
 from bot.metrics.measures import LIMITS
@@ -30,6 +30,7 @@ from bot.store.outcomes import Reported
 from bot.store.runs import Ending, Run
 from bot.worker.admission import may_ask
 from bot.worker.budgets import run_scope
+from bot.worker.first import FirstReport, ModelBusyError
 from bot.worker.past import begin_learning
 from bot.worker.purse import SharedPurse
 from bot.worker.recorder import recording
@@ -102,6 +103,8 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
             if isinstance(error, ForbiddenError) and turn.job.tried < _TRIES_TO_READ:
                 raise
             turn.log("code_not_readable", str(error))
+            if isinstance(error, MissingPermissionError):
+                await turn.lacks(error)
             yield NoCode.because(error)
             return
         # A force push leaves the object in the mirror for a while: only what the branch leads to is still there.
@@ -141,9 +144,17 @@ def _title(issue: Issue) -> str:
 
 
 async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
-    """Advance until nobody has an answer; what the store knows of a question is given to the run at once."""
+    """Advance the run, with a first report by rules where the model takes long."""
     context = _context(turn, seen, run, code)
     start = await _start(turn, seen, context, await _dropped(turn, run, code))
+    if seen.found.config.mode != "comment":
+        return await _judged(turn, seen, run, context, start)
+    first = FirstReport(turn, run, context, start, lambda report: _publish(turn, seen, run, report, first=True))
+    return await first.beside(lambda: _judged(turn, seen, run, context, start))
+
+
+async def _judged(turn: Turn, seen: Seen, run: Run, context: Context, start: BugTriageState) -> Outcome:
+    """Advance until a question is open. Answers that are in the store are given to the run at once."""
     thread = turn.store.thread(run.number)
     async with recording(turn.store.events(run.number)) as watch:
         result = await _advance(turn, context, thread, start, watch)
@@ -184,7 +195,7 @@ async def _advance(
             durability=_durability(context),
         )
     except PostponedError as postponed:
-        raise RateLimitedError(str(postponed), after=postponed.after, limit=None) from postponed
+        raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
 
 
 def _durability(context: Context) -> Durability:
@@ -283,12 +294,14 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
     except SuspendedError:
         raise
     except RefusedError as error:
+        if isinstance(error, MissingPermissionError):
+            await turn.lacks(error)
         published = Published("quiet", f"refused: {error}")
     await _settle(turn, run, outcome, published, await turn.left_over(seen.found))
     turn.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")
 
 
-async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Published:
+async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome, *, first: bool = False) -> Published:
     known = await turn.store.known()
     # Limits are told where comments are allowed, once a day and repository.
     tells = known.limited and seen.found.config.mode == "comment"
@@ -303,6 +316,7 @@ async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Publis
         relations=known.relations,
         record=read_record(known.outcomes),
         limited=await turn.store.repository.limited.to_tell(turn.ref.key) if tells else (),
+        first=first,
     )
     return await turn.publisher().publish(given)
 

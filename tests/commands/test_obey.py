@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,8 @@ class Stage:
         self.world.open_issue(self.repo, author="rita")
         self.ref = IssueRef("127.0.0.1", INSTALLATION, self.repo.id, "octo", "parser", 1)
         self.store = store.for_issue(self.ref)
-        self.jobs = store.jobs
+        self.jobs, self.writes = store.jobs, store.writes
+        self.writes._clock = self.store.repository.effects._clock = self.clock.seconds
 
     @property
     def publisher(self) -> Publisher:
@@ -312,9 +314,83 @@ async def test_an_edit_that_comes_first_is_not_run_again_by_the_original(stage) 
     assert await stage.signals() == [("redirect", "one"), ("redirect", "two")]
 
 
-async def test_the_same_command_twice_in_one_comment_is_run_twice(stage) -> None:
-    await stage.say("/triage redirect one\n/triage redirect one")
-    assert len(await stage.signals()) == 2
+async def test_the_same_command_twice_in_a_row_is_run_once(stage) -> None:
+    comment = await stage.say("/triage redirect one\n/triage redirect  one")
+    assert len(await stage.signals()) == 1
+    await stage.hear(comment, "mia")
+    assert len(await stage.signals()) == 1
+
+
+async def test_stop_resume_stop_is_three_commands(stage) -> None:
+    await stage.say("/triage stop\n/triage resume\n/triage stop")
+    assert await stage.store.control.muted()
+
+
+async def test_all_commands_of_a_comment_are_answered_in_one_reply(stage) -> None:
+    comment = await stage.say("/triage status\n/triage bogus\n/triage status\n/triage help\n/triage wrong")
+    (said,) = stage.said
+    assert said.startswith(f"<!-- triage:reply to={comment['id']} -->\n")
+    parts = ["**`/triage status`**", "No run yet.", "**`/triage bogus`**", "There is no command", "**`/triage help`**"]
+    assert [said.count(part) for part in parts] == [1] * 5
+    assert sorted(parts, key=said.index) == parts
+
+
+async def test_an_edited_comment_keeps_its_one_reply(stage) -> None:
+    comment = await stage.say("/triage status")
+    await stage.say("/triage status\n/triage wrong", comment=comment)
+    assert len(stage.said) == 1
+    assert "No run yet." in stage.said[0]
+    assert "Say what is wrong" in stage.said[0]
+
+
+async def test_a_crash_between_two_commands_loses_no_answer(stage, monkeypatch) -> None:
+    control, applied = type(stage.store.control), []
+
+    async def cut(self, comment, ordinal, canonical, effects) -> None:
+        if canonical == "wrong" and not applied:
+            applied.append(canonical)
+            raise RuntimeError("killed")
+        await whole(self, comment, ordinal, canonical, effects)
+
+    whole = control.apply
+    monkeypatch.setattr(control, "apply", cut)
+    comment = stage.world.comment(stage.repo, 1, "/triage status\n/triage wrong", "mia")
+    with pytest.raises(RuntimeError):
+        await stage.hear(comment, "mia")
+    await stage.hear(comment, "mia")
+    assert len(stage.said) == 1
+    assert "No run yet." in stage.said[0]
+    assert "Say what is wrong" in stage.said[0]
+
+
+async def test_answers_that_do_not_fit_say_so(stage, monkeypatch) -> None:
+    monkeypatch.setattr("bot.publish.replies._LONGEST", 200)
+    await stage.say("/triage status\n/triage help")
+    assert "No run yet." in stage.said[0]
+    assert "does not fit here" in stage.said[0]
+
+
+async def test_where_replies_must_wait_commands_do_not(stage) -> None:
+    for _ in range(240):
+        stage.clock.time += timedelta(seconds=2)
+        await stage.writes.take(f"127.0.0.1/installation:{INSTALLATION}")
+    comment = await stage.say("/triage status\n/triage stop\n/triage label bug")
+    assert (stage.said, stage.marks(comment)) == ([], [])
+    assert await stage.store.control.muted()
+    stage.clock.time += timedelta(hours=1)
+    await stage.hear(comment, "mia")
+    assert len(stage.said) == 1
+    assert stage.marks(comment) == ["rocket"]
+    assert [label["name"] for label in stage.repo.issues[1]["labels"]] == ["bug"]
+
+
+async def test_a_reply_that_a_person_deleted_holds_nothing_up(stage) -> None:
+    comment = await stage.say("/triage status")
+    stage.world.comments = {number: one for number, one in stage.world.comments.items() if number == comment["id"]}
+    await stage.say("/triage status\n/triage wrong", comment=comment)
+    later = await stage.say("/triage status")
+    assert "rocket" in stage.marks(later)
+    assert len(stage.said) == 1
 
 
 async def test_a_reply_whose_answer_was_lost_is_not_repeated(stage) -> None:

@@ -28,6 +28,14 @@ class Day:
     def now(self) -> float:
         return time.time() + self.ahead
 
+    def __post_init__(self) -> None:
+        self._first = self.ahead
+
+    @property
+    def jumped(self) -> float:
+        """Seconds that passed because nothing was to be done: the same on a busy machine."""
+        return self.ahead - self._first
+
     @property
     def passed(self) -> float:
         """Seconds since it began."""

@@ -91,7 +91,8 @@ class Stage:
         self.checks += 1
 
     async def publish(self, outcome=FINISHED, config: str = "", **given) -> Published:
-        publication = Publication(self.ref, 1, outcome, given.pop("found", found(config)), **given)
+        run, with_config = given.pop("run", 1), given.pop("found", found(config))
+        publication = Publication(self.ref, run, outcome, with_config, **given)
         return await self.publisher.publish(publication)
 
     def later(self, seconds: int = 60) -> None:
@@ -432,3 +433,19 @@ async def test_what_people_say_of_duplicates_goes_first(stage) -> None:
     assert "#7" not in stage.said[0]
     await stage.publish(guessed, relations=(Relation(7, duplicate=False), Relation(8, duplicate=True)))
     assert "**The same as [`#8`]" in stage.said[0]
+
+
+async def test_another_run_with_the_same_report_edits_nothing(stage) -> None:
+    first = await stage.publish()
+    stage.later()
+    again = await stage.publish(run=2)
+    assert again.comment_id == first.comment_id
+    assert stage.writes("PATCH") == 0
+    await stage.publish(OTHER, run=3)
+    assert stage.writes("PATCH") == 1
+
+
+async def test_a_report_is_posted_where_its_labels_are_refused(stage) -> None:
+    stage.server.fail("POST", "/issues/1/labels", Fault(status=403, message="Resource not accessible by integration"))
+    assert (await stage.publish()).state == "posted"
+    assert stage.labels == set()
