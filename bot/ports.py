@@ -90,6 +90,8 @@ class Issue:
     is_pull_request: bool
     created_at: str = ""
     """As GitHub writes it; empty where it says nothing."""
+    comments: int | None = None
+    """How many it has; None where GitHub does not say."""
 
 
 @dataclass(frozen=True, slots=True)

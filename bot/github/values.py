@@ -44,6 +44,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         updated_at=text(data.get("updated_at")),
         is_pull_request=bool(data.get("pull_request")),
         created_at=text(data.get("created_at")),
+        comments=data["comments"] if isinstance(data.get("comments"), int) else None,
     )
 
 
@@ -80,7 +81,7 @@ def permission_of(data: Json) -> Permission:
     """The highest flag that is set. The role's name is not asked: triage reads as "read" there."""
     flags = (data.get("user") or {}).get("permissions")
     if flags is None:
-        return _WORDS.get(text(data.get("permission")), Permission.NONE)
+        return _WORDS.get(text(data["permission"]), Permission.NONE)
     return next((permission for flag, permission in _FLAGS if flags.get(flag)), Permission.NONE)
 
 

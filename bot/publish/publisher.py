@@ -143,7 +143,8 @@ class Publisher:
     async def _comment(self, given: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
         separate = await self._asks_separately(given)
-        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=True)
+        # Where there is no comment, none of ours is among them; a transferred issue brings its comments along.
+        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0)
         if separate:
             reply = question_reply(_thread(given, issue), separate, f"{issue.url}#issuecomment-{sticky}")
             await poster.put("question", separate, question_marker(separate), reply)
