@@ -364,6 +364,14 @@ def create_comment(asked: Asked) -> Answer:
     return 201, asked.world.comment(repo, issue["number"], body, author)
 
 
+def get_comment(asked: Asked) -> Answer:
+    repo = asked.repo("issues")
+    comment = asked.world.comments.get(int(asked.blanks["comment"]))
+    if comment is None or comment["_repo"] != repo.id:
+        raise RefusalError(404)
+    return 200, comment
+
+
 def edit_comment(asked: Asked) -> Answer:
     repo = asked.repo("issues", "write")
     comment = asked.world.comments.get(int(asked.blanks["comment"]))
@@ -447,6 +455,7 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", _REPO + "/issues/{number}/comments", list_comments),
     ("POST", _REPO + "/issues/{number}/comments", create_comment),
     ("PATCH", _REPO + "/issues/comments/{comment}", edit_comment),
+    ("GET", _REPO + "/issues/comments/{comment}", get_comment),
     ("POST", _REPO + "/issues/{number}/reactions", react_to_issue),
     ("POST", _REPO + "/issues/comments/{comment}/reactions", react_to_comment),
     ("POST", _REPO + "/issues/{number}/labels", add_labels),
@@ -558,7 +567,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.status is None:
             self._cut()
         else:
-            self._send(fault.status, {"message": fault.message}, fault.headers)
+            said = {"message": fault.message} if fault.content is None else fault.content
+            self._send(fault.status, said, fault.headers)
 
     def _send(self, status: int, body: Any, headers: dict[str, str]) -> None:
         payload = body if isinstance(body, bytes) else json.dumps(body).encode()

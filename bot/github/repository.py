@@ -108,6 +108,14 @@ class RepositoryClient:
         except UndecodableError as error:
             raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
 
+    async def has_comment(self, comment_id: int) -> bool:
+        """Whether a comment is still there."""
+        try:
+            await self._channel.send("GET", f"{self._base}/issues/comments/{comment_id}")
+        except GoneError:
+            return False
+        return True
+
     async def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace a comment's text."""
         await self._channel.take()
@@ -181,6 +189,13 @@ class RepositoryClient:
         except BotError:
             return None
         return text(newest[0].get("sha")) if newest else None
+
+    async def is_empty(self) -> bool:
+        """Whether GitHub itself says that there is no commit; git takes a proxy's page for an empty repository."""
+        try:
+            return not (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
+        except RefusedError:
+            return True
 
     async def clone_url_and_header(self) -> tuple[str, str]:
         """Where git fetches from, and the HTTP header that lets it; the token can read code and nothing else."""

@@ -25,8 +25,16 @@ _KEPT = 16_384
 _LOOK = 0.2
 """Seconds between two looks at how large a clone has grown."""
 _NOTHING = ("couldn't find remote ref HEAD", "remote HEAD refers to nonexistent ref")
-_REFUSED = re.compile(r"repository '[^']*' not found|transport '")
-_FORBIDDEN = re.compile(r"returned error: 40[13]\b|Authentication failed|could not read Username")
+_REFUSED = re.compile(r"transport '")
+_UNANSWERED = (
+    *("unable to access", "RPC failed", "early EOF", "hung up", "unexpected disconnect"),
+    *("not valid: is this a git repository", "protocol error", "expected flush", "invalid server response"),
+)
+"""The network, or a proxy that answers with a page of its own: neither says anything of the repository."""
+# GitHub says "not found" for what we may not see, and a proxy says it for everything.
+_FORBIDDEN = re.compile(
+    r"returned error: 40[13]\b|Authentication failed|could not read Username|repository '[^']*' not found"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +168,6 @@ def _fault(says: str) -> BotError:
         return ForbiddenError(f"git: {line}")
     if _REFUSED.search(says):
         return RefusedError(f"git: {line}")
-    if "unable to access" in says or "RPC failed" in says or "early EOF" in says or "hung up" in says:
+    if any(sign in says for sign in _UNANSWERED):
         return RetryableError(f"git: {line}")
     return BrokenMirrorError(f"git: {line}")

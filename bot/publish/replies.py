@@ -61,6 +61,13 @@ class Replies:
         if effects.reaction is not None:
             await self.reactions.note(effects.reaction, comment_id)
 
+    async def tell_why_not(self, comment_id: int, why: str) -> None:
+        """Note that nothing comes of a command that was taken, and why."""
+        if self.comments:
+            subject = f"{comment_id}.why"
+            await self._want(_REPLY, subject, f"{reply_marker(subject)}\n\n{why}\n")
+        await self.reactions.note("confused", comment_id)
+
     async def catch_up(self) -> None:
         """Do what was noted and not done, from this comment or an earlier one."""
         for effect in await self.poster.effects.pending(self.poster.ref.key):
@@ -80,6 +87,7 @@ class Replies:
             await self._labels(effect)
         except RefusedError as error:
             logger.info("reply refused", extra={"action": "reply.refused", "reason": str(error)})
+            await self.reactions.correct(int(effect.subject.partition(".")[0]))
         await self.poster.effects.done(self.poster.ref.key, effect.kind, effect.subject, effect.wanted_hash)
 
     async def _labels(self, effect: Effect) -> None:

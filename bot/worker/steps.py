@@ -12,7 +12,7 @@ from langgraph.types import Durability
 from pydantic import ValidationError
 
 from bot.code import EngineCode
-from bot.errors import RateLimitedError, RefusedError, StoppedError, SuspendedError
+from bot.errors import GoneError, RateLimitedError, RefusedError, RetryableError, StoppedError, SuspendedError
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.logs import also_about
 from bot.mirrors import ForbiddenError
@@ -25,7 +25,7 @@ from bot.report.document import build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.report.record import read_record
 from bot.store.outcomes import Reported
-from bot.store.runs import Ending, Run
+from bot.store.runs import Ending, Run, RunStatus
 from bot.worker.admission import may_ask
 from bot.worker.budgets import run_scope
 from bot.worker.no_code import NoCode
@@ -44,6 +44,8 @@ from nodes.trust.secrets import holds_token, mask
 
 logger = logging.getLogger(__name__)
 
+_STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
+"""A run that was not shown since its issue moved left nothing there: it begins anew where the issue is now."""
 _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that lets us in no more is reported on without its code."""
 
@@ -55,6 +57,8 @@ class Seen:
     issue: Issue
     found: FoundConfig
     why: Why
+    commanded: bool = False
+    """A person's command asks for it."""
 
 
 class UnreadableError(Exception):
@@ -99,6 +103,8 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
         except (RefusedError, ForbiddenError) as error:
             if isinstance(error, ForbiddenError) and turn.job.tried < _TRIES_TO_READ:
                 raise
+            if isinstance(error, GoneError) and not await turn.github.is_empty():
+                raise RetryableError("git finds no commit where GitHub has some") from error
             turn.log("code_not_readable", str(error))
             yield NoCode()
             return
@@ -278,6 +284,7 @@ async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Publis
         why=seen.why,
         relations=known.relations,
         record=read_record(known.outcomes),
+        commanded=seen.commanded,
         limited=await turn.store.repository.limited.to_tell(turn.ref.key) if tells else (),
     )
     return await turn.publisher().publish(given)
@@ -302,7 +309,7 @@ async def _settle(
         return
     await turn.store.runs.settle(
         run.number,
-        "stopped" if quiet else "finished",
+        _STATUS.get(published.state, "finished"),
         turn.job,
         last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
         result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,
