@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from bot.dispatch.outage import Outage
 from bot.errors import NotOursError, RateLimitedError, RetryableError, SuspendedError
 from bot.jobs import Job
-from bot.store.database import StoreError
+from bot.store.database import ClosedError, StoreError
 from bot.store.dead import Death
 from bot.store.jobs import MAX_ATTEMPTS, Jobs
 
@@ -88,12 +88,17 @@ class Attempts:
         return await self._freed(lambda: self._jobs.put_off(job, wait, said, limited=True))
 
     async def _freed(self, change: Callable[[], Awaitable[None]]) -> bool:
-        """A job that was taken over meanwhile is the other's to free; a full disk is waited for."""
+        """A job that was taken over meanwhile is the other's to free; a full disk is waited for.
+
+        One that is still in hand when the store is closed is freed at the next start, or by another process.
+        """
         while True:
             try:
                 await change()
             except NotOursError as error:
                 logger.warning("%s", error, extra={"action": "job_taken_over"})
+                return False
+            except ClosedError:
                 return False
             except StoreError as error:
                 await self._outage.wait(error)

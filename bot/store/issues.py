@@ -75,6 +75,11 @@ class Issues:
         """Take over what is known of the issue that this one was before it was moved; False if that is nothing."""
         return await self._database.do(lambda db: _adopt(db, old_key, self._key))
 
+    async def was_moved_here(self) -> bool:
+        """Whether it was another issue before."""
+        statement = "SELECT 1 FROM issues WHERE moved_to = ? LIMIT 1"
+        return await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchone()) is not None
+
     async def _set(self, column: str, value: str | int | None) -> None:
         statement = f"""
             INSERT INTO issues (issue_key, {column}) VALUES (?, ?)

@@ -150,7 +150,10 @@ async def _came_after(turn: Turn, question: AskedQuestion, comment: Comment) -> 
     effects = turn.store.repository.effects
     own = await effects.get(turn.ref.key, "question", question.question_id)
     carrier = own if own is not None and own.github_id else await effects.get(turn.ref.key, "sticky")
-    return carrier is not None and carrier.github_id is not None and comment.id > carrier.github_id
+    if carrier is None:
+        # What was posted is noted under the issue's old key; whoever writes here wrote after the issue was moved.
+        return await turn.store.row.was_moved_here()
+    return carrier.github_id is not None and comment.id > carrier.github_id
 
 
 async def go_on(turn: Turn, work: Continue) -> None:

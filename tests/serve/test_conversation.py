@@ -222,10 +222,14 @@ def test_a_moved_issue_takes_its_report_along(app: App, github: GitHubServer, re
 
 def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: GitHubServer, repo: Repo) -> None:
     stopped = Event()
+    reads: list[Call] = []
 
     def fault(call: Call) -> Fault | None:
-        """Hold the run just before it posts, until it was told to stop."""
-        if call.method == "GET" and call.path.endswith("/comments") and not stopped.is_set():
+        """Hold the run at its second reading, just before it posts, until it was told to stop."""
+        if call.method == "GET" and call.path.endswith(f"/issues/{number}"):
+            reads.append(call)
+        if len(reads) == 2 and not stopped.is_set():
+            reads.append(call)
             app.comment(repo, number, "/triage stop")
             wait_for(lambda: app.logged("commands", app.key(repo, number)), 5.0, lambda: app.log[-5:])
             stopped.set()
