@@ -65,6 +65,8 @@ class Triage(_IssueWork):
     """The key of the issue that this one was before it was transferred."""
     by: int | None = None
     """Who asked for it by a command, by id."""
+    asked_in: int | None = None
+    """The comment with that command: who gave it is told if nothing comes of it."""
 
     @property
     def may_repeat(self) -> bool:
@@ -91,6 +93,8 @@ class Continue(_IssueWork):
     """Take up the issue's run where it stands: a person redirected, answered or lifted a mute by a command."""
 
     kind: Literal["continue"] = "continue"
+    asked_in: int | None = None
+    """As a triage's."""
 
     @property
     def may_repeat(self) -> bool:
@@ -115,6 +119,9 @@ class Commands(_IssueWork):
     sender: str = ""
     """Whose delivery it is: on an edit that may be another than the comment's author. Their permission counts."""
     sender_id: int | None = None
+    edited: bool = False
+    before: str | None = None
+    """The text before an edit, as the delivery says."""
 
     @property
     def may_repeat(self) -> bool:

@@ -92,6 +92,8 @@ class Issue:
     is_pull_request: bool
     created_at: str = ""
     """As GitHub writes it; empty where it says nothing."""
+    comments: int | None = None
+    """How many it has; None where GitHub does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,9 @@ class GitHubPort(Protocol):
 
     async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
         """Post a comment, counted within a share of the writes; only 201 counts as posted."""
+
+    async def has_comment(self, comment_id: int) -> bool:
+        """Whether a comment is still there."""
 
     async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
         """Replace a comment's text, counted within a share of the writes.
@@ -276,6 +281,12 @@ class EffectsPort(Protocol):
 
     async def want(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
         """Say what GitHub is to have; the latest wins. What is known of it already (id, done, intent) stays."""
+
+    async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
+        """Say what GitHub is to have, unless somebody has said it: of several at once exactly one is the first."""
+
+    async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
+        """Forget what is known of an effect: GitHub has it no longer, and the next one is posted anew."""
 
     async def intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Note, durably, that a POST is about to be sent now."""

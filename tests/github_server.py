@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
 import secrets
@@ -57,6 +58,8 @@ class Fault:
     """Answer this; None cuts the connection off instead."""
     headers: dict[str, str] = field(default_factory=dict)
     message: str = "fault"
+    content: bytes | None = None
+    """The body, instead of a JSON object with the message; give its type among the headers."""
     after: bool = False
     """Do what was asked first."""
     delay: float = 0.0
@@ -78,6 +81,8 @@ class GitHubServer:
     violations: list[str] = field(default_factory=list)
     """Calls that GitHub's description of its API does not allow."""
     fault: Callable[[Call], Fault | None] = lambda _call: None
+    free: list[Call] = field(default_factory=list)
+    """Calls that were answered with 304, which does not count against the rate limit."""
 
     def fail(self, method: str, path: str, *faults: Fault) -> None:
         """Let the next calls whose path holds ``path`` go wrong, one fault each."""
@@ -369,6 +374,14 @@ def create_comment(asked: Asked) -> Answer:
     return 201, asked.world.comment(repo, issue["number"], body, author)
 
 
+def get_comment(asked: Asked) -> Answer:
+    repo = asked.repo("issues")
+    comment = asked.world.comments.get(int(asked.blanks["comment"]))
+    if comment is None or comment["_repo"] != repo.id:
+        raise RefusalError(404)
+    return 200, comment
+
+
 def edit_comment(asked: Asked) -> Answer:
     repo = asked.repo("issues", "write")
     comment = asked.world.comments.get(int(asked.blanks["comment"]))
@@ -453,6 +466,7 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", _REPO + "/issues/{number}/comments", list_comments),
     ("POST", _REPO + "/issues/{number}/comments", create_comment),
     ("PATCH", _REPO + "/issues/comments/{comment}", edit_comment),
+    ("GET", _REPO + "/issues/comments/{comment}", get_comment),
     ("POST", _REPO + "/issues/{number}/reactions", react_to_issue),
     ("POST", _REPO + "/issues/comments/{comment}/reactions", react_to_comment),
     ("POST", _REPO + "/issues/{number}/labels", add_labels),
@@ -498,7 +512,10 @@ class _Handler(BaseHTTPRequestHandler):
             if fault.status is None:
                 self._cut()
                 return
-            status, body, headers = fault.status, {"message": fault.message}, fault.headers
+            said = {"message": fault.message} if fault.content is None else fault.content
+            status, body, headers = fault.status, said, fault.headers
+        elif call.method == "GET" and status == 200:
+            status, body, headers = self._conditional(github, call, body, headers)
         try:
             self._send(status, body, headers)
         except (BrokenPipeError, ConnectionResetError):
@@ -531,6 +548,17 @@ class _Handler(BaseHTTPRequestHandler):
                 return status, body, asked.headers
         return 404, {"message": "Not Found"}, {}
 
+    def _conditional(
+        self, github: GitHubServer, call: Call, body: Any, headers: dict[str, str]
+    ) -> tuple[int, Any, dict[str, str]]:
+        """As GitHub does: an ETag holds for one token."""
+        said = f"{call.authorization}{json.dumps(body)}{headers}"
+        etag = f'W/"{hashlib.sha256(said.encode()).hexdigest()}"'
+        if self.headers.get("If-None-Match") == etag:
+            github.free.append(call)
+            return 304, b"", {"ETag": etag}
+        return 200, body, {**headers, "ETag": etag}
+
     def _serve_git(self, github: GitHubServer, full_name: str, path: str, split: SplitResult) -> None:
         fault = github.fault(Call(self.command, split.path, parse_qs(split.query), None, ""))
         if fault is not None:
@@ -550,10 +578,11 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.status is None:
             self._cut()
         else:
-            self._send(fault.status, {"message": fault.message}, fault.headers)
+            said = {"message": fault.message} if fault.content is None else fault.content
+            self._send(fault.status, said, fault.headers)
 
     def _send(self, status: int, body: Any, headers: dict[str, str]) -> None:
-        payload = json.dumps(body).encode()
+        payload = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **headers}.items():
             self.send_header(name, value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -132,8 +133,11 @@ class World:
 
     def issue(self, repo: Repo, number: int) -> Json:
         """An issue as the API shows it."""
+        left = Counter(said for kind, at, said in list(self.reactions) if (kind, at) == ("issue", number))
         return {
             **repo.issues[number],
+            "comments": len(self.on(repo, number)),
+            "reactions": {"total_count": left.total(), **left},
             "url": f"{self.url}/repos/{repo.full_name}/issues/{number}",
             "repository_url": f"{self.url}/repos/{repo.full_name}",
             "html_url": f"{self.url}/{repo.full_name}/issues/{number}",

@@ -70,6 +70,7 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
         upkeep.cancel()
         await dispatcher.drain(DRAIN)
         stopped.cancel()
+        await asyncio.wait({upkeep, running})  # both use what is closed next
         await running
 
 

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable
 from bot.dispatch.outage import Outage
 from bot.errors import NotOursError, RateLimitedError, RetryableError, SuspendedError
 from bot.jobs import Job
-from bot.store.database import StoreError
+from bot.store.database import ClosedError, StoreError
+from bot.store.dead import Death
 from bot.store.jobs import MAX_ATTEMPTS, Jobs
 
 Worker = Callable[[Job], Awaitable[None]]
@@ -64,17 +65,17 @@ class Attempts:
         except RateLimitedError as error:
             return await self._wait(job, error)
         except RetryableError as error:
-            return await self._again(job, str(error), after=error.after, tries=MAX_ATTEMPTS)
+            return await self._again(job, str(error), after=error.after, death="transient")
         except Exception as error:  # whatever it is, the other jobs go on
             logger.exception("job %s failed", job.id, extra={"action": "job_failed", "job": job.id})
             said = traceback.format_exception_only(error)[-1].strip()
-            return await self._again(job, said, after=None, tries=TRIES_OF_A_FAULT)
+            return await self._again(job, said, after=None, death="fault")
         return True
 
-    async def _again(self, job: Job, said: str, *, after: float | None, tries: int) -> bool:
-        if job.tried >= tries:
+    async def _again(self, job: Job, said: str, *, after: float | None, death: Death) -> bool:
+        if job.tried >= (TRIES_OF_A_FAULT if death == "fault" else MAX_ATTEMPTS):
             logger.error("job %s is dead: %s", job.id, said, extra={"action": "job_dead", "job": job.id})
-            return await self._freed(lambda: self._jobs.bury(job, said))
+            return await self._freed(lambda: self._jobs.bury(job, said, death=death))
         wait = after if after is not None else pause(job.tried, FIRST_WAIT)
         logger.info("job %s again in %.0f s: %s", job.id, wait, said, extra={"action": "job_put_off", "job": job.id})
         return await self._freed(lambda: self._jobs.put_off(job, wait, said))
@@ -87,12 +88,17 @@ class Attempts:
         return await self._freed(lambda: self._jobs.put_off(job, wait, said, limited=True))
 
     async def _freed(self, change: Callable[[], Awaitable[None]]) -> bool:
-        """A job that was taken over meanwhile is the other's to free; a full disk is waited for."""
+        """A job that was taken over meanwhile is the other's to free; a full disk is waited for.
+
+        One that is still in hand when the store is closed is freed at the next start, or by another process.
+        """
         while True:
             try:
                 await change()
             except NotOursError as error:
                 logger.warning("%s", error, extra={"action": "job_taken_over"})
+                return False
+            except ClosedError:
                 return False
             except StoreError as error:
                 await self._outage.wait(error)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
+import time
 from collections.abc import Callable, Mapping
 
 from bot.dispatch.attempts import Attempts, Worker
@@ -13,6 +15,8 @@ from bot.store.database import StoreError
 from bot.store.jobs import Jobs
 
 CONTROL_SLOTS = 2
+FREEING = 1.0
+"""Seconds for jobs that were cut off to be freed; the store may be busy."""
 LOOK = 5.0
 """Seconds between two looks where nobody wakes us: the command line stores jobs too."""
 
@@ -29,6 +33,7 @@ class Dispatcher:
         self._running: dict[Lane, set[asyncio.Task[bool]]] = {"run": set(), "control": set()}
         self._wake = asyncio.Event()
         self._draining = False
+        self._ended = asyncio.Event()
 
     def wake(self) -> None:
         """Look again: something was stored."""
@@ -37,6 +42,12 @@ class Dispatcher:
     async def run(self, ready: Callable[[], None] = lambda: None) -> None:
         """Work until drained; ``ready`` is called once that is possible."""
         ready()
+        try:
+            await self._work()
+        finally:
+            self._ended.set()
+
+    async def _work(self) -> None:
         while not self._draining:
             self._wake.clear()
             try:
@@ -49,16 +60,20 @@ class Dispatcher:
 
     async def drain(self, seconds: float) -> None:
         """Begin nothing more, let what runs end within some seconds, and free the rest for the next start."""
+        until = time.monotonic() + seconds
         self._draining = True
         self.wake()
+        # A claim under way may still bring a job: what runs is known only once nothing is claimed any more.
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), seconds)
         tasks = {task for lane in self._running.values() for task in lane}
         if not tasks:
             return
-        _, late = await asyncio.wait(tasks, timeout=seconds)
+        _, late = await asyncio.wait(tasks, timeout=max(until - time.monotonic(), 0.0))
         for task in late:
             task.cancel()
         if late:
-            await asyncio.wait(late, timeout=1.0)
+            await asyncio.wait(late, timeout=FREEING)
 
     async def _claim(self) -> None:
         """Fill the slots; commands first, for they may stop a run that is next."""
@@ -68,6 +83,9 @@ class Dispatcher:
             while len(running) < self._slots[lane] and not self._draining:
                 job = await self._jobs.claim(lane, self._owner)
                 if job is None:
+                    break
+                if self._draining:
+                    await self._jobs.put_off(job, 0.0, "the server stopped")
                     break
                 task = asyncio.create_task(self._attempts.make(job), name=f"job {job.id}")
                 running.add(task)

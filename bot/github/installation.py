@@ -19,7 +19,7 @@ async def find_installation(session: Session, path: str) -> InstallationSeen | N
     """
     try:
         answer = await session.send("GET", path, authorization=await session.app_authorization())
-        said = answer.json()
+        said = answer.object()
         granted = said.get("permissions") or {}
         permissions = {str(name): str(level) for name, level in granted.items()}
         return InstallationSeen(int(said["id"]), suspended=bool(said.get("suspended_at")), permissions=permissions)

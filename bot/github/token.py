@@ -49,7 +49,7 @@ class TokenGitHub(GitHub):
         if self._logins:
             return
         try:
-            said = (await self._session.send("GET", "/user", authorization=f"Bearer {self._token}")).json()
+            said = (await self._session.send("GET", "/user", authorization=f"Bearer {self._token}")).object()
             self._logins.add(text(said.get("login")) or WORKFLOW)
         except BotError:
             self._logins.add(WORKFLOW)

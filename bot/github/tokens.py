@@ -7,7 +7,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from bot.errors import (
     GoneError,
@@ -17,8 +16,10 @@ from bot.errors import (
     RetryableError,
     SuspendedError,
 )
+from bot.github.answers import shaped
 from bot.github.installation import find_installation, lacking
 from bot.github.session import Session
+from bot.github.values import Json
 
 WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
 READ_CODE = {"contents": "read", "metadata": "read"}
@@ -100,14 +101,15 @@ class Tokens:
             seen = await find_installation(self._session, path)
             lacks = lacking(seen.permissions, permissions) if seen is not None else ()
             raise MissingPermissionError(str(error), permissions=lacks) from error
-        return str(said["token"]), _end(said.get("expires_at"))
+        with shaped("a token"):
+            return str(said["token"]), _end(said.get("expires_at"))
 
-    async def _post(self, path: str, body: Mapping[str, object]) -> Any:
+    async def _post(self, path: str, body: Mapping[str, object]) -> Json:
         """Unlike any other POST this one may be repeated: a token nobody uses does no harm."""
         for _ in range(_TRIES):
             try:
                 authorization = await self._session.app_authorization()
-                return (await self._session.send("POST", path, authorization=authorization, json=body)).json()
+                return (await self._session.send("POST", path, authorization=authorization, json=body)).object()
             except OutcomeUnknownError:
                 continue
             except GoneError as error:

@@ -50,6 +50,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         updated_at=text(data.get("updated_at")),
         is_pull_request=bool(data.get("pull_request")),
         created_at=text(data.get("created_at")),
+        comments=data["comments"] if isinstance(data.get("comments"), int) else None,
     )
 
 
@@ -90,7 +91,7 @@ def permission_of(data: Json) -> Permission:
     flags = (data.get("user") or {}).get("permissions")
     if not isinstance(flags, Mapping):
         role = _ROLES.get(text(data.get("role_name")))
-        return role or _ROLES.get(text(data.get("permission")), Permission.NONE)
+        return role or _ROLES.get(text(data["permission"]), Permission.NONE)
     return next((permission for flag, permission in _FLAGS if flags.get(flag)), Permission.NONE)
 
 

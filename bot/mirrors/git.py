@@ -232,8 +232,21 @@ def _gone(_line: str) -> GoneError:
 _FAULTS: tuple[tuple[re.Pattern[str], Callable[[str], BotError]], ...] = (
     (re.compile("No space left on device"), full),
     (re.compile("couldn't find remote ref HEAD|remote HEAD refers to nonexistent ref"), _gone),
-    (re.compile(r"returned error: 40[13]\b|Authentication failed|could not read Username"), ForbiddenError),
-    (re.compile(r"repository '[^']*' not found|transport '"), RefusedError),
-    (re.compile("unable to access|RPC failed|early EOF|hung up"), RetryableError),
+    # GitHub says "not found" for what we may not see, and a proxy says it for everything.
+    (
+        re.compile(
+            r"returned error: 40[13]\b|Authentication failed|could not read Username|repository '[^']*' not found"
+        ),
+        ForbiddenError,
+    ),
+    (re.compile("transport '"), RefusedError),
+    # The network, or a proxy that answers with a page of its own: neither says anything of the repository.
+    (
+        re.compile(
+            "unable to access|RPC failed|early EOF|hung up|unexpected disconnect|not valid: is this a git repository"
+            "|protocol error|expected flush|invalid server response"
+        ),
+        RetryableError,
+    ),
 )
 """What git complains of, and whose matter that is; the first that fits."""

@@ -36,7 +36,9 @@ class Poster:
     share: Share = WHOLE
     """What its comments may fill of the writes."""
 
-    async def put(self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False) -> int:
+    async def put(
+        self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False, anew: bool = False
+    ) -> int:
         """Make a comment be there once and say this; returns its id.
 
         Args:
@@ -45,6 +47,7 @@ class Poster:
             marker: what the comment, and no other of ours, begins with.
             body: without a time; it is sent with one.
             adopt: look for a comment of ours even if the store knows of none, as after a transfer.
+            anew: where a person deleted the comment, post another one.
 
         Raises:
             StoppedError: the comment was there and a person deleted it.
@@ -52,6 +55,9 @@ class Poster:
         """
         wanted = _digest(body)
         effect = await self.effects.want(self.ref.key, kind, subject, wanted, body)
+        if effect.github_id is not None and anew and not await self.github.has_comment(effect.github_id):
+            await self.effects.forget(self.ref.key, kind, subject)
+            effect = await self.effects.want(self.ref.key, kind, subject, wanted, body)
         if effect.github_id is not None:
             if effect.done_hash != wanted:
                 await self._edit(effect.github_id, body)

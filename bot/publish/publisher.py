@@ -65,6 +65,8 @@ class Publication:
     """Duplicates that people named or denied."""
     record: Record | None = None
     """What confidences were worth in the repository; None where too little is known."""
+    commanded: bool = False
+    """A person's command asks for it: a comment of ours that was deleted is posted anew."""
     limited: tuple[str, ...] = ()
     """Limits that were met in the repository today, by code, where this comment is to tell of them."""
     first: bool = False
@@ -145,7 +147,8 @@ class Publisher:
         share = FIRST_REPORTS if given.first else WHOLE
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, share)
         separate = await self._asks_separately(given)
-        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=True)
+        # Where there is no comment, none of ours is among them; a transferred issue brings its comments along.
+        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, anew=given.commanded)
         if separate:
             reply = question_reply(_thread(given, issue), separate, f"{issue.url}#issuecomment-{sticky}")
             await poster.put("question", separate, question_marker(separate), reply)
@@ -200,10 +203,7 @@ class Publisher:
         """Is it this issue's comment in which the faults are told?"""
         if not given.found.faults:
             return False
-        key = _config_key(given)
-        told = await self.effects.get(key, "config", given.found.digest)
-        if told is None:
-            told = await self.effects.want(key, "config", given.found.digest, given.ref.key, given.ref.key)
+        told = await self.effects.claim(_config_key(given), "config", given.found.digest, given.ref.key)
         return told.payload == given.ref.key
 
 

@@ -69,6 +69,13 @@ class Replies:
         if effects.reaction is not None:
             await self.reactions.note(effects.reaction, comment_id)
 
+    async def tell_why_not(self, comment_id: int, why: str) -> None:
+        """Note that nothing comes of a command that was taken, and why."""
+        if self.comments:
+            subject = f"{comment_id}.why"
+            await self._want(_REPLY, subject, f"{reply_marker(subject)}\n\n{why}\n")
+        await self.reactions.note("confused", comment_id)
+
     async def catch_up(self) -> None:
         """Write what was stored and not written, for this comment or an earlier one.
 
@@ -119,6 +126,7 @@ class Replies:
             await self._labels(effect)
         except RefusedError as error:
             logger.info("labels refused", extra={"action": "labels.refused", "reason": str(error)})
+            await self.reactions.correct(int(effect.subject.partition(".")[0]))
         await self.poster.effects.done(self.poster.ref.key, effect.kind, effect.subject, effect.wanted_hash)
 
     async def _labels(self, effect: Effect) -> None:

@@ -31,6 +31,18 @@ class Effects:
         now = self._clock()
         return await self._database.do(lambda db: _want(db, key, wanted_hash, payload, now))
 
+    async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
+        """Say what GitHub is to have, unless somebody has said it: of several at once exactly one is the first."""
+        key = (self._tenant.own(issue_key), kind, subject)
+        now = self._clock()
+        return await self._database.do(lambda db: _claim(db, key, payload, now))
+
+    async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
+        """Forget what is known of an effect: GitHub has it no longer, and the next one is posted anew."""
+        key = (self._tenant.own(issue_key), kind, subject)
+        statement = "DELETE FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"
+        await self._database.do(lambda db: db.execute(statement, key).rowcount)
+
     async def intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Note, durably, that a POST is about to be sent now."""
         key = (self._tenant.own(issue_key), kind, subject)
@@ -81,7 +93,19 @@ def _want(db: Connection, key: tuple[str, str, str], wanted_hash: str, payload: 
         DO UPDATE SET wanted_hash = excluded.wanted_hash, payload = excluded.payload
     """
     db.execute(statement, (*key, wanted_hash, payload, now))
-    effect = _get(db, key)
+    return _known(_get(db, key))
+
+
+def _claim(db: Connection, key: tuple[str, str, str], payload: str, now: float) -> Effect:
+    statement = """
+        INSERT INTO effects (issue_key, kind, subject, wanted_hash, payload, wanted_at) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (issue_key, kind, subject) DO NOTHING
+    """
+    db.execute(statement, (*key, payload, payload, now))
+    return _known(_get(db, key))
+
+
+def _known(effect: Effect | None) -> Effect:
     if effect is None:
         raise RuntimeError("a row that was just written is not there")
     return effect

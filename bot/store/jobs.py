@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bot.errors import NotOursError
 from bot.jobs import Job, Lane, Work, dump, load
 from bot.store.database import Connection, Database, Value
+from bot.store.dead import Death
 from bot.store.turns import FREE, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25
@@ -36,7 +37,9 @@ WHERE state = 'todo' AND due <= :late AND {FREE} ORDER BY due, id
 """Jobs that could be claimed since ``late``."""
 
 _GIVE_UP = """
-UPDATE jobs SET state = 'dead', said = CASE WHEN said = '' THEN :why ELSE :why || ', last: ' || said END WHERE id = :id
+UPDATE jobs SET state = 'dead', due = :now, death = :death,
+    said = CASE WHEN said = '' THEN :why ELSE :why || ', last: ' || said END
+WHERE id = :id
 """
 
 
@@ -126,10 +129,10 @@ class Jobs:
         now = self._clock()
         await self._database.do(lambda db: _release(db, job, "parked", now, said))
 
-    async def bury(self, job: Job, said: str) -> None:
-        """Give it up; it stays visible and can be replayed."""
+    async def bury(self, job: Job, said: str, *, death: Death = "fault") -> None:
+        """Give it up; it stays visible and can be replayed, by an operator or after a while by upkeep."""
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "dead", now, said))
+        await self._database.do(lambda db: _release(db, job, "dead", now, said, death=death))
 
     async def recover(self, *, blame: bool, place: str | None = None) -> int:
         """Free what a process that is gone was working on; say how many jobs that were.
@@ -151,7 +154,7 @@ class Jobs:
     async def replay(self, job_id: int) -> bool:
         """Begin a dead job again with all its attempts; False if there is no such dead job."""
         now = self._clock()
-        statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, waited = 0, lost = 0"
+        statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, waited = 0, lost = 0, revived = 0"
         statement += " WHERE id = ? AND state = 'dead'"
         return await self._database.do(lambda db: db.execute(statement, (now, job_id)).rowcount) > 0
 
@@ -241,7 +244,8 @@ def _claim(db: Connection, owner: str, at: float, given: Mapping[str, Value]) ->
             take_turn(db, number, at)
             return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid, waited=waited)
         why = "tried too often" if lost < MAX_LOST else "it ended the process that worked on it, too often"
-        db.execute(_GIVE_UP, {"why": why, "id": number})
+        death: Death = "transient" if lost < MAX_LOST else "lost"
+        db.execute(_GIVE_UP, {"why": why, "id": number, "death": death, "now": given["now"]})
     return None
 
 
@@ -256,13 +260,15 @@ def check_owned(db: Connection, job: Job) -> None:
         raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
-def _release(db: Connection, job: Job, state: str, when: float, said: str, *, waited: bool = False) -> None:
+def _release(
+    db: Connection, job: Job, state: str, when: float, said: str, *, waited: bool = False, death: str = ""
+) -> None:
     statement = """
-        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?, waited = waited + ?
+        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?, waited = waited + ?, death = ?
         WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?
     """
     settled = when if state == "done" else None
-    given = (state, when, said[:1_000], settled, int(waited), job.id, job.attempt, job.owner)
+    given = (state, when, said[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
     if not db.execute(statement, given).rowcount:
         raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
 

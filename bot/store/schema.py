@@ -318,8 +318,14 @@ ALTER TABLE writes ADD COLUMN repository TEXT NOT NULL DEFAULT '';
 ALTER TABLE usage ADD COLUMN answers INTEGER NOT NULL DEFAULT 0
 """
 
+# Why a job was given up, and how often it was begun again since.
+_DEATHS = """
+ALTER TABLE jobs ADD COLUMN death TEXT NOT NULL DEFAULT '';
+ALTER TABLE jobs ADD COLUMN revived INTEGER NOT NULL DEFAULT 0
+"""
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
-    *(_PRUNING, _TURNS, _SHARES),
+    *(_PRUNING, _TURNS, _SHARES, _DEATHS),
 )
 """A file's ``user_version`` counts the steps that were taken."""

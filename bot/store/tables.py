@@ -7,6 +7,7 @@ from bot.ports import IssueRef, RepositoryRef
 from bot.store.api_runs import ApiRuns
 from bot.store.control import Control
 from bot.store.database import Database
+from bot.store.dead import DeadJobs
 from bot.store.deliveries import Inbox
 from bot.store.effects import Effects
 from bot.store.evidence import RunEvidence
@@ -40,6 +41,7 @@ class Store:
         self._database = database
         self.inbox = Inbox(self._database)
         self.jobs = Jobs(self._database)
+        self.dead = DeadJobs(self._database)
         self.installations = Installations(self._database)
         self.outcomes = Outcomes(self._database)
         self.leases = Leases(self._database)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.commands.edited import Edit
 from bot.commands.obey import Heard, obey
 from bot.errors import RetryableError, StoppedError
 from bot.jobs import (
@@ -16,6 +17,7 @@ from bot.jobs import (
     LeftOver,
     RepositoryChanged,
     Score,
+    Work,
 )
 from bot.publish.later import LATER, ReportLabels
 from bot.publish.replies import Replies
@@ -31,9 +33,15 @@ from bot.worker.turn import Turn
 async def commands(turn: Turn, work: Commands) -> None:
     """Run what is new of a comment's commands; a run in flight sees at once what they left."""
     found = await turn.config()
-    heard = Heard(turn.ref, work.comment, work.sender, work.sender_id, found, lambda: may_answer(turn, work, found))
-    new = await obey(heard, turn.store.control, turn.publisher(turn.still_ours))
-    await turn.tools.store.jobs.settle(turn.job, f"{new} commands", next_work=await turn.left_over(found))
+    by_author = work.sender_id is not None and work.sender_id == work.comment.author_id
+    edit = Edit(work.before, by_author) if work.edited else None
+    may = lambda: may_answer(turn, work, found)  # noqa: E731
+    heard = Heard(turn.ref, work.comment, work.sender, work.sender_id, found, may, edit)
+    obeyed = await obey(heard, turn.store.control, turn.publisher(turn.still_ours))
+    follows: list[Work] = [*await turn.left_over(found)]
+    if obeyed.moved_to is not None:
+        follows.append(work.model_copy(update={"ref": obeyed.moved_to}))
+    await turn.tools.store.jobs.settle(turn.job, f"{obeyed.new} commands", next_work=follows)
 
 
 async def left_over(turn: Turn, work: LeftOver) -> None:
@@ -70,27 +78,44 @@ async def _labels_left_over(turn: Turn, found: FoundConfig) -> None:
 
 
 async def comment_deleted(turn: Turn, work: CommentDeleted) -> None:
-    """A person who takes our report away wants no other."""
+    """A person who deletes our report wants no other, until a person's command asks for one."""
     sticky = await turn.store.repository.effects.get(turn.ref.key, "sticky")
     if sticky is None or sticky.github_id != work.comment_id:
         return await turn.done("not the report")
     await turn.store.row.mute(muted=True)
+    await turn.store.repository.effects.forget(turn.ref.key, "sticky")
     return await turn.done("muted")
 
 
 async def ended(turn: Turn, work: Ended) -> None:
-    """Note that the issue is over; a run that waits for it ends quietly."""
+    """Note that the issue is over; only of a deleted one is nothing expected any more.
+
+    A closed issue may be opened again, and one that was moved is taken over at its new place: what waits still waits.
+    """
+    if work.how == "closed" and await _is_open_again(turn):
+        return await turn.done("it is open again")
     await turn.store.row.end(work.how, work.moved_to)
     await is_over(turn, work)
+    if work.how != "deleted":
+        reported = work.how == "closed" and await turn.store.outcome.get() is not None
+        then = [Score(ref=turn.ref)] if reported else []
+        return await turn.tools.store.jobs.settle(turn.job, work.how, next_work=then)
     for question in await turn.store.repository.questions.all(turn.ref.key):
         await turn.store.repository.questions.settle(turn.ref.key, question.question_id, "withdrawn")
     run = await turn.store.runs.last()
-    reported = work.how == "closed" and await turn.store.outcome.get() is not None
-    then = [Score(ref=turn.ref)] if reported else []
     if run is None or run.status != "waiting":
-        return await turn.tools.store.jobs.settle(turn.job, work.how, next_work=then)
-    await turn.store.runs.settle(run.number, "stopped", turn.job, said=work.how, next_work=then)
+        return await turn.done(work.how)
+    await turn.store.runs.settle(run.number, "stopped", turn.job, said=work.how)
     return await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))
+
+
+async def _is_open_again(turn: Turn) -> bool:
+    """Deliveries may come in any order; GitHub is asked only where a run would be cut off by an old one."""
+    run = await turn.store.runs.last()
+    if run is None or not run.unfinished:
+        return False
+    issue = await turn.github.issue(turn.ref.number)
+    return issue is not None and issue.ref.key == turn.ref.key and issue.state == "open"
 
 
 async def labelled(turn: Turn, work: Labelled) -> None:

@@ -12,7 +12,14 @@ from langgraph.types import Durability
 from pydantic import ValidationError
 
 from bot.code import EngineCode
-from bot.errors import MissingPermissionError, RefusedError, StoppedError, SuspendedError
+from bot.errors import (
+    GoneError,
+    MissingPermissionError,
+    RefusedError,
+    RetryableError,
+    StoppedError,
+    SuspendedError,
+)
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.logs import also_about
 from bot.metrics.measures import LIMITS
@@ -27,7 +34,7 @@ from bot.report.document import build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.report.record import read_record
 from bot.store.outcomes import Reported
-from bot.store.runs import Ending, Run
+from bot.store.runs import Ending, Run, RunStatus
 from bot.worker.admission import may_ask
 from bot.worker.budgets import run_scope
 from bot.worker.first import FirstReport, ModelBusyError
@@ -46,6 +53,8 @@ from nodes.trust.secrets import holds_token, mask
 
 logger = logging.getLogger(__name__)
 
+_STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
+"""A run that was not shown since its issue moved left nothing there: it begins anew where the issue is now."""
 _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that lets us in no more is reported on without its code."""
 
@@ -57,6 +66,8 @@ class Seen:
     issue: Issue
     found: FoundConfig
     why: Why
+    commanded: bool = False
+    """A person's command asks for it."""
 
 
 class UnreadableError(Exception):
@@ -102,6 +113,8 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
         except (RefusedError, ForbiddenError) as error:
             if isinstance(error, ForbiddenError) and turn.job.tried < _TRIES_TO_READ:
                 raise
+            if isinstance(error, GoneError) and not await turn.github.is_empty():
+                raise RetryableError("git finds no commit where GitHub has some") from error
             turn.log("code_not_readable", str(error))
             if isinstance(error, MissingPermissionError):
                 await turn.lacks(error)
@@ -315,6 +328,7 @@ async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome, *, first:
         why=seen.why,
         relations=known.relations,
         record=read_record(known.outcomes),
+        commanded=seen.commanded,
         limited=await turn.store.repository.limited.to_tell(turn.ref.key) if tells else (),
         first=first,
     )
@@ -340,7 +354,7 @@ async def _settle(
         return
     await turn.store.runs.settle(
         run.number,
-        "stopped" if quiet else "finished",
+        _STATUS.get(published.state, "finished"),
         turn.job,
         last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
         result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,

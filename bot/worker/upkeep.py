@@ -10,7 +10,7 @@ from bot.errors import BotError
 from bot.jobs import Score
 from bot.store.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.missed import catch_up, find_missed
+from bot.worker.missed import catch_up, find_missed, revive_dead
 from bot.worker.parked import find_revived
 from bot.worker.prune import prune, tidy_up
 from bot.worker.tools import Tools
@@ -47,6 +47,7 @@ async def go_round(tools: Tools) -> None:
     store, github = tools.store, tools.github
     await _part("catch_up", lambda: catch_up(store, github))
     await _part("find_revived", lambda: find_revived(store, github))
+    await _part("revive_dead", lambda: revive_dead(store))
     await _part("find_missed", lambda: find_missed(store, github.for_repository))
     await _part("look_for_fixes", lambda: look_for_fixes(store))
     await _part("prune", lambda: prune(tools))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.commands import COMMANDS
+from bot.commands.edited import Edit
 from bot.commands.obey import Heard, obey
 from bot.github import GitHub
 from bot.ports import Comment, IssueRef, Relation
@@ -48,14 +49,16 @@ class Stage:
 
     async def say(self, body: str, who: str = "mia", config: str = "", comment: dict | None = None) -> dict:
         """Somebody comments, or with ``comment`` edits it, and the commands in it are run."""
+        edit = None
         if comment is None:
             comment = self.world.comment(self.repo, 1, body, who)
         else:
+            edit = Edit(comment["body"], by_author=comment["user"]["login"] == who)
             comment |= {"body": body, "updated_at": self.world.now()}
-        await self.hear(comment, who, config)
+        await self.hear(comment, who, config, edit)
         return comment
 
-    async def hear(self, comment: dict, who: str, config: str = "") -> None:
+    async def hear(self, comment: dict, who: str, config: str = "", edit: Edit | None = None) -> None:
         read = Comment(
             id=comment["id"],
             author_id=comment["user"]["id"],
@@ -67,7 +70,7 @@ class Stage:
             updated_at=comment["updated_at"],
         )
         found = FoundConfig(read_config(config), config, "")
-        heard = Heard(self.ref, read, who, person(who)["id"], found)
+        heard = Heard(self.ref, read, who, person(who)["id"], found, edit)
         await obey(heard, self.store.control, self.publisher)
 
     async def signals(self) -> list[tuple[str, str]]:
@@ -311,7 +314,8 @@ async def test_an_edit_that_comes_first_is_not_run_again_by_the_original(stage) 
     original = dict(comment)
     await stage.say("/triage redirect one\n/triage redirect two", comment=comment)
     await stage.hear(original, "mia")
-    assert await stage.signals() == [("redirect", "one"), ("redirect", "two")]
+    await stage.hear(original, "mia")
+    assert sorted(await stage.signals()) == [("redirect", "one"), ("redirect", "two")]
 
 
 async def test_the_same_command_twice_in_a_row_is_run_once(stage) -> None:
@@ -409,6 +413,67 @@ async def test_a_reply_in_a_locked_thread_is_refused_quietly(stage) -> None:
     assert stage.said == []
     await stage.hear(comment, "mia")
     assert stage.said == []
+    assert stage.marks(comment) == ["confused"]
+
+
+async def test_what_a_stranger_hid_is_not_run_by_a_maintainers_edit(stage) -> None:
+    comment = await stage.say("It fails.\n<!--\n/triage redirect look at evil\n-->", "olaf")
+    await stage.say("It fails.\n\n/triage redirect look at evil\n", "mia", comment=comment)
+    assert (await stage.signals(), stage.marks(comment), stage.said) == ([], [], [])
+    await stage.say("It fails.\n\n/triage redirect look at the lexer\n", "mia", comment=comment)
+    assert await stage.signals() == [("redirect", "look at the lexer")]
+
+
+async def test_what_a_stranger_was_refused_is_not_run_by_a_maintainers_edit(stage) -> None:
+    comment = await stage.say("/triage redirect look at evil", "olaf")
+    assert stage.marks(comment) == ["confused"]
+    await stage.say("Hello.\n\n/triage redirect look at evil", "mia", comment=comment)
+    assert await stage.signals() == []
+
+
+STARTERS = ("", "redirect x", "wrong it is not", "duplicate #2", "not-duplicate #2", "answer 2.4.1")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        pytest.param({"state": "closed"}, "This issue is closed; reopen it first.", id="closed"),
+        pytest.param({"locked": True}, "Unlock it first.", id="locked"),
+        pytest.param({"user": person("ci[bot]", "Bot")}, "Name the bot under `bots`", id="a-bots"),
+        pytest.param({"labels": [{"name": "triage: skip"}]}, "Remove the label first.", id="opt-out"),
+    ],
+)
+async def test_a_run_that_would_do_nothing_is_not_promised(stage, change, says) -> None:
+    await stage.finish_a_run()
+    await stage.store.repository.questions.ask(stage.ref.key, EXCHANGE)
+    await stage.queued()
+    before = await stage.signals()
+    stage.repo.issues[1] |= change
+    locked = "locked" in change  # GitHub refuses the reply
+    for command in STARTERS:
+        comment = await stage.say(f"/triage {command}".rstrip())
+        assert stage.marks(comment) == ["confused"], command
+        assert locked or says in stage.said[-1], command
+    assert await stage.queued() == []
+    assert await stage.signals() == before
+
+
+async def test_what_is_so_already_is_not_done_again(stage) -> None:
+    await stage.say("/triage label bug")
+    for text, says in (("/triage label bug", "has that already"), ("/triage unlabel needs info", "no such label")):
+        comment = await stage.say(text)
+        assert stage.marks(comment) == ["confused"]
+        assert says in stage.said[-1]
+    await stage.say("/triage stop")
+    comment = await stage.say("/triage stop")
+    assert stage.marks(comment) == ["confused"]
+    assert "Triage is stopped here already." in stage.said[-1]
+
+
+async def test_labels_that_github_refuses_are_no_success(stage) -> None:
+    stage.server.fail("POST", "/labels", Fault(status=403, message="archived"))
+    comment = await stage.say("/triage label bug")
+    assert stage.marks(comment) == ["confused"]
 
 
 @pytest.mark.parametrize(("mode", "labels"), [("dry-run", []), ("label", ["bug"])])

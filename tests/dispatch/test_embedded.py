@@ -14,7 +14,7 @@ from bot.dispatch import attempts
 from bot.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, pause
 from bot.dispatch.embedded import Dispatcher
 from bot.errors import RetryableError, SuspendedError
-from bot.jobs import Continue, Ended, Job, Triage, Work
+from bot.jobs import Continue, Ended, Job, Lane, Triage, Work
 from bot.ports import IssueRef
 from bot.store.deliveries import Arrival
 from bot.store.sqlite import SqliteStore
@@ -176,3 +176,50 @@ async def test_a_job_that_is_stored_while_it_sleeps_is_taken_at_once(store: Sqli
 )
 def test_a_job_waits_longer_each_time_but_not_an_hour_for_ten_minutes(attempt, first, seconds) -> None:
     assert pause(attempt, first) == seconds
+
+
+async def test_a_job_that_is_claimed_while_we_stop_is_freed_and_not_begun(store: SqliteStore) -> None:
+    await arrive(store, Triage(ref=ref(1), why="opened"))
+    begun: list[Job] = []
+    claiming, go = asyncio.Event(), asyncio.Event()
+    claim = store.jobs.claim
+
+    class Slow:
+        """The store's jobs, of which the first is handed out late."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(store.jobs, name)
+
+        async def claim(self, lane: Lane, owner: str) -> Job | None:
+            if lane == "run":
+                claiming.set()
+                await go.wait()
+            return await claim(lane, owner)
+
+    async def work(job: Job) -> None:
+        begun.append(job)
+        await store.jobs.settle(job)
+
+    dispatcher = Dispatcher(Slow(), work, concurrency=1)  # type: ignore[arg-type]
+    running = asyncio.create_task(dispatcher.run())
+    await claiming.wait()
+    draining = asyncio.create_task(dispatcher.drain(5.0))
+    await asyncio.sleep(0.05)
+    go.set()
+    await asyncio.gather(draining, running)
+    assert begun == []
+    assert await store.jobs.counts() == {"todo": 1}
+
+
+async def test_a_job_in_hand_when_the_store_is_closed_ends_quietly(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "closed.db")
+    await arrive(store, Triage(ref=ref(1), why="opened"))
+    job = await store.jobs.claim("run", "us")
+    assert job is not None
+
+    async def work(job: Job) -> None:
+        await store.aclose()
+        await store.jobs.settle(job)
+
+    async with asyncio.timeout(10):
+        assert not await attempts.Attempts(store.jobs, work, attempts.Outage()).make(job)

@@ -19,6 +19,7 @@ from bot.errors import (
     SuspendedError,
 )
 from bot.github import GitHub
+from bot.github.answers import UndecodableError
 from bot.github.repository import RepositoryClient
 from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
@@ -199,7 +200,7 @@ async def test_an_issue_that_moved_out_of_reach_is_gone(server, repo, client) ->
 
 async def test_a_redirect_to_another_server_is_not_followed(server, repo, client) -> None:
     server.fail("GET", "/labels", Fault(status=301, headers={"Location": "http://localhost:1/labels"}))
-    with pytest.raises(GoneError):
+    with pytest.raises(UndecodableError):
         await client.repository_labels()
 
 

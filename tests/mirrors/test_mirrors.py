@@ -218,7 +218,7 @@ async def test_an_empty_repository_is_told_from_a_missing_one(tmp_path, server, 
         pytest.param(Fault(), RetryableError, id="it-hangs-up"),
         pytest.param(Fault(status=429, headers={"Retry-After": "1"}), RetryableError, id="too-many-calls"),
         pytest.param(Fault(status=403, headers={"Retry-After": "1"}), ForbiddenError, id="a-limit-or-for-good"),
-        pytest.param(Fault(status=404), RefusedError, id="it-is-not-there"),
+        pytest.param(Fault(status=404), ForbiddenError, id="it-is-not-there-or-not-ours"),
     ],
 )
 async def test_a_fetch_that_fails_is_told_from_one_that_is_refused(tmp_path, server, repo, fault, kind) -> None:
