@@ -57,7 +57,9 @@ class Day:
             if counts.get("doing") or await self._is_due(worker):
                 continue
             if due is None:
-                done.set()
+                # A job that was claimed between the two queries above is seen by neither.
+                if not {"todo", "doing"} & set(await worker.jobs.counts()):
+                    done.set()
             else:
                 self.ahead += due + 0.001
                 dispatcher.wake()
