@@ -212,13 +212,13 @@ async def _seen(turn: Turn, why: Why, work: RunWork) -> Seen | None:
     if issue is None:
         return None
     quiet = reason_to_be_quiet(issue, found.config)
+    asked_in = work.asked_in if isinstance(work, Triage | Continue) else None
     if quiet is not None:
-        asked_in = work.asked_in if isinstance(work, Triage | Continue) else None
         await tell_why_not(turn, found, asked_in, f"Nothing was done: {quiet}. {lifted_by(quiet)}".rstrip())
         await _leave_alone(turn, quiet)
         return None
     commanded = isinstance(work, Continue) or (isinstance(work, Triage) and work.why == "command")
-    return Seen(issue, found, why, commanded)
+    return Seen(issue, found, why, commanded, asked_in)
 
 
 async def _read(turn: Turn, work: RunWork) -> tuple[FoundConfig, Issue | None]:

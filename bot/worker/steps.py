@@ -42,6 +42,7 @@ from bot.worker.past import begin_learning
 from bot.worker.purse import SharedPurse
 from bot.worker.recorder import recording
 from bot.worker.turn import Turn, body_hash
+from bot.worker.why_not import tell_why_not
 from nodes import run as graph_run
 from nodes.brains.purse import PostponedError
 from nodes.checkpoints import NewerSchemaError
@@ -68,6 +69,8 @@ class Seen:
     why: Why
     commanded: bool = False
     """A person's command asks for it."""
+    asked_in: int | None = None
+    """The comment with that command."""
 
 
 class UnreadableError(Exception):
@@ -310,6 +313,8 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
         if isinstance(error, MissingPermissionError):
             await turn.lacks(error)
         published = Published("quiet", f"refused: {error}")
+    if published.state == "quiet":
+        await tell_why_not(turn, seen.found, seen.asked_in, f"Nothing was written: {published.reason}.")
     await _settle(turn, run, outcome, published, await turn.left_over(seen.found))
     turn.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")
 

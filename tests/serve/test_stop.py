@@ -12,6 +12,7 @@ from tests.github_world import Repo
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 
+pytestmark = pytest.mark.timeout(600)  # servers are started, one of them three times
 SECRET = "It fails with the token ghp_" + "a1B2" * 9
 ISSUES = 5
 
@@ -33,7 +34,6 @@ def test_a_run_that_never_asked_the_graph_ends_in_a_fresh_folder(
         assert unforeseen(app) == []
 
 
-@pytest.mark.timeout(600)  # three starts
 def test_a_stop_under_load_cuts_nothing_off_with_a_fault(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
     app = App(github, tmp_path / "data")
     app.start()
