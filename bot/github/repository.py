@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 from urllib.parse import quote
 
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.github.channel import Channel
+from bot.github.contents import text_file
 from bot.github.search import found_issues, issue_search
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
 from bot.limits import Share
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 
-_MAX_FILE = 131_072
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
 _REACTIONS, _LABELS = Share(minute=0.7, hour=0.4, comes_back=False), Share(minute=0.85, hour=0.6)
 """Comments go first: what is left of an hour suffices for some three hundred."""
@@ -148,11 +147,19 @@ class RepositoryClient:
         return permission_of(answer.json())
 
     async def file(self, path: str) -> str | None:
-        """A text file on the default branch; None where there is none."""
+        """A text file on the default branch; None where none exists.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
         return await self._file(f"{self._base}/contents/{quote(path)}", (self._repository.id,))
 
     async def organisation_file(self, path: str) -> str | None:
-        """A text file in the owner's ``.github`` repository, read with a token for that repository alone."""
+        """A text file in the owner's ``.github`` repository, read with a token for that repository alone.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
         try:
             return await self._file(
                 f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}", (".github",)
@@ -209,10 +216,4 @@ class RepositoryClient:
             answer = await self._channel.send("GET", path, repositories=repositories, permissions=READ_CODE)
         except GoneError:
             return None
-        said = answer.json()
-        if not isinstance(said, Mapping) or said.get("type") != "file" or int(said.get("size") or 0) > _MAX_FILE:
-            return None
-        try:
-            return base64.b64decode(text(said.get("content"))).decode("utf-8-sig")
-        except (binascii.Error, UnicodeDecodeError):
-            return None
+        return text_file(answer.json())

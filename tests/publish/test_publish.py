@@ -355,7 +355,8 @@ async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
         pytest.param("mode: label\nlables: {}\n", 0, id="labels-are-wanted"),
         pytest.param("enabled: false\nlables: {}\n", 0, id="nothing-is-wanted"),
         pytest.param("mode: coment\n", 0, id="nobody-knows-what-is-wanted"),
-        pytest.param("mode: [", 0, id="not-yaml"),
+        pytest.param("mode: dry-run\nlabels: [\n", 0, id="not-yaml-and-a-dry-run-is-wanted"),
+        pytest.param("labels: [\nenabled: false\n", 0, id="not-yaml-and-nothing-is-wanted"),
     ],
 )
 async def test_a_first_configuration_that_is_faulty_is_told_of_and_nothing_else_written(stage, text, told) -> None:

@@ -142,6 +142,26 @@ async def test_an_invalid_file_leaves_the_last_valid_one_else_nothing_is_written
     assert (await find_config(broken, "also: broken\n")).config.mode == "dry-run"
 
 
+@pytest.mark.parametrize(
+    ("text", "may_tell"),
+    [
+        pytest.param("labels: [\n", True, id="not-yaml"),
+        pytest.param("mode: comment\nlabels: [\n", True, id="not-yaml-and-comments-are-wanted"),
+        pytest.param("- mode\n", True, id="a-list"),
+        pytest.param("enabled: false\nlabels: [\n", False, id="not-yaml-and-switched-off"),
+        pytest.param("  'mode' : \"dry-run\"\nlabels: [\n", False, id="not-yaml-and-a-dry-run"),
+        pytest.param("{enabled: no, [", False, id="flow"),
+        pytest.param("e\0n\0a\0b\0l\0e\0d\0:\0 \0f\0a\0l\0s\0e\0\n\0", False, id="utf-16-without-a-mark"),
+        pytest.param("enabled: false\n" + "#" * 70_000, False, id="too-long-and-switched-off"),
+    ],
+)
+async def test_a_syntax_error_is_told_unless_the_file_switches_comments_off(text: str, may_tell: bool) -> None:
+    found = await find_config(Files(text))
+    assert found.faults
+    assert found.config.mode == "dry-run"
+    assert found.may_tell is may_tell
+
+
 def test_the_command_names_each_fault_and_fails(tmp_path: Path) -> None:
     file = tmp_path / "triage.yml"
     file.write_text("mod: x\nbrain: gpt\n")
