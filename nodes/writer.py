@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from nodes.brains import judge
 from nodes.case import load_case, spent, traced
 from nodes.changes import add_history
-from nodes.compose import compose, conclude
+from nodes.compose import compose, conclude, withheld
 from nodes.context import Case, Context, Judged
 from nodes.judgements import Draft
 from nodes.past_issues import Reread, add_past_issues
@@ -150,7 +150,7 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
         citation_audit=CitationAudit(),
         evaluation=Evaluation(),
     )
-    return kept.model_copy(
+    failed = kept.model_copy(
         update={
             "root_cause": None,
             "not_found": "claims_failed_checking",
@@ -158,6 +158,7 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
             "requires_human_review": True,
             "review_message": note,
             "notes": (*kept.notes, note),
-            "github_comment": f"{kept.verdict} A maintainer should look at this issue.",
+            "github_comment": "The report could not be written. A maintainer should look at this issue.",
         }
     )
+    return withheld(failed) if "security" in (kept.kind, state.reading and state.reading.kind) else failed
