@@ -24,7 +24,7 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
-from bot.publish.labels import sync_labels, wanted_labels
+from bot.publish.labels import shown_labels, sync_labels, wanted_labels
 from bot.publish.once import Poster, utc_now
 from bot.publish.quiet import reason_to_be_quiet
 from bot.publish.reactions import Reactions
@@ -119,7 +119,8 @@ class Publisher:
     async def _write(self, given: Publication, issue: Issue) -> Published:
         mode, github = given.found.config.mode, self.github_for(issue.ref.repository)
         given = replace(given, outcome=as_people_say(given.outcome, given.relations))
-        body = await self._body(given, issue)
+        existing = await github.repository_labels() if _proposes_labels(given) else None
+        body = await self._body(given, issue, existing)
         if mode == "dry-run":
             await self._tell_faults(given, issue, github)
             return Published("dry-run", comment=body)
@@ -131,6 +132,7 @@ class Publisher:
             github=github,
             effects=self.effects,
             owner_check=self.owner_check,
+            existing=existing,
         )
         if mode == "label":
             return Published("labelled", comment=body)
@@ -167,7 +169,7 @@ class Publisher:
             return None
         return None if known is not None and known.wanted_hash == _CARRIED else question
 
-    async def _body(self, given: Publication, issue: Issue) -> str:
+    async def _body(self, given: Publication, issue: Issue, existing: frozenset[str] | None) -> str:
         thread = _thread(given, issue, await self._config_note(given))
         outcome = given.outcome
         if isinstance(outcome, Waiting):
@@ -176,7 +178,7 @@ class Publisher:
             return withheld_comment(thread)
         if not isinstance(outcome, Finished) or outcome.state.report is None:
             raise ValueError("a finished run has a report")
-        return report_comment(outcome.state.report, thread)
+        return report_comment(shown_labels(outcome.state.report, given.found.config, existing or ()), thread)
 
     async def _config_note(self, given: Publication) -> str:
         """The faults of the configuration, in the first comment after they came up and in no other."""
@@ -203,6 +205,11 @@ class Publisher:
         if told is None:
             told = await self.effects.want(key, "config", given.found.digest, given.ref.key, given.ref.key)
         return told.payload == given.ref.key
+
+
+def _proposes_labels(given: Publication) -> bool:
+    report = given.outcome.state.report if isinstance(given.outcome, Finished) else None
+    return report is not None and bool(report.labels)
 
 
 _CARRIED = "carried by the report"

@@ -398,6 +398,14 @@ async def test_labels_are_those_that_exist_and_are_allowed(stage) -> None:
     assert "missing" not in stage.repo.labels
 
 
+async def test_a_label_that_a_model_invented_is_not_shown(stage) -> None:
+    invented = FOUND.model_copy(update={"labels": ("bug", "area: nowhere", "priority: critical")})
+    await stage.publish(Finished(BugTriageState(report=invented)))
+    assert "**Labels that would fit:** `bug`" in stage.said[0]
+    assert "nowhere" not in stage.said[0]
+    assert "critical" not in stage.said[0]
+
+
 async def test_a_waiting_label_clears_itself(stage) -> None:
     config = "labels:\n  map: {needs-answer: needs info}\n"
     await stage.publish(WAITING, config, questions=(asked(),))

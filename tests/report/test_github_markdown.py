@@ -39,6 +39,7 @@ THOROUGH = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+pytestmark = pytest.mark.timeout(120 * int(os.environ.get("FUZZ", "1")))
 TEXTS = st.lists(HOSTILE, min_size=1, max_size=7)
 RELATED = tuple(
     RelatedIssue(reference=f"#{number}", relation=relation, state="open", why="the same frames", title="A title")
