@@ -67,6 +67,20 @@ class MissingPermissionError(RefusedError):
         """By the names that GitHub's API gives them; empty where GitHub names none."""
 
 
+class UnreadableFileError(BotError):
+    """A file is there and is not readable as text."""
+
+    def __init__(self, reason: str, *, digest: str, line: int = 1, glimpse: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.digest = digest
+        """Names this content of the file."""
+        self.line = line
+        """1-based, where reading failed."""
+        self.glimpse = glimpse
+        """What can be made out of it; empty where nothing can."""
+
+
 class SuspendedError(RefusedError):
     """The installation is suspended or removed: everything of it is parked."""
 

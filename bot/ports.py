@@ -178,10 +178,18 @@ class GitHubPort(Protocol):
         """What somebody may do here, by the API's flags; a role's name does not count."""
 
     async def file(self, path: str) -> str | None:
-        """A text file on the default branch; None where there is none."""
+        """A text file on the default branch; None where none exists.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
 
     async def organisation_file(self, path: str) -> str | None:
-        """A text file in the owner's ``.github`` repository; None where it is absent or not ours to read."""
+        """A text file in the owner's ``.github`` repository; None where it is absent or not ours to read.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
 
     async def tip(self) -> str | None:
         """The newest commit of the default branch; None where GitHub does not say."""

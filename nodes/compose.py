@@ -8,6 +8,8 @@ from nodes.brains.rules.kind import taken_for
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_unreadable
+from nodes.kinds.parts import parts_of
+from nodes.kinds.security import may_be_security
 from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
@@ -18,6 +20,7 @@ from nodes.trust.secrets import mask
 
 SHORT_TEXT = 12
 """Words of prose below which an issue without code or errors says too little to search by."""
+_WITHHELD = "Reads as a security report; it should be continued in private."
 MOST_NAMES = 5
 """Versions and platforms that a report repeats, of each as many."""
 
@@ -27,12 +30,13 @@ def compose(
 ) -> TriageReport:
     """Fill a report from a checked draft; whether a cause may be claimed is the gate's to say."""
     draft, state = checked.draft, case.state
+    kind = safe_kind(draft.kind, case)
     evidence = {item.id: item.evidence for item in case.evidence}
     suspects = tuple(_suspect(s.evidence, s.why, evidence, case) for s in draft.suspects)
     found = tuple(suspect for suspect in suspects if suspect is not None)
     return TriageReport(
-        verdict=draft.verdict or _plain_verdict(draft.kind, found),
-        kind=draft.kind,
+        verdict=draft.verdict or _plain_verdict(kind, found),
+        kind=kind,
         severity=draft.severity,
         severity_reason=draft.severity_reason,
         affected_versions=_said(case.facts.versions),
@@ -47,7 +51,7 @@ def compose(
         tried=_tried(state),
         confidence=round(confidence, 4),
         written_by=written_by,
-        notes=(*state.notes, *_doubt(case, draft.kind, written_by), *map(_fallback, state.metrics.fallbacks)),
+        notes=(*state.notes, *_doubt(case, kind, written_by), *map(_fallback, state.metrics.fallbacks)),
         repository=state.repository,
         commit=state.sha,
         citation_audit=checked.audit,
@@ -59,8 +63,7 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float = 0
     """The report as it leaves: below the gate, or what maintainers ask for, it claims no cause and says why."""
     review = gate.outcome != "accept"
     if report.kind == "security":
-        silenced = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "outside": ()}
-        return report.model_copy(update=silenced)
+        return withheld(report)
     sure = report.confidence >= max(LOW_CONFIDENCE, claim_from)
     may_claim = not review and sure and report.root_cause and report.suspects
     if may_claim:
@@ -98,6 +101,27 @@ def _unread(report: TriageReport, gate: Gate) -> TriageReport:
             "review_message": gate.message[:300],
             "status": "needs_clarification",
         }
+    )
+
+
+def safe_kind(kind: Kind, case: Case) -> Kind:
+    """A brain's kind, unless the rules or the first reading take the issue for a security report.
+
+    A model may be talked out of it by the text that it reads.
+    """
+    read_as = case.state.reading.kind if case.state.reading else kind
+    return "security" if "security" in (kind, read_as) or may_be_security(parts_of(case.title, case.body)) else kind
+
+
+def withheld(report: TriageReport) -> TriageReport:
+    """A security report without anything that points at code: most of its fields are shown to everyone."""
+    kept = {"kind", "severity", "confidence", "written_by", "repository", "commit", "evaluation", "status"}
+    kept |= {"requires_human_review", "citation_audit"}
+    audit = report.citation_audit.model_copy(update={"dropped": ()})
+    return TriageReport(
+        **{name: getattr(report, name) for name in kept - {"citation_audit"}},
+        verdict=_WITHHELD,
+        citation_audit=audit,
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
 from nodes.brains import judge
 from nodes.case import load_case, spent, traced
 from nodes.changes import add_history
-from nodes.compose import compose, conclude
+from nodes.compose import compose, conclude, withheld
 from nodes.context import Case, Context, Judged
 from nodes.guards import is_unreadable
 from nodes.judgements import Draft
@@ -18,6 +19,7 @@ from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.state import BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.evaluator import evaluate
+from nodes.trust.prose import ProseCheck
 from nodes.trust.quality_gate import Gate, Signals, gate
 
 _NEEDS_NO_CODE = frozenset({"feature", "question", "spam"})
@@ -30,7 +32,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     context.listener("writer", "writing the report")
     case = await load_case(state, context)
     judged = await judge(context, case, lambda brain: brain.write(case))
-    checked = await _checked(judged.value, case, context)
+    checked = await _checked(judged, case, context)
     raw = min(judged.value.confidence, state.search_confidence) if _was_searched(state) else judged.value.confidence
     confidence = penalised(raw, checked.audit)
     evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
@@ -52,10 +54,19 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     return update
 
 
-async def _checked(draft: Draft, case: Case, context: Context) -> Checked:
+async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Checked:
     evidence = {item.id: item.evidence for item in case.evidence}
     others = Reread(context.past) if context.past is not None else None
-    return await check(draft, evidence, context.code, f"{case.title}\n{case.body}", others)
+    issue = f"{case.title}\n{case.body}"
+    checked = await check(judged.value, evidence, context.code, issue, others)
+    if judged.judged_by == "rules":  # their prose is the program's own
+        return checked
+    standing = [evidence[name] for name in checked.standing]
+    known = [f"{e.quote} {e.locator.path or ''} {e.symbol or ''} {' '.join(e.reasons)}\n" for e in standing]
+    prose = ProseCheck(context.code, (issue, *known))
+    draft = await prose.draft(checked.draft)
+    dropped = (*checked.audit.dropped, *(line[:300] for line in prose.dropped))
+    return replace(checked, draft=draft, audit=checked.audit.model_copy(update={"dropped": dropped}))
 
 
 def _was_searched(state: BugTriageState) -> bool:
@@ -152,7 +163,7 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
         citation_audit=CitationAudit(),
         evaluation=Evaluation(),
     )
-    return kept.model_copy(
+    failed = kept.model_copy(
         update={
             "root_cause": None,
             "not_found": "claims_failed_checking",
@@ -160,6 +171,7 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
             "requires_human_review": True,
             "review_message": note,
             "notes": (*kept.notes, note),
-            "github_comment": f"{kept.verdict} A maintainer should look at this issue.",
+            "github_comment": "The report could not be written. A maintainer should look at this issue.",
         }
     )
+    return withheld(failed) if "security" in (kept.kind, state.reading and state.reading.kind) else failed

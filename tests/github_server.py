@@ -312,8 +312,14 @@ def get_file(asked: Asked) -> Answer:
     content = asked.repo("contents").files.get(asked.blanks["path"])
     if content is None:
         raise RefusalError(404)
-    encoded = base64.encodebytes(content.encode()).decode()
-    return 200, {"type": "file", "encoding": "base64", "size": len(content.encode()), "content": encoded}
+    if isinstance(content, dict):  # as GitHub describes what is no file
+        return 200, [content] if content["type"] == "dir" else content
+    raw = content if isinstance(content, bytes) else content.encode()
+    whole = len(raw) <= 1_000_000  # above a megabyte GitHub leaves the content out
+    encoded = base64.encodebytes(raw).decode() if whole else ""
+    encoding = "base64" if whole else "none"
+    sha = hashlib.sha1(raw).hexdigest()
+    return 200, {"type": "file", "encoding": encoding, "size": len(raw), "content": encoded, "sha": sha}
 
 
 def list_labels(asked: Asked) -> Answer:

@@ -37,7 +37,7 @@ class Repo:
     head: str = ""
     """The branch's SHA; empty means no commit."""
     labels: set[str] = field(default_factory=set)
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str | bytes | dict[str, str]] = field(default_factory=dict)
     issues: dict[int, Json] = field(default_factory=dict)
     permissions: dict[str, str] = field(default_factory=dict)
     """Login → the highest flag; anybody else may pull."""

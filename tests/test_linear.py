@@ -31,6 +31,11 @@ from tests.growth import assert_cheap, assert_linear
 PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {
     "bot.report.sticky._FOLDED": "a comment that was rendered here and closes what it opens",
+    "nodes.kinds.security._WEAKNESS": "the title and the first 4,000 characters of an issue's prose",
+    "nodes.kinds.security._HARMLESS": "the title and the first 4,000 characters of an issue's prose",
+    "nodes.kinds.security._ATTACK": "the first 4,000 characters of an issue's prose",
+    "nodes.kinds.security._DOES_HARM": "the first 4,000 characters of an issue's prose",
+    "nodes.search.globs._TOKEN": "a pattern in a configuration, of two hundred characters at the most",
     "nodes.search.languages.grammar._CAST": "a definition's name, of three hundred characters at the most",
 }
 """Patterns that take the square of a text's length, and what keeps the text short."""

@@ -12,13 +12,13 @@ from urllib.parse import quote
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.github.answers import Answer, UndecodableError, shaped
 from bot.github.channel import Channel
+from bot.github.contents import text_file
 from bot.github.search import found_issues, issue_search
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
 from bot.limits import LABELS, REACTIONS, WHOLE, Share
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 
-_MAX_FILE = 131_072
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
 _DISCUSSION = re.compile(r"/discussions/\d{1,9}$")
 
@@ -162,11 +162,19 @@ class RepositoryClient:
             return permission_of(answer.object())
 
     async def file(self, path: str) -> str | None:
-        """A text file on the default branch; None where there is none."""
+        """A text file on the default branch; None where none exists.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
         return await self._file(f"{self._base}/contents/{quote(path)}", (self._repository.id,))
 
     async def organisation_file(self, path: str) -> str | None:
-        """A text file in the owner's ``.github`` repository, read with a token for that repository alone."""
+        """A text file in the owner's ``.github`` repository, read with a token for that repository alone.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
         there = f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}"
         if self._channel.is_absent(there):
             return None
@@ -244,17 +252,8 @@ class RepositoryClient:
             answer = await self._channel.send("GET", path, repositories=repositories, permissions=READ_CODE)
         except GoneError:
             return None
-        if isinstance(answer.data, list) and answer.objects():
-            return None  # a directory, which is never empty
         with shaped("a file"):
-            said = answer.object()
-            if said["type"] != "file" or int(said["size"]) > _MAX_FILE:
-                return None
-            content = base64.b64decode(text(said["content"]))
-        try:
-            return content.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            return None
+            return text_file(answer.data)
 
 
 def _issue(answer: Answer, repository: RepositoryRef) -> Issue:

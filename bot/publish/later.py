@@ -36,11 +36,20 @@ class ReportLabels:
     owner_check: OwnerCheck
     lacks: Lacks
 
-    async def put(self, wanted: frozenset[str], issue: Issue, touched: Iterable[str]) -> None:
-        """Bring the issue's labels to what is wanted, now or later; a report never waits for them."""
+    async def put(
+        self, wanted: frozenset[str], issue: Issue, touched: Iterable[str], existing: frozenset[str] | None = None
+    ) -> None:
+        """Bring the issue's labels to what is wanted, now or later; a report never waits for them.
+
+        Args:
+            wanted: the labels.
+            issue: as it is now.
+            touched: labels that a person put on or took off.
+            existing: the repository's labels, where they were read already.
+        """
         key, payload = issue.ref.key, json.dumps(sorted(wanted))
         try:
-            await self._sync(wanted, issue, touched)
+            await self._sync(wanted, issue, touched, existing)
         except (RateLimitedError, OutcomeUnknownError) as error:
             logger.info("labels postponed: %s", error, extra={"action": "labels.later"})
             await self.effects.want(key, LATER, "", payload, payload)
@@ -60,7 +69,9 @@ class ReportLabels:
             return
         await self.put(frozenset(json.loads(later.payload)), issue, touched)
 
-    async def _sync(self, wanted: frozenset[str], issue: Issue, touched: Iterable[str]) -> None:
+    async def _sync(
+        self, wanted: frozenset[str], issue: Issue, touched: Iterable[str], existing: frozenset[str] | None
+    ) -> None:
         try:
             await sync_labels(
                 wanted,
@@ -69,6 +80,7 @@ class ReportLabels:
                 github=self.github,
                 effects=self.effects,
                 owner_check=self.owner_check,
+                existing=existing,
             )
         except MissingPermissionError as error:
             await self.lacks(error)

@@ -25,7 +25,7 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
-from bot.publish.labels import wanted_labels
+from bot.publish.labels import shown_labels, wanted_labels
 from bot.publish.later import Lacks, ReportLabels, log_missing
 from bot.publish.once import Poster, utc_now
 from bot.publish.quiet import reason_to_be_quiet
@@ -126,7 +126,8 @@ class Publisher:
     async def _write(self, given: Publication, issue: Issue) -> Published:
         mode, github = given.found.config.mode, self.github_for(issue.ref.repository)
         given = replace(given, outcome=as_people_say(given.outcome, given.relations))
-        body = await self._body(given, issue)
+        existing = await github.repository_labels() if _proposes_labels(given) else None
+        body = await self._body(given, issue, existing)
         if mode == "dry-run":
             await self._tell_faults(given, issue, github)
             return Published("dry-run", comment=body)
@@ -134,7 +135,7 @@ class Publisher:
         if given.first:
             return Published("posted", comment=body, comment_id=posted)
         labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
-        await labels.put(wanted_labels(given.outcome, given.found.config), issue, given.touched)
+        await labels.put(wanted_labels(given.outcome, given.found.config), issue, given.touched, existing)
         if mode == "label":
             return Published("labelled", comment=body)
         reactions = self.reactions(issue.ref, given.found)
@@ -172,7 +173,7 @@ class Publisher:
             return None
         return None if known is not None and known.wanted_hash == _CARRIED else question
 
-    async def _body(self, given: Publication, issue: Issue) -> str:
+    async def _body(self, given: Publication, issue: Issue, existing: frozenset[str] | None) -> str:
         thread = _thread(given, issue, await self._config_note(given))
         outcome = given.outcome
         if isinstance(outcome, Waiting):
@@ -181,7 +182,7 @@ class Publisher:
             return withheld_comment(thread)
         if not isinstance(outcome, Finished) or outcome.state.report is None:
             raise ValueError("a finished run has a report")
-        return report_comment(outcome.state.report, thread)
+        return report_comment(shown_labels(outcome.state.report, given.found.config, existing or ()), thread)
 
     async def _config_note(self, given: Publication) -> str:
         """The faults of the configuration, in the first comment after they came up and in no other."""
@@ -205,6 +206,11 @@ class Publisher:
             return False
         told = await self.effects.claim(_config_key(given), "config", given.found.digest, given.ref.key)
         return told.payload == given.ref.key
+
+
+def _proposes_labels(given: Publication) -> bool:
+    report = given.outcome.state.report if isinstance(given.outcome, Finished) else None
+    return report is not None and bool(report.labels)
 
 
 _CARRIED = "carried by the report"

@@ -26,6 +26,7 @@ _CAUSE_WORDS = 50
 _CHANGE_WORDS = 8
 _CAUSE_WORDS_BESIDE_A_CHANGE = 20
 _MISSING_WORDS = 32
+_NO_VERDICT = "No verdict."
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -127,7 +128,8 @@ def _whole_parts(parts: list[str], most: int) -> str:
 
 
 def _verdict(report: TriageReport, record: Record | None) -> str:
-    line = f"**{prose(cut(report.verdict, _VERDICT_WORDS))}**"
+    # Two pairs of asterisks with nothing between them are a rule across the page.
+    line = f"**{prose(cut(report.verdict, _VERDICT_WORDS)) or _NO_VERDICT}**"
     if report.root_cause:
         worth = record.confidence(report.confidence) if record else report.confidence
         return f"{line} Confidence: {confidence_word(worth)} · found by reading code, not by running it."

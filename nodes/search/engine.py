@@ -6,7 +6,6 @@ import hashlib
 import os
 import time
 from collections import OrderedDict
-from fnmatch import fnmatchcase
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from nodes.search.features.table import Features
 from nodes.search.fingerprint import Fingerprint, fingerprints
 from nodes.search.forms import IssueForm, read_forms
 from nodes.search.git import Repository, decode, is_text, split_lines
+from nodes.search.globs import path_matches
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
@@ -99,7 +99,7 @@ class Engine:
         index, parsed, features = self.measured(query, sha)
         weights = load_weights()
         scores = weighted(features.files, weights.files, len(index.paths))
-        ignored = [n for n, path in enumerate(index.paths) if matches(path, query.ignore)]
+        ignored = [n for n, path in enumerate(index.paths) if path_matches(path, query.ignore)]
         files = best_files(scores, index, query.limit, ignored)
         add_definitions(features, index, parsed, files)
         places = rank_places(index, features, weights, files, scores)[: query.limit]
@@ -152,7 +152,9 @@ class Engine:
         """Return what answers questions about names, words and lines of a commit, less some path globs."""
         sha = self.commit(commit)
         index = self._index(sha)
-        return Lookups(self.repository, sha, index, [n for n, path in enumerate(index.paths) if matches(path, ignore)])
+        return Lookups(
+            self.repository, sha, index, [n for n, path in enumerate(index.paths) if path_matches(path, ignore)]
+        )
 
     def _index(self, sha: str) -> Index:
         return self._loaded(sha).index
@@ -228,11 +230,6 @@ def _confidence(
         return 0.0
     columns = {name: values[files] for name, values in features.files.items()}
     return confidence(signs(best, columns, weights.files), weights.confidence)
-
-
-def matches(path: str, globs: Sequence[str]) -> bool:
-    """Whether a path is among those that the globs name."""
-    return any(fnmatchcase(path, glob) for glob in globs)
 
 
 def cache_file(directory: Path, repository: Path) -> Path:

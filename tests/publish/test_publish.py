@@ -357,7 +357,8 @@ async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
         pytest.param("mode: label\nlables: {}\n", 0, id="labels-are-wanted"),
         pytest.param("enabled: false\nlables: {}\n", 0, id="nothing-is-wanted"),
         pytest.param("mode: coment\n", 0, id="nobody-knows-what-is-wanted"),
-        pytest.param("mode: [", 0, id="not-yaml"),
+        pytest.param("mode: dry-run\nlabels: [\n", 0, id="not-yaml-and-a-dry-run-is-wanted"),
+        pytest.param("labels: [\nenabled: false\n", 0, id="not-yaml-and-nothing-is-wanted"),
     ],
 )
 async def test_a_first_configuration_that_is_faulty_is_told_of_and_nothing_else_written(stage, text, told) -> None:
@@ -397,6 +398,14 @@ async def test_labels_are_those_that_exist_and_are_allowed(stage) -> None:
     await stage.publish(config="labels:\n  allowed: ['area: *', missing]\n  map: {bug: 'type: bug'}\n")
     assert stage.labels == {"area: parser", "type: bug"}
     assert "missing" not in stage.repo.labels
+
+
+async def test_a_label_that_a_model_invented_is_not_shown(stage) -> None:
+    invented = FOUND.model_copy(update={"labels": ("bug", "area: nowhere", "priority: critical")})
+    await stage.publish(Finished(BugTriageState(report=invented)))
+    assert "**Labels that would fit:** `bug`" in stage.said[0]
+    assert "nowhere" not in stage.said[0]
+    assert "critical" not in stage.said[0]
 
 
 async def test_a_waiting_label_clears_itself(stage) -> None:
