@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -19,6 +20,14 @@ JSON = "application/json"
 
 class MalformedError(ValueError):
     """The delivery is not what GitHub sends; the message says in what."""
+
+
+_SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
+
+
+def is_signature(header: str | None) -> bool:
+    """Whether a header has the form of a signature; without that the body need not be read."""
+    return header is not None and _SIGNATURE.fullmatch(header) is not None
 
 
 class Signature:

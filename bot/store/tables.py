@@ -10,6 +10,7 @@ from bot.store.database import Database
 from bot.store.deliveries import Inbox
 from bot.store.effects import Effects
 from bot.store.evidence import RunEvidence
+from bot.store.heartbeats import Heartbeats
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.jobs import Jobs
@@ -43,6 +44,7 @@ class Store:
         self.installations = Installations(self._database)
         self.outcomes = Outcomes(self._database)
         self.leases = Leases(self._database)
+        self.heartbeats = Heartbeats(self._database)
         self.writes = StoredWrites(self._database)
         self.metrics = Metrics(self._database)
         self.usage = Usage(self._database)

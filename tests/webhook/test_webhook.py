@@ -14,9 +14,10 @@ from bot import webhook
 from bot.webhook import LARGEST
 from tests.deliveries import headers, issue_event, sign
 from tests.github_world import World
-from tests.webhook.conftest import OLD_SECRET, Receiver
+from tests.webhook.conftest import OLD_SECRET, TOKEN, Receiver
 
 PATH = "/webhooks/github"
+OPERATOR = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @pytest.fixture
@@ -182,6 +183,17 @@ async def test_only_posts_are_deliveries(receiver: Receiver) -> None:
 
 async def test_it_is_ready_only_while_somebody_works(receiver: Receiver) -> None:
     assert (await receiver.http.get("/readyz")).status_code == 200
-    receiver.work.ready = False
-    answer = await receiver.http.get("/readyz")
+    receiver.work.fault = "the worker is starting"
+    answer = await receiver.http.get("/readyz", headers=OPERATOR)
     assert (answer.status_code, answer.json()["faults"]) == (503, ["the worker is starting"])
+
+
+async def test_readyz_tells_strangers_yes_or_no_and_nothing_else(receiver: Receiver, opened: bytes) -> None:
+    await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))
+    assert (await receiver.http.get("/readyz")).json() == {"ready": True}
+    assert (await receiver.http.get("/readyz", headers=OPERATOR)).json()["jobs"] == {"todo": 1}
+    receiver.work.fault = "the worker has given no sign of life for 21 seconds"
+    await receiver.store._database.do(lambda db: db.execute("DROP TABLE jobs").rowcount)
+    for sent in ({}, {"Authorization": "Bearer wrong"}):
+        answer = await receiver.http.get("/readyz", headers=sent)
+        assert (answer.status_code, answer.json()) == (503, {"ready": False})

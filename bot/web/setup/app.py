@@ -168,7 +168,7 @@ async def _healthz(_request: Request) -> Response:
 
 
 async def _not_ready(_request: Request) -> Response:
-    return JSONResponse({"ready": False, "faults": [NO_APP], "jobs": {}}, 503)
+    return JSONResponse({"ready": False}, 503)
 
 
 def next_steps(app: NewApp, wish: Wish) -> dict[str, Any]:
