@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -14,8 +15,9 @@ from starlette.types import Receive, Scope, Send
 
 from bot.connections import Bodies, NoRoomError, Refusals
 from bot.connections.bodies import Body
-from bot.events import FORM, JSON, MalformedError, Signature, is_signature, media_type, read_delivery
+from bot.events import FORM, JSON, Delivery, MalformedError, Signature, is_signature, media_type, read_delivery
 from bot.handlers import Handlers
+from bot.jobs import Work
 from bot.logs import about
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES
 from bot.store.database import StoreError
@@ -26,7 +28,7 @@ LARGEST = 25 * 1024 * 1024
 PATIENCE = 10.0
 """Seconds for a whole body to arrive and be stored; GitHub waits no longer for an answer."""
 DISCARDED, LINGER = 64 * 1024 * 1024, 2.0
-"""Bytes of a refused body, and seconds, that are still received and discarded, so that the sender can read the answer."""
+"""Bytes of a refused body, and seconds, that are still received and discarded, for the sender to read the answer."""
 
 _QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": said}, 202) for said in ("queued", "known", "nothing to do"))
 
@@ -78,7 +80,7 @@ class Webhook:
         if response.status_code in (401, 408, 413, 503):
             self._refusals.count(f"delivery ({response.status_code})", (scope.get("client") or ("",))[0])
         if unread or response.status_code in (408, 413, 503):
-            await _last_answer(response, scope, receive, send)
+            await _last_answer(response, receive, send)
         else:
             await response(scope, receive, send)
         self._count(headers.get("x-github-event", ""), response, began)
@@ -117,7 +119,7 @@ class Webhook:
         with about(delivery=delivery.guid, event=delivery.event):
             try:
                 async with asyncio.timeout_at(until):
-                    fresh = await self._accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
+                    fresh = await self._accept(_arrival(delivery, body, work))
             except (StoreError, TimeoutError) as error:
                 why = str(error) or "the store took too long"
                 logger.warning("a delivery is not stored: %s", why, extra={"action": "delivery_not_stored"})
@@ -125,6 +127,11 @@ class Webhook:
         if fresh:
             self._wake()
         return _QUEUED if fresh else _KNOWN
+
+
+def _arrival(delivery: Delivery, body: bytes, work: Sequence[Work]) -> Arrival:
+    """The digest makes a captured body worthless: its signature stays valid, whatever id it is sent under."""
+    return Arrival(delivery.guid, delivery.event, body, tuple(work), hashlib.sha256(body).hexdigest())
 
 
 def _unread(method: str, headers: Mapping[str, str]) -> Response | None:
@@ -167,7 +174,7 @@ async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
         more = message.get("more_body", False)
 
 
-async def _last_answer(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+async def _last_answer(response: Response, receive: Receive, send: Send) -> None:
     """Answer, discard some of what the caller still sends, and close.
 
     Closing while bytes are unread resets the connection, and the caller may not see the answer.

@@ -45,7 +45,8 @@ class Body:
         Raises:
             TimeoutError: it was not read by then, or it was dropped.
         """
-        async with asyncio.timeout_at(until) as self._timeout:
+        async with asyncio.timeout_at(until) as timeout:
+            self._timeout = timeout
             try:
                 yield
             finally:

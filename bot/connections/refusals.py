@@ -46,7 +46,7 @@ class Refusals:
         if not self._reasons:
             return
         self._logged_at = self._clock()
-        reasons = ", ".join(f"{count} × {reason}" for reason, count in self._reasons.most_common())
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in self._reasons.most_common())
         logger.warning("refused: %s%s", reasons, self._most(), extra={"action": "refused"})
         self._reasons.clear()
         self._addresses.clear()

@@ -49,9 +49,7 @@ class Connections:
     takes milliseconds and is never among them.
     """
 
-    def __init__(
-        self, most: int, refusals: Refusals | None = None, patience: Mapping[Phase, float] = PATIENCE
-    ) -> None:
+    def __init__(self, most: int, refusals: Refusals | None = None, patience: Mapping[Phase, float] = PATIENCE) -> None:
         self.most = most
         self._patience = patience
         self.refusals = refusals or Refusals()

@@ -27,6 +27,7 @@ from bot.store.pruning import Pruning
 from bot.store.questions import Questions
 from bot.store.run_events import RunEvents
 from bot.store.runs import IssueRuns, open_run
+from bot.store.sessions import EndedSessions
 from bot.store.signals import IssueSignals
 from bot.store.tenant import Tenant
 from bot.store.usage import Usage
@@ -49,6 +50,7 @@ class Store:
         self.metrics = Metrics(self._database)
         self.usage = Usage(self._database)
         self.api_runs = ApiRuns(self._database)
+        self.ended_sessions = EndedSessions(self._database)
         self.pages = Pages(self._database)
         self.pruning = Pruning(self._database)
 

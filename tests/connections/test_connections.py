@@ -144,7 +144,7 @@ class TestDeadlines:
             async with calling(url) as caller:
                 await caller.send(GET)
                 assert await caller.is_closed()
-        assert "refused: 1 × head that took too long; most from 127.0.0.1 (1)" in caplog.text
+        assert "refused: head that took too long: 1; most from 127.0.0.1 (1)" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ async def test_refusals_are_logged_once_a_minute(caplog: pytest.LogCaptureFixtur
     clock.now += 61
     refusals.count("slow request", "10.0.0.1")
     assert len(caplog.records) == 2
-    assert "refused: 1000 × bad request, 1 × slow request; most from 10.0.0." in caplog.text
+    assert "refused: bad request: 1000, slow request: 1; most from 10.0.0." in caplog.text
 
 
 async def test_the_counts_of_a_minute_are_logged_even_if_nothing_follows(caplog: pytest.LogCaptureFixture) -> None:
@@ -255,7 +255,7 @@ async def test_the_counts_of_a_minute_are_logged_even_if_nothing_follows(caplog:
     for _ in range(3):
         refusals.count("bad request")
     await _until(lambda: asyncio.sleep(0.01, len(caplog.records) == 2))
-    assert "2 × bad request" in caplog.text
+    assert "bad request: 2" in caplog.text
 
 
 async def _until(holds: Callable[[], Awaitable[bool]]) -> None:

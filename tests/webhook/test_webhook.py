@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import tracemalloc
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from urllib.parse import urlencode
 
 import pytest
 
 from bot import webhook
+from bot.jobs import InstallationChanged
 from bot.webhook import LARGEST
-from tests.deliveries import headers, issue_event, sign
+from tests.connections.callers import calling
+from tests.deliveries import comment_event, headers, issue_event, repository, sign
 from tests.github_world import World
 from tests.webhook.conftest import OLD_SECRET, TOKEN, Receiver
 
@@ -58,7 +62,8 @@ async def test_a_delivery_that_comes_again_is_one_delivery(receiver: Receiver, o
 
 
 async def test_deliveries_that_arrive_together_are_all_stored(receiver: Receiver, opened: bytes) -> None:
-    sent = [receiver.http.post(PATH, content=opened, headers=headers("issues", opened)) for _ in range(40)]
+    bodies = [opened + b" " * number for number in range(40)]
+    sent = [receiver.http.post(PATH, content=body, headers=headers("issues", body)) for body in bodies]
     assert {answer.status_code for answer in await asyncio.gather(*sent)} == {202}
     assert await jobs(receiver) == 40
 
@@ -102,6 +107,98 @@ async def test_a_delivery_nobody_signed_is_refused(receiver: Receiver, opened: b
         answer = await receiver.http.post(PATH, content=opened, headers=sent)  # type: ignore[arg-type]
         assert answer.status_code == 401, name
     assert await jobs(receiver) == 0
+
+
+@pytest.mark.parametrize("signature", [None, "", "sha256=", "sha1=" + "0" * 40, "sha256=" + "g" * 64])
+async def test_a_missing_signature_is_refused_before_the_body_is_read(
+    receiver: Receiver, signature: str | None
+) -> None:
+    sent = b"POST /webhooks/github HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    sent += b"Content-Length: 26214400\r\n"
+    if signature is not None:
+        sent += b"X-Hub-Signature-256: " + signature.encode() + b"\r\n"
+    async with calling(str(receiver.http.base_url)) as caller:
+        await caller.send(sent + b"\r\n")
+        assert await caller.status() == 401
+        assert await caller.is_closed()
+
+
+async def test_many_large_bodies_leave_room_for_usual_ones(receiver: Receiver, opened: bytes) -> None:
+    head = b"POST /webhooks/github HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head += b"X-Hub-Signature-256: sha256=" + b"0" * 64 + b"\r\nContent-Length: 26214400\r\n\r\n"
+    tracemalloc.start()
+    async with AsyncExitStack() as stack:
+        url = str(receiver.http.base_url)
+        callers = [await stack.enter_async_context(calling(url)) for _ in range(8)]
+        await asyncio.gather(*(caller.send(head + b"x" * 20_000_000) for caller in callers))
+        answer = await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))
+        assert answer.status_code == 202
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held < 150_000_000  # 160 MB were sent, and as many are held by the callers' own buffers
+
+
+async def test_a_captured_body_leads_to_nothing_under_another_id(receiver: Receiver, opened: bytes) -> None:
+    sent = headers("issues", opened)
+    statuses = []
+    for guid in ("first", "second", "third"):
+        answer = await receiver.http.post(PATH, content=opened, headers=sent | {"X-GitHub-Delivery": guid})
+        statuses.append((answer.status_code, answer.json()["status"]))
+    assert statuses == [(202, "queued"), (202, "known"), (202, "known")]
+    assert await jobs(receiver) == 1
+
+
+async def test_a_captured_body_is_taken_as_no_other_event(receiver: Receiver) -> None:
+    world = World(url="https://github.example.org")
+    repo = world.repository()
+    number = world.open_issue(repo)["number"]
+    comment = world.comment(repo, number, "/triage")
+    about = {"repository": repository(world, repo), "installation": {"id": 7, "account": {"login": "octo"}}}
+    bodies = {
+        "issues": [issue_event(world, repo, number, action) for action in ("deleted", "transferred", "opened")],
+        "issue_comment": [comment_event(world, repo, number, comment, action) for action in ("created", "deleted")],
+        "label": [json.dumps({"action": "deleted", "label": {"name": "a"}, **about}).encode()],
+        "star": [json.dumps({"action": "deleted", **about}).encode()],
+        "installation": [json.dumps({"action": "deleted", "installation": about["installation"]}).encode()],
+        "repository": [json.dumps({"action": "deleted", **about}).encode()],
+    }
+    same = {("star", "repository")}  # these have the same keys, and a star has no action that is used but this
+    for event, sent in bodies.items():
+        for other in {"issues", "issue_comment", "installation", "installation_repositories", "repository"} - {event}:
+            for body in sent:
+                answer = await receiver.http.post(PATH, content=body, headers=headers(other, body))
+                assert answer.status_code == 400 or (event, other) in same, (event, other, body[:60])
+
+
+ODD = {
+    "changes": {"body": True, "title": 3, "old_issue": "x"},
+    "label": 7,
+    "sender": "rita",
+    "organization": [],
+    "repositories": "none",
+}
+
+
+async def test_an_odd_field_that_is_not_needed_does_not_cost_the_delivery(receiver: Receiver, opened: bytes) -> None:
+    payload = json.loads(opened)
+    payload["issue"]["user"] = {"login": 5, "id": "x", "type": []}
+    payload["issue"]["performed_via_github_app"] = True
+    payload["repository"] |= {"private": "perhaps", "owner": 1, "archived": {}}
+    for name, odd in ODD.items():
+        body = json.dumps(payload | {name: odd}).encode()
+        answer = await receiver.http.post(PATH, content=body, headers=headers("issues", body))
+        assert (answer.status_code, answer.json()) == (202, {"status": "queued"}), name
+
+
+async def test_of_a_list_the_sound_items_count(receiver: Receiver) -> None:
+    about = {"id": 7, "account": {"login": "octo"}}
+    added = [{"id": 1, "full_name": "octo/a"}, {"id": None}, 3, {"id": 2, "full_name": "octo/b"}]
+    body = json.dumps({"action": "added", "installation": about, "repositories_added": added}).encode()
+    sent = headers("installation_repositories", body)
+    assert (await receiver.http.post(PATH, content=body, headers=sent)).json() == {"status": "queued"}
+    job = await receiver.store.jobs.claim("control", "me")
+    assert isinstance(job and job.work, InstallationChanged)
+    assert [ref.id for ref in job.work.added] == [1, 2]
 
 
 MALFORMED = {
