@@ -20,6 +20,7 @@ from bot.errors import (
 )
 from bot.github import GitHub
 from bot.github.repository import RepositoryClient
+from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
 from tests.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
 from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
