@@ -27,8 +27,10 @@ LARGEST = 25 * 1024 * 1024
 """GitHub's own bound on a delivery's body, in bytes."""
 PATIENCE = 10.0
 """Seconds for a whole body to arrive and be stored; GitHub waits no longer for an answer."""
-DISCARDED, LINGER = 64 * 1024 * 1024, 2.0
-"""Bytes of a refused body, and seconds, that are still received and discarded, for the sender to read the answer."""
+LINGER = 2.0
+"""Seconds for which a refused body is still received and discarded, so that the sender can read the answer."""
+DISCARDED, DISCARDED_UNSIGNED = 64 * 1024 * 1024, 1024 * 1024
+"""Bytes that are discarded at most, of a body with and without a signature of the right form."""
 
 _QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": said}, 202) for said in ("queued", "known", "nothing to do"))
 
@@ -182,7 +184,7 @@ async def _last_answer(response: Response, receive: Receive, send: Send) -> None
     headers = [*response.raw_headers, (b"connection", b"close")]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.body, "more_body": True})
-    left = DISCARDED
+    left = DISCARDED_UNSIGNED if response.status_code == 401 else DISCARDED
     with contextlib.suppress(TimeoutError, ClientDisconnect):
         async with asyncio.timeout(LINGER):
             async for piece in _pieces(receive):

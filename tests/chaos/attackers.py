@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import resource
 import sys
 import time
@@ -201,6 +202,7 @@ ATTACKS: Mapping[str, Callable[[Target], Awaitable[None]]] = {
 def main() -> None:
     """Attack, and print how many connections it took."""
     _, name, host, port, seconds = sys.argv
+    os.nice(10)  # strangers have machines of their own
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4_096), hard))
     target = Target(host, int(port), float(seconds))
