@@ -29,8 +29,8 @@ PATIENCE = 10.0
 """Seconds for a whole body to arrive and be stored; GitHub waits no longer for an answer."""
 LINGER = 2.0
 """Seconds for which a refused body is still received and discarded, so that the sender can read the answer."""
-DISCARDED, DISCARDED_UNSIGNED = 64 * 1024 * 1024, 1024 * 1024
-"""Bytes that are discarded at most, of a body with and without a signature of the right form."""
+DISCARDED = 1024 * 1024
+"""Bytes that are discarded at most."""
 
 _QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": said}, 202) for said in ("queued", "known", "nothing to do"))
 
@@ -158,7 +158,7 @@ async def _read(receive: Receive, signature: Signature, held: Body, until: float
     pieces: list[bytes] = []
     async with held.reading(until):
         async for piece in _pieces(receive):
-            held.hold(len(piece))
+            await held.hold(len(piece))
             if held.size > LARGEST:
                 return None
             signature.update(piece)
@@ -184,7 +184,7 @@ async def _last_answer(response: Response, receive: Receive, send: Send) -> None
     headers = [*response.raw_headers, (b"connection", b"close")]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.body, "more_body": True})
-    left = DISCARDED_UNSIGNED if response.status_code == 401 else DISCARDED
+    left = DISCARDED
     with contextlib.suppress(TimeoutError, ClientDisconnect):
         async with asyncio.timeout(LINGER):
             async for piece in _pieces(receive):

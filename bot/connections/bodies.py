@@ -8,6 +8,10 @@ from contextlib import asynccontextmanager, contextmanager
 
 MOST = 64 * 1024 * 1024
 """Bytes of all bodies together: two of the largest deliveries, or thousands of usual ones."""
+USUAL = 1024 * 1024
+"""Bytes of the largest issue or comment with everything that GitHub sends beside it."""
+LARGE_AT_ONCE = 2
+"""Larger bodies that are read at the same time: reading and hashing them delays everything else."""
 
 
 class NoRoomError(Exception):
@@ -20,12 +24,13 @@ class Body:
     def __init__(self, bodies: Bodies) -> None:
         self._bodies = bodies
         self._timeout: asyncio.Timeout | None = None
+        self._is_large = False
         self.size = 0
         self.dropped = False
         """It gave way to others."""
 
-    def hold(self, size: int) -> None:
-        """Count more bytes.
+    async def hold(self, size: int) -> None:
+        """Count more bytes; a body that gets large waits here for its turn.
 
         Raises:
             NoRoomError: this one is the largest, and there is no room for it.
@@ -34,6 +39,9 @@ class Body:
         self._bodies.make_room()
         if self.dropped:
             raise NoRoomError
+        if self.size > USUAL and not self._is_large:
+            await self._bodies.large.acquire()
+            self._is_large = True
 
     @asynccontextmanager
     async def reading(self, until: float) -> AsyncIterator[None]:
@@ -51,6 +59,8 @@ class Body:
                 yield
             finally:
                 self._timeout = None
+                if self._is_large:
+                    self._bodies.large.release()
 
     @property
     def is_read(self) -> bool:
@@ -73,6 +83,7 @@ class Bodies:
     def __init__(self, most: int = MOST) -> None:
         self._most = most
         self._held: set[Body] = set()
+        self.large = asyncio.Semaphore(LARGE_AT_ONCE)
 
     @contextmanager
     def one(self) -> Iterator[Body]:

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from bot.connections.registry import Connections, Phase, address_group
 
@@ -41,11 +41,12 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._refusal: tuple[int, str] | None = None
         self._ended = False
+        self._answering: RequestResponseCycle | None = None
         self.registry.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self._ended = True
+        self._abandon()
         self.registry.remove(self)
         super().connection_lost(exc)
 
@@ -103,6 +104,10 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._enter("body")
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
     def on_message_complete(self) -> None:
         """The request is there; what is left is the answer."""
         super().on_message_complete()
@@ -130,10 +135,17 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def end(self, reason: str) -> None:
         """Close the connection at once, whatever it does."""
-        self._ended = True
+        self._abandon()
         if reason:
             self.registry.refusals.count(reason, self.address)
         self.transport.abort()
+
+    def _abandon(self) -> None:
+        """Take nothing more, and let an answer under way be written nowhere: uvicorn only thinks of the newest."""
+        self._ended = True
+        self.pipeline.clear()
+        if self._answering is not None:
+            self._answering.disconnected = True
 
     def _enter(self, phase: Phase) -> None:
         self.phase, self.since = phase, self.loop.time()
@@ -141,9 +153,10 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _refuse(self, status: int, reason: str) -> None:
         """Say why, unless another answer is under way, and close."""
-        self._ended = True
+        idle = self._answering is None or self._answering.response_complete
+        self._abandon()
         self.registry.refusals.count(reason, self.address)
-        if self.cycle is None or self.cycle.response_complete:
+        if idle:
             says = reason.encode()
             head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(says)
             self.transport.write(STATUS_LINE[status] + head + says)
