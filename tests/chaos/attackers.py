@@ -1,6 +1,6 @@
 """What a stranger can send to the server without any secret, as fast as it goes. Each attack is a process of its own.
 
-python -m tests.chaos.attackers NAME HOST PORT SECONDS
+python -m tests.chaos.attackers NAME HOST PORT SECONDS PAUSE
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _HEAD = "POST {path} HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\n"
 _FALSE = "X-Hub-Signature-256: sha256=" + "0" * 64 + "\r\n"
 _CHUNK = b"x" * 65_536
 
-Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+_pause = 0.0
+"""Seconds between two pieces that a connection sends; 0: as fast as it goes."""
 
 
 class Target:
@@ -65,6 +66,7 @@ def _post(path: str, length: int, *, signature: bool = False, kind: str = "appli
 async def _send(writer: asyncio.StreamWriter, data: bytes) -> None:
     writer.write(data)
     await writer.drain()
+    await asyncio.sleep(_pause)
 
 
 async def giant_headers(target: Target) -> None:
@@ -201,7 +203,9 @@ ATTACKS: Mapping[str, Callable[[Target], Awaitable[None]]] = {
 
 def main() -> None:
     """Attack, and print how many connections it took."""
-    _, name, host, port, seconds = sys.argv
+    global _pause  # noqa: PLW0603  one attack a process
+    _, name, host, port, seconds, pause = sys.argv
+    _pause = float(pause)
     os.nice(10)  # strangers have machines of their own
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4_096), hard))

@@ -58,8 +58,18 @@ class Outcome:
     """Acknowledged deliveries that are not in the store."""
 
 
-def attack(seconds: float, folder: Path, names: Sequence[str] = tuple(ATTACKS)) -> Outcome:
-    """Run attacks at once, and deliver beside them."""
+def attack(
+    seconds: float, folder: Path, names: Sequence[str] = tuple(ATTACKS), *, pause: float = 0.0, patience: float = 10.0
+) -> Outcome:
+    """Run attacks at once, and deliver beside them.
+
+    Args:
+        seconds: for which they last.
+        folder: for the server's data.
+        names: of the attacks.
+        pause: seconds between two pieces that an attacker's connection sends.
+        patience: seconds for which an acknowledgement is waited for; GitHub waits ten.
+    """
     outcome = Outcome(seconds)
     with serve_github() as github, contextlib.ExitStack() as stack:
         origin = folder / "origin"
@@ -72,8 +82,8 @@ def attack(seconds: float, folder: Path, names: Sequence[str] = tuple(ATTACKS)) 
         app = App(github, folder / "data", settings, descriptors=DESCRIPTORS)
         stack.callback(app.kill)
         app.start()
-        attackers = [_attacker(name, app.url, seconds) for name in names]
-        _deliver(app, github, repo, outcome)
+        attackers = [_attacker(name, app.url, seconds, pause) for name in names]
+        _deliver(app, github, repo, outcome, patience)
         for name, process in zip(names, attackers, strict=True):
             told, _ = process.communicate(timeout=60)
             outcome.connections[name] = int(told or 0)
@@ -83,13 +93,14 @@ def attack(seconds: float, folder: Path, names: Sequence[str] = tuple(ATTACKS)) 
     return outcome
 
 
-def _attacker(name: str, url: str, seconds: float) -> subprocess.Popen[str]:
+def _attacker(name: str, url: str, seconds: float, pause: float) -> subprocess.Popen[str]:
     split = urlsplit(url)
-    command = (sys.executable, "-m", "tests.chaos.attackers", name, str(split.hostname), str(split.port), str(seconds))
+    given = (name, str(split.hostname), str(split.port), str(seconds), str(pause))
+    command = (sys.executable, "-m", "tests.chaos.attackers", *given)
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
 
 
-def _deliver(app: App, github: GitHubServer, repo: Repo, outcome: Outcome) -> None:
+def _deliver(app: App, github: GitHubServer, repo: Repo, outcome: Outcome, patience: float) -> None:
     """A signed delivery a second, on connections of their own, as GitHub does."""
     assert app.process is not None
     began = time.monotonic()
@@ -100,7 +111,7 @@ def _deliver(app: App, github: GitHubServer, repo: Repo, outcome: Outcome) -> No
     while (now := time.monotonic()) < began + outcome.seconds:
         number += 1
         issue = github.world.open_issue(repo, f"{TITLE}, case {number}", BODY)["number"]
-        _deliver_one(app.url, issue_event(github.world, repo, issue, "opened"), outcome)
+        _deliver_one(app.url, issue_event(github.world, repo, issue, "opened"), outcome, patience)
         outcome.memory = max(outcome.memory, memory_of(app.process.pid))
         outcome.descriptors = max(outcome.descriptors, _descriptors(app.process.pid))
         time.sleep(max(0.0, now + 1.0 - time.monotonic()))
@@ -108,11 +119,11 @@ def _deliver(app: App, github: GitHubServer, repo: Repo, outcome: Outcome) -> No
     asking.join()
 
 
-def _deliver_one(url: str, body: bytes, outcome: Outcome) -> None:
+def _deliver_one(url: str, body: bytes, outcome: Outcome, patience: float) -> None:
     began = time.monotonic()
     try:
         sent = headers("issues", body, guid=str(uuid.uuid4()))
-        answer = httpx.post(f"{url}/webhooks/github", content=body, headers=sent, timeout=10)
+        answer = httpx.post(f"{url}/webhooks/github", content=body, headers=sent, timeout=patience)
     except httpx.HTTPError as error:
         outcome.failures[type(error).__name__] += 1
         return

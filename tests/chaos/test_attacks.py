@@ -12,7 +12,7 @@ from tests.chaos.attacks import DESCRIPTORS, attack
 
 @pytest.mark.timeout(600)  # on a busy machine the start alone takes long
 def test_no_stranger_keeps_a_delivery_out(tmp_path: Path) -> None:
-    outcome = attack(12.0, tmp_path)
+    outcome = attack(12.0, tmp_path, pause=0.1, patience=60.0)
     assert outcome.taken
     assert not outcome.failures
     assert outcome.lost == 0
