@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from bot.dispatch.attempts import Attempts, Worker
+from bot.dispatch.heartbeat import InHand
 from bot.dispatch.outage import Outage
 from bot.jobs import Lane
 from bot.store.database import StoreError
@@ -34,6 +35,11 @@ class Dispatcher:
         self._wake = asyncio.Event()
         self._draining = False
         self._ended = asyncio.Event()
+
+    @property
+    def in_hand(self) -> InHand:
+        """The attempts under way."""
+        return self._attempts.in_hand
 
     def wake(self) -> None:
         """Look again: something was stored."""

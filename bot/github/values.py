@@ -84,15 +84,14 @@ def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
 
 
 def permission_of(data: Json) -> Permission:
-    """The highest flag that is set; without flags the role, and for a custom role the permission.
-
-    ``permission`` alone does not suffice: GitHub writes "read" there for triage and "write" for maintain.
-    """
-    flags = (data.get("user") or {}).get("permissions")
-    if not isinstance(flags, Mapping):
-        role = _ROLES.get(text(data.get("role_name")))
-        return role or _ROLES.get(text(data["permission"]), Permission.NONE)
-    return next((permission for flag, permission in _FLAGS if flags.get(flag)), Permission.NONE)
+    """The highest flag that is set; without flags the role, then the permission, where triage reads as "read"."""
+    user = data.get("user")
+    flags = user.get("permissions") if isinstance(user, Mapping) else None
+    if isinstance(flags, Mapping):
+        return next((permission for flag, permission in _FLAGS if flags.get(flag)), Permission.NONE)
+    # A role that an organisation made up has any name; its permission is that of the role it is based on.
+    named = (text(data.get("role_name")), text(data["permission"]))
+    return next((_ROLES[name] for name in named if name in _ROLES), Permission.NONE)
 
 
 def delivery_of(data: Json) -> FailedDelivery:

@@ -324,8 +324,18 @@ ALTER TABLE jobs ADD COLUMN death TEXT NOT NULL DEFAULT '';
 ALTER TABLE jobs ADD COLUMN revived INTEGER NOT NULL DEFAULT 0
 """
 
+# A body is signed and its delivery's id is not: one that was captured could be sent again under another id.
+_BODIES = """
+ALTER TABLE deliveries ADD COLUMN digest TEXT;
+CREATE UNIQUE INDEX deliveries_digest ON deliveries (digest);
+CREATE TABLE ended_sessions (
+    id TEXT PRIMARY KEY,
+    until REAL NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
-    *(_PRUNING, _TURNS, _SHARES, _DEATHS),
+    *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES),
 )
 """A file's ``user_version`` counts the steps that were taken."""
