@@ -79,7 +79,7 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
             task.cancel()
         await dispatcher.drain(DRAIN)
         stopped.cancel()
-        await asyncio.wait({upkeep, running})  # both use what is closed next
+        await asyncio.wait({*tasks, running})  # all of them use what is closed next
         await running
 
 
