@@ -14,6 +14,7 @@ from bot.errors import BotError, GoneError, UserError
 from bot.github.reader import IssueReader, ReadIssue, installation_token
 from bot.mirrors import Mirrors
 from bot.ports import RepositoryRef
+from bot.private import tighten
 from bot.server_settings import app_key
 from bot.settings import Settings
 
@@ -109,6 +110,7 @@ async def _mirrored(reader: IssueReader, reference: Reference, settings: Setting
     owner, _, name = reference.full_name.partition("/")
     host = urlsplit(settings.github_server_url).netloc
     ref = RepositoryRef(host, 0, await reader.id(), owner, name)
+    tighten(settings.triage_data_dir)
     root = settings.triage_data_dir / "clones" / re.sub(r"[^\w.-]", "_", host)
     url = f"{settings.github_server_url.rstrip('/')}/{reference.full_name}.git"
     with _alone(root):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bot.dotenv import find_env_file
 from bot.errors import UserError
+from bot.private import tighten
 
 if TYPE_CHECKING:
     from nodes.search.engine import Engine
@@ -33,6 +34,7 @@ def open_engine(
     from nodes.search.errors import SearchError  # noqa: PLC0415
 
     try:
+        tighten(storage.data_dir)
         engine = Engine(path, storage.data_dir / "repos", progress, cache_bytes=storage.cache_mb * 1_000_000)
         return engine, engine.commit(rev)
     except SearchError as error:
