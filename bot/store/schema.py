@@ -300,8 +300,19 @@ ALTER TABLE issues ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX issues_ended ON issues (pruned, ended_at)
 """
 
+# A body is signed and its delivery's id is not: one that was captured could be sent again under another id.
+_BODIES = """
+ALTER TABLE deliveries ADD COLUMN digest TEXT;
+CREATE UNIQUE INDEX deliveries_digest ON deliveries (digest);
+CREATE TABLE ended_sessions (
+    id TEXT PRIMARY KEY,
+    until REAL NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
     _PRUNING,
+    _BODIES,
 )
 """A file's ``user_version`` counts the steps that were taken."""
