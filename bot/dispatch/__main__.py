@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -13,11 +14,13 @@ from typing import Protocol
 
 from uvicorn.loops.auto import auto_loop_factory
 
-from bot.dispatch.child import DRAIN, READY, UNUSABLE
+from bot.dispatch.child import ALIVE, DRAIN, READY, UNUSABLE
 from bot.dispatch.embedded import Dispatcher
+from bot.dispatch.heartbeat import OVERDUE, SILENT, InHand, beat
 from bot.errors import UnreachableError, UserError
 from bot.logs import log_to_stderr
 from bot.server_settings import ServerSettings, load_server_settings
+from bot.store.database import StoreError
 from bot.store.sqlite import SqliteStore
 from bot.worker import Worker, open_worker
 
@@ -29,6 +32,10 @@ logger = logging.getLogger(__name__)
 
 class Dispatching(Protocol):
     """Has jobs done."""
+
+    @property
+    def in_hand(self) -> InHand:
+        """The attempts under way."""
 
     def wake(self) -> None:
         """Something was stored."""
@@ -59,15 +66,17 @@ def main() -> None:
 async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> None:
     async with open_worker(settings) as worker:
         dispatcher = _dispatcher(worker, place, concurrency)
-        stop = asyncio.Event()
+        stop, ready = asyncio.Event(), asyncio.Event()
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, stop.set)
         threading.Thread(target=_listen, args=(loop, dispatcher), daemon=True).start()
-        running = asyncio.create_task(dispatcher.run(lambda: _say(READY)))
-        upkeep = asyncio.create_task(worker.keep_up())
+        running = asyncio.create_task(dispatcher.run(ready.set))
+        beside = (worker.keep_up(), _say_ready(ready, dispatcher.in_hand), _report(ready, worker, place, dispatcher))
+        tasks = [asyncio.create_task(one) for one in beside]
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait({stopped, running}, return_when=asyncio.FIRST_COMPLETED)
-        upkeep.cancel()
+        for task in tasks:
+            task.cancel()
         await dispatcher.drain(DRAIN)
         stopped.cancel()
         await running
@@ -88,6 +97,30 @@ def _say(word: bytes) -> None:
     """To the parent."""
     sys.stdout.buffer.write(word)
     sys.stdout.buffer.flush()
+
+
+async def _say_ready(ready: asyncio.Event, in_hand: InHand) -> None:
+    """To the parent: once, then signs of life."""
+    await ready.wait()
+    _say(READY)
+    os.set_blocking(sys.stdout.fileno(), False)
+    await beat(in_hand, _say_alive)
+
+
+def _say_alive(oldest: float) -> None:
+    """To the parent. One that does not read must not hold the worker up, nor one that is gone end it with a fault."""
+    with contextlib.suppress(OSError):
+        os.write(sys.stdout.fileno(), ALIVE + b"%.0f\n" % oldest)
+
+
+async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: Dispatching) -> None:
+    """To servers that work on nothing themselves; an overdue job ends the signs of life."""
+    await ready.wait()
+    while not isinstance(worker.store, SqliteStore):
+        if dispatcher.in_hand.oldest() <= OVERDUE:
+            with contextlib.suppress(StoreError):  # whoever works on the store's jobs notices too
+                await worker.store.heartbeats.beat(place, SILENT)
+        await asyncio.sleep(SILENT / 4)
 
 
 def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatching) -> None:

@@ -7,6 +7,7 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable
 
+from bot.dispatch.heartbeat import InHand
 from bot.dispatch.outage import Outage
 from bot.errors import NotOursError, RateLimitedError, RetryableError, SuspendedError
 from bot.jobs import Job
@@ -43,6 +44,7 @@ class Attempts:
         self._jobs = jobs
         self._worker = worker
         self._outage = outage
+        self.in_hand = InHand()
 
     async def make(self, job: Job) -> bool:
         """Make one; False if the job was taken over meanwhile.
@@ -51,7 +53,8 @@ class Attempts:
             asyncio.CancelledError: it was cut off, and the job is free again.
         """
         try:
-            await self._worker(job)
+            with self.in_hand.attempt(job.id):
+                await self._worker(job)
         except asyncio.CancelledError:
             await self._freed(lambda: self._jobs.put_off(job, 0.0, "the server stopped"))
             raise

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping
 
 from bot.dispatch.attempts import Attempts, Worker
+from bot.dispatch.heartbeat import InHand
 from bot.dispatch.outage import Outage
 from bot.jobs import Lane
 from bot.store.database import StoreError
@@ -29,6 +30,11 @@ class Dispatcher:
         self._running: dict[Lane, set[asyncio.Task[bool]]] = {"run": set(), "control": set()}
         self._wake = asyncio.Event()
         self._draining = False
+
+    @property
+    def in_hand(self) -> InHand:
+        """The attempts under way."""
+        return self._attempts.in_hand
 
     def wake(self) -> None:
         """Look again: something was stored."""

@@ -12,6 +12,7 @@ from procrastinate import App, JobContext
 
 from bot.dispatch.attempts import Attempts, Worker
 from bot.dispatch.embedded import CONTROL_SLOTS
+from bot.dispatch.heartbeat import InHand
 from bot.dispatch.outage import Outage
 from bot.jobs import Job, Lane
 from bot.store.database import StoreError
@@ -51,9 +52,14 @@ class SharedDispatcher:
         self._place = place
         self._drain = drain
         self._draining = False
-        self._in_hand: set[int] = set()
+        self._jobs_in_hand: set[int] = set()
         self._awake: set[int] = set()
         self._stop = asyncio.Event()
+
+    @property
+    def in_hand(self) -> InHand:
+        """The attempts under way."""
+        return self._attempts.in_hand
 
     def wake(self) -> None:
         """Nothing to do: Postgres tells everybody."""
@@ -107,11 +113,11 @@ class SharedDispatcher:
             self._awake.discard(wakeup)
 
     async def _make(self, job: Job) -> bool:
-        self._in_hand.add(job.id)
+        self._jobs_in_hand.add(job.id)
         try:
             return await self._attempts.make(job)
         finally:
-            self._in_hand.discard(job.id)
+            self._jobs_in_hand.discard(job.id)
 
     async def _claimed(self, lane: Lane, owner: str, key: str) -> Job | None:
         while True:
@@ -152,7 +158,7 @@ class SharedDispatcher:
         doing = await app.job_manager.list_jobs_async(status="doing")
         ours: set[tuple[int, ...]] = {(one.id or 0,) for one in doing if one.worker_id in connector.workers}
         ours = {one for one in ours if one[0] not in self._awake}
-        ours |= {one for one in await self._store.workers.in_hand(self._place) if one[0] not in self._in_hand}
+        ours |= {one for one in await self._store.workers.in_hand(self._place) if one[0] not in self._jobs_in_hand}
         for one in ours & suspects:
             if len(one) == 1:
                 await self._again(app, one[0])

@@ -43,6 +43,8 @@ class App:
     settings: dict[str, str] = field(default_factory=dict)
     words: Sequence[str] = SERVE
     """What it is started with; a worker listens nowhere."""
+    descriptors: int = 0
+    """File descriptors that it may have; 0 for as many as anybody."""
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
     log: list[dict[str, Any]] = field(default_factory=list)
@@ -65,7 +67,7 @@ class App:
         }
         self.url = ""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bot", *self.words],
+            [*self._within(), sys.executable, "-m", "bot", *self.words],
             env=environment(**given),
             cwd=self.data.parent,
             stderr=subprocess.PIPE,
@@ -80,6 +82,9 @@ class App:
         assert self.url or self.words[0] == "worker", self.log
         if ready and self.url:
             wait_for(lambda: httpx.get(f"{self.url}/readyz").status_code == 200, START)
+
+    def _within(self) -> Sequence[str]:
+        return ("sh", "-c", f'ulimit -n {self.descriptors}; exec "$@"', "sh") if self.descriptors else ()
 
     def _listen(self, process: subprocess.Popen[bytes], up: threading.Event) -> None:
         assert process.stderr is not None
@@ -138,8 +143,7 @@ class App:
 
     def counts(self) -> dict[str, int]:
         """The jobs that are not done, by state."""
-        found: dict[str, int] = httpx.get(f"{self.url}/readyz", timeout=10).json()["jobs"]
-        return found
+        return dict(self.ask("SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"))
 
     def ask(self, statement: str) -> list[tuple[Any, ...]]:
         """What its store says to a statement, whichever database that is."""
