@@ -20,6 +20,7 @@ from bot.errors import (
 )
 from bot.github import GitHub
 from bot.github.repository import RepositoryClient
+from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
 from tests.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
 from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
@@ -357,3 +358,17 @@ async def test_we_learn_how_we_are_called_from_what_we_write(server, repo, clien
     ours = await client.create_comment(1, "hello")
     server.world.comments[ours.id]["performed_via_github_app"] = None
     assert [comment.ours for comment in await client.comments(1)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("said", "permission"),
+    [
+        pytest.param({"permission": "read", "role_name": "triage"}, Permission.TRIAGE, id="triage-reads-as-read"),
+        pytest.param({"permission": "write", "role_name": "maintain", "user": {}}, Permission.MAINTAIN, id="no-flags"),
+        pytest.param({"permission": "write", "role_name": "release manager"}, Permission.WRITE, id="a-role-of-theirs"),
+        pytest.param({"permission": "none", "role_name": None, "user": None}, Permission.NONE, id="none"),
+        pytest.param({"role_name": "admin", "user": {"permissions": {"pull": True}}}, Permission.READ, id="flags-win"),
+    ],
+)
+def test_without_flags_the_role_counts(said: dict[str, object], permission: Permission) -> None:
+    assert permission_of(said) == permission
