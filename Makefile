@@ -51,8 +51,8 @@ load: $(STAMP) ## how fast deliveries are acknowledged, beside gidgethub and Pro
 	$(RUN)/python -m tests.load.pace
 	$(RUN)/python -m tests.load.pace --postgres
 
-chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk: one report each; an hour. WHAT=storm, many or scenarios
-	for what in $(or $(WHAT),storm many scenarios); do $(RUN)/python -m tests.chaos.$$what || exit 1; done
+chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk, strangers' attacks: one report each; over an hour. WHAT=storm, many, scenarios or attacks
+	for what in $(or $(WHAT),storm many scenarios attacks); do $(RUN)/python -m tests.chaos.$$what || exit 1; done
 
 capacity: $(STAMP) ## what one issue costs, as docs/capacity.md extrapolates it
 	$(RUN)/python -m tests.load.capacity
