@@ -21,4 +21,4 @@ def test_no_stranger_keeps_a_delivery_out(tmp_path: Path) -> None:
     assert outcome.descriptors < DESCRIPTORS
     assert outcome.tracebacks == 0
     assert all(outcome.connections[name] for name in ATTACKS)
-    assert any("connections" in line for line in outcome.refusals)
+    assert outcome.refusals
