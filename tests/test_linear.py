@@ -30,7 +30,7 @@ from tests.cases import case, place
 PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {
     "bot.report.sticky._FOLDED": "a comment that was rendered here and closes what it opens",
-    "nodes.search.languages.grammar._CAST": "a definition's name, of three hundred characters at the most",
+    "nodes.search.languages.syntax._CAST": "a definition's name, of three hundred characters at the most",
 }
 """Patterns that take the square of a text's length, and what keeps the text short."""
 SHORT, LONG = 3_000, 12_000

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from nodes.search.languages import LANGUAGES, language_of, outline
+from nodes.search.languages import LANGUAGES, language_of
+from nodes.search.languages.syntax import outline
 
 Named = tuple[str, str, int, int]
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.search.languages import python
-from nodes.search.languages.grammar import outline, parsed
 from nodes.search.languages.plain_python import plainly
+from nodes.search.languages.syntax import outline, parsed
 
 PLAIN = {
     "empty": "",
@@ -145,7 +145,7 @@ def test_plain_source_gives_what_its_tree_gives(source: str) -> None:
 @pytest.mark.parametrize("source", LEFT.values(), ids=LEFT)
 def test_what_is_not_plain_is_left_to_the_parser(source: bytes) -> None:
     assert plainly(source) is None
-    assert outline(python.LANGUAGE, source) == parsed(python.LANGUAGE, source)
+    assert outline("a.py", source) == parsed(python.LANGUAGE, source)
 
 
 LINES = """def f():|class A(B):|@d|async def g(x=(1,)):|if x:|else:|x = 1|pass|# c||x = [|]|import a|from b import c|
