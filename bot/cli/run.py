@@ -133,9 +133,7 @@ def _triage(
     from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
     from bot.local import open_outside, triage  # noqa: PLC0415
 
-    engine, sha = open_engine(
-        where.repository, rev, Storage(settings.triage_data_dir, settings.triage_cache_mb), progress.phase
-    )
+    engine, sha = open_engine(where.repository, rev, Storage.of(settings), progress.phase)
     questions: Questions = Questions(progress, interactive=interactive)
 
     async def run() -> Account:

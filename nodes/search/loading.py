@@ -67,7 +67,7 @@ def load_index(
         progress: receives (phase, done, of how many).
         most_text: bytes of text that are indexed; the files beyond are found by their path.
     """
-    name = f"{commit}:{parser_version()}"
+    name = f"{commit}:{most_text}:{parser_version()}"
     kept = unpack_tree(cache.tree(name)) if cache else None
     if kept:
         return Loaded(Index(kept), kept.texts)
@@ -170,7 +170,10 @@ class Assembly:
     def add_known(self, near: Tree | None, cache: Cache | None) -> None:
         """Take what the last commit has, and what the cache knows of the rest."""
         if near:
-            self.add([key_of(path, blob) for path, blob in zip(near.paths, near.blobs, strict=True)], near.columns)
+            # A file without rows may have been beyond the text that was indexed then.
+            known = set(np.flatnonzero(near.columns.sizes.sum(1)).tolist())
+            files = enumerate(zip(near.paths, near.blobs, strict=True))
+            self.add([key_of(path, blob) if number in known else "" for number, (path, blob) in files], near.columns)
         if cache:
             records = {key: record for key, record in cache.get(self.missing).items() if is_sound(record)}
             self.add(list(records), unpack(list(records.values())))
