@@ -51,8 +51,8 @@ load: $(STAMP) ## how fast deliveries are acknowledged, beside gidgethub and Pro
 	$(RUN)/python -m tests.load.pace
 	$(RUN)/python -m tests.load.pace --postgres
 
-chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk: one report each; an hour. WHAT=storm, many or scenarios
-	for what in $(or $(WHAT),storm many scenarios); do $(RUN)/python -m tests.chaos.$$what || exit 1; done
+chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk, hostile repositories: one report each; an hour. WHAT=storm, many, scenarios or hostile
+	for what in $(or $(WHAT),storm many scenarios hostile); do $(RUN)/python -m tests.chaos.$$what || exit 1; done
 
 parsers: $(STAMP) ## each grammar on a megabyte of each of 123 tokens, within its deadline; an hour. LANGUAGES="ruby java"
 	$(RUN)/python -m tests.hostile.parsers $(LANGUAGES)
