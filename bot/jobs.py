@@ -287,6 +287,8 @@ class Job:
     """The delivery, or the job, that it follows from."""
     waited: int = 0
     """How many attempts before this one ended because a limit was reached, which is nobody's fault."""
+    late: int = 0
+    """How many attempts before this one took longer than a job may, as far as this process knows."""
 
     @property
     def tried(self) -> int:

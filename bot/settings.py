@@ -170,6 +170,20 @@ class Settings(BaseSettings):
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )
     triage_concurrency: int = Field(4, ge=1, le=64, description="Issues that are worked on at the same time.")
+    triage_job_minutes: float = Field(
+        15,
+        gt=0,
+        le=1_440,
+        description="Minutes after which an attempt at a job is ended and made again; "
+        "a run that was ended twice reports without reading the code.",
+    )
+    triage_index_mb: int = Field(
+        64,
+        ge=1,
+        le=10_000,
+        description="Megabytes of text of one commit that are indexed, source first; "
+        "the files beyond are found by their path.",
+    )
     host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container is reached from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
 

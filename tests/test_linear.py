@@ -36,7 +36,7 @@ BOUNDED = {
     "nodes.kinds.security._ATTACK": "the first 4,000 characters of an issue's prose",
     "nodes.kinds.security._DOES_HARM": "the first 4,000 characters of an issue's prose",
     "nodes.search.globs._TOKEN": "a pattern in a configuration, of two hundred characters at the most",
-    "nodes.search.languages.grammar._CAST": "a definition's name, of three hundred characters at the most",
+    "nodes.search.languages.syntax._CAST": "a definition's name, of three hundred characters at the most",
 }
 """Patterns that take the square of a text's length, and what keeps the text short."""
 LONG = 12_000

@@ -162,8 +162,7 @@ def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> C
         progress.clear()
         click.echo(f"the code of {where.repository} could not be read: {where.no_code.reason}", err=True)
         return where.no_code
-    kept = Storage(settings.triage_data_dir, settings.triage_cache_mb)
-    return EngineCode(*open_engine(where.repository, rev, kept, progress.phase))
+    return EngineCode(*open_engine(where.repository, rev, Storage.of(settings), progress.phase))
 
 
 def _past(file: str | None) -> PastPort | None:

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from uvicorn.loops.auto import auto_loop_factory
@@ -26,6 +27,9 @@ from bot.worker import Worker, open_worker
 
 NICE = 10
 """The one that answers GitHub goes first."""
+THREADS, THREADS_OF_A_JOB = 8, 8
+"""Threads of the process, and more for each job. Python's default is six on two cores: jobs that wait for the index of
+one large repository would hold up every other repository."""
 
 logger = logging.getLogger(__name__)
 
@@ -65,9 +69,10 @@ def main() -> None:
 
 async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> None:
     async with open_worker(settings) as worker:
-        dispatcher = _dispatcher(worker, place, concurrency)
+        dispatcher = _dispatcher(worker, place, concurrency, deadline=settings.settings.triage_job_minutes * 60)
         stop, ready = asyncio.Event(), asyncio.Event()
         loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(THREADS + THREADS_OF_A_JOB * concurrency))
         loop.add_signal_handler(signal.SIGTERM, stop.set)
         threading.Thread(target=_listen, args=(loop, dispatcher), daemon=True).start()
         running = asyncio.create_task(dispatcher.run(ready.set))
@@ -83,15 +88,17 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
         await running
 
 
-def _dispatcher(worker: Worker, place: str, concurrency: int) -> Dispatching:
+def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float) -> Dispatching:
     if isinstance(worker.store, SqliteStore):
-        return Dispatcher(worker.jobs, worker.work, concurrency=concurrency)
+        return Dispatcher(worker.jobs, worker.work, concurrency=concurrency, deadline=deadline)
     from bot.dispatch.procrastinate import SharedDispatcher  # noqa: PLC0415  an extra
     from bot.store.postgres import PostgresStore  # noqa: PLC0415
 
     if not isinstance(worker.store, PostgresStore):
         raise TypeError("a store of another kind")
-    return SharedDispatcher(worker.store, worker.work, concurrency=concurrency, place=place, drain=DRAIN)
+    return SharedDispatcher(
+        worker.store, worker.work, concurrency=concurrency, place=place, drain=DRAIN, deadline=deadline
+    )
 
 
 def _say(word: bytes) -> None:

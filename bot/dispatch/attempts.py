@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from bot.dispatch.heartbeat import InHand
 from bot.dispatch.outage import Outage
@@ -22,6 +24,10 @@ FIRST_WAIT, LIMITED_WAIT, LONGEST_WAIT = 2.0, 60.0, 3_600.0
 """Seconds before a job is tried again, doubled each time; the second where GitHub said that we ask too much."""
 TRIES_OF_A_FAULT = 4
 """Attempts of a job that fails in a way nobody foresaw; it will hardly get better."""
+DEADLINE = 900.0
+"""Seconds that one attempt may take, unless told otherwise."""
+TRIES_OF_A_LATE_JOB = 4
+"""Attempts of a job that takes too long; from the third on, a run reports without reading the code."""
 
 _LONGEST: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
 """Until which attempt a job waits no longer than so many seconds: after ten minutes without GitHub, one is enough."""
@@ -41,11 +47,14 @@ def pause(attempt: int, first: float) -> float:
 class Attempts:
     """Makes attempts, any number at once; after each the job is settled, put off, parked, buried, or another's."""
 
-    def __init__(self, jobs: Jobs, worker: Worker, outage: Outage) -> None:
+    def __init__(self, jobs: Jobs, worker: Worker, outage: Outage, *, deadline: float = DEADLINE) -> None:
         self._jobs = jobs
         self._worker = worker
         self._outage = outage
         self.in_hand = InHand()
+        self._deadline = deadline
+        self._late: Counter[int] = Counter()
+        """How often a job took too long, by its id."""
 
     async def make(self, job: Job) -> bool:
         """Make one; False if the job was taken over meanwhile.
@@ -53,9 +62,11 @@ class Attempts:
         Raises:
             asyncio.CancelledError: it was cut off, and the job is free again.
         """
+        limit = asyncio.timeout(self._deadline)
         try:
             with self.in_hand.attempt(job.id):
-                await self._worker(job)
+                async with limit:
+                    await self._worker(replace(job, late=self._late[job.id]))
         except asyncio.CancelledError:
             await self._freed(lambda: self._jobs.put_off(job, 0.0, "the server stopped"))
             raise
@@ -70,13 +81,27 @@ class Attempts:
         except RetryableError as error:
             return await self._again(job, str(error), after=error.after, death="transient")
         except Exception as error:  # whatever it is, the other jobs go on
-            logger.exception("job %s failed", job.id, extra={"action": "job_failed", "job": job.id})
-            said = traceback.format_exception_only(error)[-1].strip()
-            return await self._again(job, said, after=None, death="fault")
+            is_late = limit.expired() and isinstance(error, TimeoutError)
+            return await (self._too_late(job) if is_late else self._failed(job, error))
+        self._late.pop(job.id, None)
         return True
 
-    async def _again(self, job: Job, said: str, *, after: float | None, death: Death) -> bool:
-        if job.tried >= (TRIES_OF_A_FAULT if death == "fault" else MAX_ATTEMPTS):
+    async def _failed(self, job: Job, error: Exception) -> bool:
+        logger.error("job %s failed", job.id, exc_info=error, extra={"action": "job_failed", "job": job.id})
+        reason = traceback.format_exception_only(error)[-1].strip()
+        return await self._again(job, reason, after=None, death="fault")
+
+    async def _too_late(self, job: Job) -> bool:
+        """Try a job that took too long again, a few times; what threads still do for it ends by limits of its own."""
+        self._late[job.id] += 1
+        reason = f"the job took longer than {self._deadline:.0f} s"
+        logger.warning("job %s was ended: %s", job.id, reason, extra={"action": "job_late", "job": job.id})
+        tries = job.tried if self._late[job.id] >= TRIES_OF_A_LATE_JOB else MAX_ATTEMPTS
+        return await self._again(job, reason, after=None, death="fault", tries=tries)
+
+    async def _again(self, job: Job, said: str, *, after: float | None, death: Death, tries: int | None = None) -> bool:
+        usual = TRIES_OF_A_FAULT if death == "fault" else MAX_ATTEMPTS
+        if job.tried >= (usual if tries is None else tries):
             logger.error("job %s is dead: %s", job.id, said, extra={"action": "job_dead", "job": job.id})
             return await self._freed(lambda: self._jobs.bury(job, said, death=death))
         wait = after if after is not None else pause(job.tried, FIRST_WAIT)

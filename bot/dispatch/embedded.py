@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 
-from bot.dispatch.attempts import Attempts, Worker
+from bot.dispatch.attempts import DEADLINE, Attempts, Worker
 from bot.dispatch.heartbeat import InHand
 from bot.dispatch.outage import Outage
 from bot.jobs import Lane
@@ -25,10 +25,10 @@ LOOK = 5.0
 class Dispatcher:
     """Takes what is due, as long as it runs. Whoever holds the data directory has one."""
 
-    def __init__(self, jobs: Jobs, worker: Worker, *, concurrency: int) -> None:
+    def __init__(self, jobs: Jobs, worker: Worker, *, concurrency: int, deadline: float = DEADLINE) -> None:
         self._jobs = jobs
         self._outage = Outage()
-        self._attempts = Attempts(jobs, worker, self._outage)
+        self._attempts = Attempts(jobs, worker, self._outage, deadline=deadline)
         self._slots: Mapping[Lane, int] = {"run": concurrency, "control": CONTROL_SLOTS}
         self._owner = secrets.token_hex(8)
         self._running: dict[Lane, set[asyncio.Task[bool]]] = {"run": set(), "control": set()}

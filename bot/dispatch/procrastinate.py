@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from procrastinate import App, JobContext
 
-from bot.dispatch.attempts import Attempts, Worker
+from bot.dispatch.attempts import DEADLINE, Attempts, Worker
 from bot.dispatch.embedded import CONTROL_SLOTS
 from bot.dispatch.heartbeat import InHand
 from bot.dispatch.outage import Outage
@@ -35,7 +35,16 @@ logger = logging.getLogger(__name__)
 class SharedDispatcher:
     """Takes what is due in turns with all the others."""
 
-    def __init__(self, store: PostgresStore, worker: Worker, *, concurrency: int, place: str, drain: float) -> None:
+    def __init__(
+        self,
+        store: PostgresStore,
+        worker: Worker,
+        *,
+        concurrency: int,
+        place: str,
+        drain: float,
+        deadline: float = DEADLINE,
+    ) -> None:
         """Begin nothing yet.
 
         Args:
@@ -44,10 +53,11 @@ class SharedDispatcher:
             concurrency: issues at once; commands have slots of their own.
             place: names this process among all.
             drain: seconds in which running jobs may come to an end.
+            deadline: seconds that one attempt at a job may take.
         """
         self._store = store
         self._outage = Outage()
-        self._attempts = Attempts(store.jobs, worker, self._outage)
+        self._attempts = Attempts(store.jobs, worker, self._outage, deadline=deadline)
         self._slots: dict[Lane, int] = {"run": concurrency, "control": CONTROL_SLOTS}
         self._place = place
         self._drain = drain

@@ -58,6 +58,8 @@ _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
 """A run that was not shown since its issue moved left nothing there: it begins anew where the issue is now."""
 _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that lets us in no more is reported on without its code."""
+_LATE_WITHOUT_CODE = 2
+"""Attempts that took too long, after which the next one reports without reading the code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,10 @@ async def _withhold(turn: Turn, seen: Seen, run: Run) -> None:
 async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
     """The repository at the run's commit; one that cannot be read is no reason to say nothing."""
     config = seen.found.config
+    if turn.job.late >= _LATE_WITHOUT_CODE:
+        turn.log("code_not_readable", "reading it took too long twice")
+        yield NoCode()
+        return
     async with AsyncExitStack() as stack:
         try:
             mirror = await stack.enter_async_context(turn.tools.mirrors.ready(turn.ref.repository, turn.github))

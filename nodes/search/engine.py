@@ -25,7 +25,7 @@ from nodes.search.globs import path_matches
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
-from nodes.search.loading import Loaded, load_index
+from nodes.search.loading import MOST_TEXT, Loaded, load_index
 from nodes.search.lookups import Lookups
 from nodes.search.paths import PathIndex
 from nodes.search.query import Parsed, parse_query
@@ -53,6 +53,7 @@ class Engine:
         progress: Callable[[str, int, int], None] | None = None,
         *,
         cache_bytes: int = LARGEST,
+        most_text: int = MOST_TEXT,
     ) -> None:
         """Open a repository.
 
@@ -61,6 +62,7 @@ class Engine:
             cache_dir: where parsed files are kept between runs; None keeps nothing.
             progress: told (phase, done, of how many) now and then.
             cache_bytes: how much of what was parsed is kept at the most.
+            most_text: bytes of text of a commit that are indexed.
 
         Raises:
             NotARepository: there is none at that path.
@@ -70,6 +72,7 @@ class Engine:
         """What was parsed in earlier runs."""
         if cache_dir:
             self.cache = Cache(cache_file(cache_dir, self.repository.directory), largest=cache_bytes)
+        self._most_text = most_text
         self._progress = progress or (lambda _phase, _done, _total: None)
         self._indexes: OrderedDict[str, Loaded] = OrderedDict()
         self._lock = Lock()
@@ -162,7 +165,9 @@ class Engine:
     def _loaded(self, sha: str) -> Loaded:
         with self._lock:
             if sha not in self._indexes:
-                self._indexes[sha] = load_index(self.repository, sha, self.cache, self._progress)
+                self._indexes[sha] = load_index(
+                    self.repository, sha, self.cache, self._progress, most_text=self._most_text
+                )
                 while len(self._indexes) > COMMITS:
                     self._indexes.popitem(last=False)
             self._indexes.move_to_end(sha)

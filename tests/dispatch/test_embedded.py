@@ -223,3 +223,35 @@ async def test_a_job_in_hand_when_the_store_is_closed_ends_quietly(tmp_path: Pat
 
     async with asyncio.timeout(10):
         assert not await attempts.Attempts(store.jobs, work, attempts.Outage()).make(job)
+
+
+async def test_a_job_that_takes_too_long_is_ended_tried_again_and_given_up(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    async def worker(job: Job) -> None:
+        if job.work.key == ref(1).key:
+            seen.append(job.late)
+            await asyncio.sleep(60)
+        await store.jobs.settle(job)
+
+    await arrive(store, Triage(ref=ref(1), why="opened"), Triage(ref=ref(2), why="opened"))
+    dispatcher = Dispatcher(store.jobs, worker, concurrency=1, deadline=0.05)
+    running = asyncio.create_task(dispatcher.run())
+    await settled(store)
+    await dispatcher.drain(2.0)
+    await running
+    assert seen == [0, 1, 2, 3]
+    dead = await store.jobs.shelved()
+    assert [(one.issue_key, one.said) for one in dead] == [(ref(1).key, "the job took longer than 0 s")]
+
+
+async def test_a_timeout_inside_a_job_is_a_fault_like_any_other(store: SqliteStore) -> None:
+    async def worker(job: Job) -> None:
+        raise TimeoutError(job.late)
+
+    await arrive(store, Triage(ref=ref(1), why="opened"))
+    async with dispatching(store, worker):
+        await settled(store)
+    assert [one.said for one in await store.jobs.shelved()] == ["TimeoutError: 0"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.languages import LANGUAGES, language_of, outline
+from nodes.search.languages import LANGUAGES, language_of
+from nodes.search.languages.syntax import outline
 from tests.growth import assert_cheap
 
 Named = tuple[str, str, int, int]

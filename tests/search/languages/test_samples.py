@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from nodes.search.languages import LANGUAGES, outline
+from nodes.search.languages import LANGUAGES
+from nodes.search.languages.syntax import outline
 
 SAMPLES = sorted(path for path in (Path(__file__).parent / "samples").iterdir() if path.suffix != ".json")
 AT_LEAST = dict.fromkeys(("ruby", "php", "csharp", "kotlin", "swift", "scala"), 30)
