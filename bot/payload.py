@@ -127,6 +127,7 @@ class _From(_Part):
     old_repository: Optional[RepositoryPart] = None
     new_issue: Optional[IssuePart] = None
     new_repository: Optional[RepositoryPart] = None
+    body: Optional[dict[str, Any]] = None
 
 
 class Subjects(_Part):
