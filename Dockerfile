@@ -1,5 +1,5 @@
 # Two stages: what builds stays behind. The last one holds Python, git and the App, and runs as nobody in particular.
-FROM python:3.12-slim-bookworm AS build
+FROM python:3.12-slim-bookworm@sha256:54c85f3c47607a77f32adec749d3c81d1348bf25833671f512b26a9b6d778cb3 AS build
 RUN pip install --no-cache-dir uv==0.13.8
 WORKDIR /src
 ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app
@@ -10,7 +10,7 @@ COPY nodes nodes
 COPY prompts prompts
 RUN uv sync --frozen --no-dev --extra postgres --extra tools --extra otel --no-editable
 
-FROM python:3.12-slim-bookworm
+FROM python:3.12-slim-bookworm@sha256:54c85f3c47607a77f32adec749d3c81d1348bf25833671f512b26a9b6d778cb3
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends git ca-certificates \
     && rm -rf /var/lib/apt/lists/* \

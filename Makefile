@@ -10,7 +10,7 @@ SPREAD := -n auto --maxprocesses 4 --dist loadscope
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help demo test check bench claims load chaos memory capacity kinds docs screenshots format clean site
+.PHONY: help demo test check bench claims load chaos parsers memory capacity kinds docs screenshots format clean site
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
 
@@ -51,8 +51,11 @@ load: $(STAMP) ## how fast deliveries are acknowledged, beside gidgethub and Pro
 	$(RUN)/python -m tests.load.pace
 	$(RUN)/python -m tests.load.pace --postgres
 
-chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk: one report each; an hour. WHAT=storm, many or scenarios
-	for what in $(or $(WHAT),storm many scenarios); do $(RUN)/python -m tests.chaos.$$what || exit 1; done
+chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk, hostile repositories, attacks: one report each; over an hour. WHAT=storm, many, scenarios, hostile or attacks
+	for what in $(or $(WHAT),storm many scenarios hostile attacks); do $(RUN)/python -m tests.chaos.$$what || exit 1; done
+
+parsers: $(STAMP) ## each grammar on a megabyte of each of 123 tokens, within its deadline; an hour. LANGUAGES="ruby java"
+	$(RUN)/python -m tests.hostile.parsers $(LANGUAGES)
 
 capacity: $(STAMP) ## what one issue costs, as docs/capacity.md extrapolates it
 	$(RUN)/python -m tests.load.capacity

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 
 from bot.cli import cli
+from bot.private import keep_private
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; files that it makes are readable for their owner alone."""
+    keep_private()
     cli(prog_name="triage" if sys.argv[0].endswith("triage") else "python -m bot")
 
 

@@ -14,6 +14,8 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.api.routes import api_routes
+from bot.bearer import bears
+from bot.connections.turns import Turns
 from bot.handlers import Handlers
 from bot.handlers.people import Policy
 from bot.metrics.page import metrics_route
@@ -33,11 +35,14 @@ logger = logging.getLogger(__name__)
 
 
 class Work(Protocol):
-    """Whoever does what was stored."""
+    """The worker, as the web application sees it."""
 
-    @property
-    def ready(self) -> bool:
-        """Whether it takes jobs."""
+    async def not_ready(self) -> str:
+        """Why stored jobs are not worked on; empty if they are.
+
+        Raises:
+            StoreError: the store does not answer.
+        """
 
     async def start(self) -> None:
         """Begin."""
@@ -58,7 +63,7 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
         worker.wake,
         server=settings.settings.server,
     )
-    pages = Shield(build_pages(settings.settings, store, worker), settings.settings.triage_public_url)
+    pages = Turns(Shield(build_pages(settings.settings, store, worker), settings.settings.triage_public_url))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         """Deliveries go past routes and middleware: most of them are only acknowledged."""
@@ -68,6 +73,14 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
     return app
 
 
+async def _readiness(store: Store, worker: Work) -> tuple[str, dict[str, int]]:
+    """What is wrong, if anything, and the jobs by state."""
+    try:
+        return await worker.not_ready(), await store.jobs.counts()
+    except StoreError as error:
+        return f"the store does not answer: {error}", {}
+
+
 def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
     """Everything but the webhook."""
 
@@ -75,14 +88,12 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
         """The process answers."""
         return PlainTextResponse("ok\n")
 
-    async def readyz(_request: Request) -> Response:
-        """Deliveries can be stored, and are worked on."""
-        faults = [] if worker.ready else ["the worker is starting"]
-        try:
-            counts = await store.jobs.counts()
-        except StoreError as error:
-            counts, faults = {}, [*faults, f"the store does not answer: {error}"]
-        return JSONResponse({"ready": not faults, "faults": faults, "jobs": counts}, 503 if faults else 200)
+    async def readyz(request: Request) -> Response:
+        """Whether deliveries are stored and worked on; the operator also learns why not."""
+        told = bears(request, settings.triage_admin_token)
+        fault, counts = await _readiness(store, worker)
+        details = {"faults": [fault] if fault else [], "jobs": counts} if told else {}
+        return JSONResponse({"ready": not fault, **details}, 503 if fault else 200)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:

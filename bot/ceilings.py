@@ -18,6 +18,7 @@ _WORDS = {
     "cost": "cost of models",
     "issues": "issues",
     "questions": "questions",
+    "answers": "answers to commands",
 }
 _WHOSE: Mapping[ScopeKind, str] = {
     "run": "this run",
@@ -38,6 +39,8 @@ class Amount:
     """Millionths of a dollar."""
     issues: int = 0
     questions: int = 0
+    answers: int = 0
+    """Comments whose commands are answered."""
 
     def __sub__(self, other: Amount) -> Amount:
         """What is left of it."""
@@ -53,6 +56,7 @@ class Ceiling:
     cost: int | None = None
     issues: int | None = None
     questions: int | None = None
+    answers: int | None = None
 
     def __bool__(self) -> bool:
         """Whether anything is limited."""
@@ -96,18 +100,29 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class AuthorCeiling:
-    """Issues that one person's reports are looked at in a repository."""
+    """What one person causes in a repository: issues triaged an hour and a day, comments answered an hour."""
 
     hour: int | None = None
     day: int | None = None
+    answers: int | None = None
 
 
+PERMISSION = "permission"
+"""How the codes of missing permissions begin."""
+_GRANT = "the App lacks {}: an owner can grant it in the installation's settings on GitHub"
 _LIMITS = {
+    "permission.issues": _GRANT.format("the permission Issues (write), so that labels or comments are missing"),
+    "permission.contents": _GRANT.format("the permission Contents (read), so that code cannot be read"),
+    "permission.metadata": _GRANT.format("the permission Metadata (read)"),
+    "permission.unknown": _GRANT.format("a permission that GitHub does not name"),
     "model.pace": "how often models are called",
     "model.busy": "what the model's server allows",
     "github.writes": "how much this account's repositories are written to, kept below what GitHub allows",
     "github.quiet": "GitHub's own limits",
     "github.limit": "GitHub's own limits",
+    "disk.full": "room on the server's disk",
+    "repository.files": "how many files are indexed: this repository is too large to be searched whole",
+    "repository.history": "how much history is indexed: this repository's is too large to be searched whole",
 }
 
 
@@ -118,6 +133,8 @@ def explained(code: str) -> str:
     return known or f"{_WORDS.get(what, what)} for {next((_WHOSE[k] for k in _WHOSE if k == kind), kind)}"
 
 
+ANSWERS_AN_HOUR = 20
+"""Comments of one author whose commands are answered, unless the operator names another number."""
 Prices = Mapping[str, tuple[float, float]]
 """Dollars for a million tokens in, and out, by model."""
 
@@ -134,12 +151,13 @@ def read_ceiling(text: str, *, of_run: bool = False) -> Ceiling:
 
 
 def read_author_ceiling(text: str) -> AuthorCeiling:
-    """Read ``hour=30 day=100``.
+    """Read ``hour=30 day=100 answers=20``; where anything is limited, answers are.
 
     Raises:
         ValueError: it says something else.
     """
-    return AuthorCeiling(**{name: int(value) for name, value in _parts(text, {"hour", "day"}).items()})
+    given = {name: int(value) for name, value in _parts(text, {"hour", "day", "answers"}).items()}
+    return AuthorCeiling(**({"answers": ANSWERS_AN_HOUR} | given if given else {}))
 
 
 def read_prices(text: str) -> Prices:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from nodes.search.engine import Engine
 from nodes.search.fingerprint import Fingerprint
 from nodes.search.forms import IssueForm
+from nodes.search.history.log import Log
 from nodes.search.history.types import History, Spot
 from nodes.search.lookups import Lookups
 from nodes.search.survey import Survey
@@ -57,6 +58,14 @@ class EngineCode:
     async def subject(self, change: str) -> str | None:
         """The first line of a commit's message, or None where the history behind the commit holds no such one."""
         return await asyncio.to_thread(self._engine.subject, self._sha, change)
+
+    async def follows(self, sha: str) -> bool:
+        """Whether the history behind the commit still holds another one, given by its full SHA."""
+        return await asyncio.to_thread(Log(self._engine.repository, self._sha).is_ancestor, sha)
+
+    def untold(self) -> tuple[str, ...]:
+        """What was left unread because the repository is too large, by code; each is given once."""
+        return self._engine.repository.shortfalls.untold()
 
     async def forms(self) -> tuple[IssueForm, ...]:
         """The issue forms of the commit, read once."""

@@ -58,6 +58,29 @@ class GoneError(RefusedError):
     """What was asked for is no longer there."""
 
 
+class MissingPermissionError(RefusedError):
+    """The installation was not granted a permission that the call needs."""
+
+    def __init__(self, message: str, *, permissions: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.permissions = permissions
+        """By the names that GitHub's API gives them; empty where GitHub names none."""
+
+
+class UnreadableFileError(BotError):
+    """A file is there and is not readable as text."""
+
+    def __init__(self, reason: str, *, digest: str, line: int = 1, glimpse: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.digest = digest
+        """Names this content of the file."""
+        self.line = line
+        """1-based, where reading failed."""
+        self.glimpse = glimpse
+        """What can be made out of it; empty where nothing can."""
+
+
 class SuspendedError(RefusedError):
     """The installation is suspended or removed: everything of it is parked."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from bot.payload import AnyPayload, Payload, RepositoryPart, User, misfit
 from bot.ports import Comment, IssueRef, RepositoryRef
 
 FORM = "application/x-www-form-urlencoded"
@@ -19,6 +20,14 @@ JSON = "application/json"
 
 class MalformedError(ValueError):
     """The delivery is not what GitHub sends; the message says in what."""
+
+
+_SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
+
+
+def is_signature(header: str | None) -> bool:
+    """Whether a header has the form of a signature; without that the body need not be read."""
+    return header is not None and _SIGNATURE.fullmatch(header) is not None
 
 
 class Signature:
@@ -37,108 +46,6 @@ class Signature:
         given = (header or "").encode("utf-8", "surrogateescape")
         found = [hmac.compare_digest(b"sha256=" + one.hexdigest().encode(), given) for one in self._sums]
         return any(found)
-
-
-def _text(value: object) -> object:
-    return "" if value is None else value
-
-
-Text = Annotated[str, BeforeValidator(_text)]
-"""A string; GitHub's null is an empty one."""
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class User(_Part):
-    """Somebody, or something."""
-
-    id: int | None = None
-    login: Text = ""
-    type: Text = ""
-
-    @property
-    def is_bot(self) -> bool:
-        """Whether no person writes under this name."""
-        return self.type in ("Bot", "Mannequin") or self.login.endswith("[bot]")
-
-
-class _App(_Part):
-    id: int | None = None
-
-
-class _Label(_Part):
-    name: Text = ""
-
-
-class IssuePart(_Part):
-    """An issue as it was when the delivery was made."""
-
-    number: int
-    user: User | None = None
-    pull_request: dict[str, Any] | None = None
-    performed_via_github_app: _App | None = None
-
-
-class CommentPart(_Part):
-    """A comment as it was when the delivery was made."""
-
-    id: int
-    user: User | None = None
-    body: Text = ""
-    html_url: Text = ""
-    created_at: Text = ""
-    updated_at: Text = ""
-    performed_via_github_app: _App | None = None
-
-
-class RepositoryPart(_Part):
-    """A repository; installation events name them by ``full_name`` alone."""
-
-    id: int
-    name: Text = ""
-    full_name: Text = ""
-    html_url: Text = ""
-    clone_url: Text = ""
-    owner: User | None = None
-    private: bool | None = None
-    archived: bool | None = None
-
-
-class _InstallationPart(_Part):
-    id: int
-    account: User | None = None
-    html_url: Text = ""
-
-
-class _From(_Part):
-    old_issue: IssuePart | None = None
-    old_repository: RepositoryPart | None = None
-    new_issue: IssuePart | None = None
-    new_repository: RepositoryPart | None = None
-    body: dict[str, Any] | None = None
-    title: dict[str, Any] | None = None
-
-
-class Payload(_Part):
-    """What is read of a delivery's body; everything else GitHub sends is left alone."""
-
-    action: Text = ""
-    sender: User | None = None
-    issue: IssuePart | None = None
-    comment: CommentPart | None = None
-    repository: RepositoryPart | None = None
-    installation: _InstallationPart | None = None
-    label: _Label | None = None
-    changes: _From | None = None
-    repositories: tuple[RepositoryPart, ...] | None = None
-    repositories_added: tuple[RepositoryPart, ...] | None = None
-    repositories_removed: tuple[RepositoryPart, ...] | None = None
-
-
-class _Any(_Part):
-    """An object, whatever is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,13 +169,17 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
     text = _form(body) if media_type(headers.get("content-type")) == FORM else body
     try:
         if not known:
-            _Any.model_validate_json(text)
+            AnyPayload.model_validate_json(text)
             return Delivery(guid, event, Payload(), server)
-        return Delivery(guid, event, Payload.model_validate_json(text), server)
+        payload = Payload.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise MalformedError(f"{where}: {first['msg']}" if where else first["msg"]) from None
+    # The signature covers the body and not the headers: anybody could send a captured body as another event.
+    if why := misfit(event, payload):
+        raise MalformedError(f"not a payload of {event}: {why}")
+    return Delivery(guid, event, payload, server)
 
 
 def _form(body: bytes) -> bytes:

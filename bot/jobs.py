@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from bot.limits import installation_key
 from bot.ports import Comment, IssueRef, RepositoryRef
 
 Lane = Literal["run", "control"]
@@ -31,9 +32,23 @@ class _Work(BaseModel):
         """Seconds to wait before it is begun."""
         return self.rest
 
+    @property
+    def may_repeat(self) -> bool:
+        """Whether a person may ask for the same several times in a row."""
+        return False
+
+    def repeats(self, last: _Work) -> bool:
+        """Whether it asks for no more than the job that waits right before it in the queue."""
+        return self == last
+
 
 class _IssueWork(_Work):
     ref: IssueRef
+
+    @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
@@ -50,6 +65,13 @@ class Triage(_IssueWork):
     """The key of the issue that this one was before it was transferred."""
     by: int | None = None
     """Who asked for it by a command, by id."""
+    asked_in: int | None = None
+    """The comment with that command: who gave it is told if nothing comes of it."""
+
+    @property
+    def may_repeat(self) -> bool:
+        """A second `/triage` asks for the run that waits already."""
+        return self.why == "command"
 
 
 class Edited(_IssueWork):
@@ -71,6 +93,13 @@ class Continue(_IssueWork):
     """Take up the issue's run where it stands: a person redirected, answered or lifted a mute by a command."""
 
     kind: Literal["continue"] = "continue"
+    asked_in: int | None = None
+    """As a triage's."""
+
+    @property
+    def may_repeat(self) -> bool:
+        """The one that waits reads every signal that came before it begins."""
+        return True
 
 
 class Expire(_IssueWork):
@@ -90,6 +119,22 @@ class Commands(_IssueWork):
     sender: str = ""
     """Whose delivery it is: on an edit that may be another than the comment's author. Their permission counts."""
     sender_id: int | None = None
+    edited: bool = False
+    before: str | None = None
+    """The text before an edit, as the delivery says."""
+
+    @property
+    def may_repeat(self) -> bool:
+        """A person may comment often."""
+        return True
+
+    def repeats(self, last: _Work) -> bool:
+        """The same person writes the same again in another comment, before the first one was read."""
+        return (
+            isinstance(last, Commands)
+            and (self.ref, self.sender_id, self.comment.author_id) == (last.ref, last.sender_id, last.comment.author_id)
+            and self.comment.body.split() == last.comment.body.split()
+        )
 
 
 class CommentDeleted(_IssueWork):
@@ -150,6 +195,11 @@ class LearnPast(_Work):
     ref: RepositoryRef
 
     @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return installation_key(self.ref.host, self.ref.installation_id)
+
+    @property
     def key(self) -> str:
         """What it is ordered by; an issue that there never is stands for the repository."""
         return f"{self.ref.key}#0"
@@ -161,6 +211,11 @@ class ApiRun(_Work):
     kind: Literal["api_run"] = "api_run"
     ref: RepositoryRef
     id: str
+
+    @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
@@ -183,7 +238,12 @@ class InstallationChanged(_Work):
     @property
     def key(self) -> str:
         """What it is ordered by."""
-        return f"{self.host}/installation:{self.id}"
+        return installation_key(self.host, self.id)
+
+    @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return self.key
 
 
 class RepositoryChanged(_Work):
@@ -195,6 +255,11 @@ class RepositoryChanged(_Work):
     how: Literal["renamed", "transferred", "archived", "unarchived", "privatized", "publicized", "deleted"]
     private: bool = False
     archived: bool = False
+
+    @property
+    def installation(self) -> str:
+        """The installation whose turn it takes."""
+        return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
@@ -222,6 +287,8 @@ class Job:
     """The delivery, or the job, that it follows from."""
     waited: int = 0
     """How many attempts before this one ended because a limit was reached, which is nobody's fault."""
+    late: int = 0
+    """How many attempts before this one took longer than a job may, as far as this process knows."""
 
     @property
     def tried(self) -> int:

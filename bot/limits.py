@@ -25,14 +25,25 @@ class Share(NamedTuple):
 
 
 WHOLE = Share()
-"""What comments may fill: everything."""
+"""For reports and questions: everything."""
+FIRST_REPORTS = Share(minute=0.85, hour=0.75, comes_back=False)
+"""For reports by rules that a model's report replaces."""
+REPLIES = Share(minute=0.6, hour=0.5, comes_back=False)
+LABELS = Share(minute=0.85, hour=0.6, comes_back=False)
+REACTIONS = Share(minute=0.7, hour=0.4, comes_back=False)
+"""Work that can be done later. The rest of each window, 192 writes of an hour and more, is for reports alone."""
 
 
 class Writes(Protocol):
     """Everybody who writes under an installation asks here, whichever process it is in."""
 
-    async def take(self, installation: str, share: Share = WHOLE) -> None:
+    async def take(self, installation: str, share: Share = WHOLE, repository: str = "") -> None:
         """Count one write.
+
+        Args:
+            installation: its key.
+            share: what writes of this kind may fill.
+            repository: key of the repository that is written to. It leaves room for the installation's others.
 
         Raises:
             RateLimitedError: there is no room for writes of this kind; ``after`` says until when.

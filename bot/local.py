@@ -6,9 +6,7 @@ import hashlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
-from bot.code import EngineCode
 from bot.model import model_settings
 from bot.operator_config import OperatorConfig
 from bot.report.document import build_result
@@ -24,11 +22,10 @@ from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import SqliteCheckpoints, serializer
-from nodes.context import Brain, Context, Listener, Outside, PastPort
+from nodes.context import Brain, CodePort, Context, Listener, Outside, PastPort
 from nodes.facts import read_facts
 from nodes.graph import Graph, build_graph
 from nodes.run import Waiting, advance, initial_state
-from nodes.search.engine import Engine
 from nodes.state import Answer, BugTriageState, HumanExchange
 
 logger = logging.getLogger(__name__)
@@ -37,8 +34,8 @@ Ask = Callable[[HumanExchange], Awaitable[Answer]]
 
 
 async def triage(
-    engine: Engine,
-    sha: str,
+    code: CodePort,
+    repository: str,
     *,
     title: str,
     body: str,
@@ -51,10 +48,22 @@ async def triage(
 ) -> Account:
     """Run the graph to its end, asking when it asks.
 
+    Args:
+        code: the repository at a commit, or a stand-in for code that cannot be read.
+        repository: names the clone: its path, or what it would have been cloned from.
+        title: of the issue.
+        body: of the issue.
+        settings: whose data directory keeps the run.
+        ask: puts a question to a person.
+        listener: receives the progress.
+        past: earlier issues.
+        outside: what may be asked outside the repository.
+        renderer: of the comment.
+
     A run that was cut off goes on from its last finished node; the same repository, commit, issue and brain name the
     same run. A run that had ended is begun anew.
     """
-    repository = engine.repository.directory
+    sha = code.sha
     key = _issue_key(repository, sha, title, body, settings.brain)
     store = SqliteStore(settings.triage_data_dir / "store.db")
     try:
@@ -65,7 +74,7 @@ async def triage(
             context = Context(
                 title=title,
                 body=body,
-                code=EngineCode(engine, sha),
+                code=code,
                 evidence=store.evidence(thread_id),
                 brain=brain or rules,
                 rules=rules,
@@ -104,8 +113,8 @@ async def _to_the_end(
     return outcome.state
 
 
-def _issue_key(repository: Path, sha: str, title: str, body: str, brain: str) -> str:
-    said = "\x00".join((str(repository), sha, title, body, brain))
+def _issue_key(repository: str, sha: str, title: str, body: str, brain: str) -> str:
+    said = "\x00".join((repository, sha, title, body, brain))
     return "cli:" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

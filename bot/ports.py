@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from bot.limits import WHOLE, Share
 
 if TYPE_CHECKING:
     from bot.report.document import Result
@@ -90,6 +92,8 @@ class Issue:
     is_pull_request: bool
     created_at: str = ""
     """As GitHub writes it; empty where it says nothing."""
+    comments: int | None = None
+    """How many it has; None where GitHub does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +146,14 @@ class GitHubPort(Protocol):
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """All comments, oldest first; with ``since`` those changed at or after it."""
 
-    async def create_comment(self, number: int, body: str) -> Comment:
-        """Post a comment; only 201 counts as posted."""
+    async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
+        """Post a comment, counted within a share of the writes; only 201 counts as posted."""
 
-    async def edit_comment(self, comment_id: int, body: str) -> None:
-        """Replace a comment's text.
+    async def has_comment(self, comment_id: int) -> bool:
+        """Whether a comment is still there."""
+
+    async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
+        """Replace a comment's text, counted within a share of the writes.
 
         Raises:
             GoneError: a person deleted it.
@@ -171,16 +178,34 @@ class GitHubPort(Protocol):
         """What somebody may do here, by the API's flags; a role's name does not count."""
 
     async def file(self, path: str) -> str | None:
-        """A text file on the default branch; None where there is none."""
+        """A text file on the default branch; None where none exists.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
 
     async def organisation_file(self, path: str) -> str | None:
-        """A text file in the owner's ``.github`` repository; None where it is absent or not ours to read."""
+        """A text file in the owner's ``.github`` repository; None where it is absent or not ours to read.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
 
     async def tip(self) -> str | None:
         """The newest commit of the default branch; None where GitHub does not say."""
 
     async def clone_url_and_header(self) -> tuple[str, str]:
         """Where git fetches from, and the HTTP header that lets it, for the next minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationSeen:
+    """An installation as GitHub describes it."""
+
+    id: int
+    suspended: bool
+    permissions: Mapping[str, str]
+    """Name and level, such as ``issues`` and ``write``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +226,12 @@ class AppPort(Protocol):
 
     async def redeliver(self, delivery_id: int) -> None:
         """Ask GitHub to hand a delivery over again."""
+
+    async def installation(self, number: int) -> InstallationSeen | None:
+        """An installation by its id; None where there is none."""
+
+    async def installation_of(self, repository: RepositoryRef) -> InstallationSeen | None:
+        """The installation that a repository has now; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +269,7 @@ class Effect:
     """What the store knows of one thing that GitHub is to have."""
 
     kind: str
-    """``sticky``, ``question``, ``labels``, ``reaction``, ``reply``."""
+    """``sticky``, ``question``, ``labels``, ``reaction``, ``answer``, ``reply``, and so on."""
     subject: str
     """Which one of its kind: a question's id, a comment's id, or empty."""
     wanted_hash: str
@@ -259,6 +290,12 @@ class EffectsPort(Protocol):
     async def want(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
         """Say what GitHub is to have; the latest wins. What is known of it already (id, done, intent) stays."""
 
+    async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
+        """Say what GitHub is to have, unless somebody has said it: of several at once exactly one is the first."""
+
+    async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
+        """Forget what is known of an effect: GitHub has it no longer, and the next one is posted anew."""
+
     async def intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Note, durably, that a POST is about to be sent now."""
 
@@ -267,6 +304,9 @@ class EffectsPort(Protocol):
 
     async def pending(self, issue_key: str) -> list[Effect]:
         """Effects that are wanted and not done, oldest first."""
+
+    async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
+        """Effects of a kind whose subject begins with a prefix, done or not, by subject."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.errors import BotError, GoneError, UserError
+from bot.errors import BotError, GoneError, RefusedError, UserError
 from bot.github.reader import IssueReader, ReadIssue, installation_token
-from bot.mirrors import Mirrors
+from bot.mirrors import ForbiddenError, Mirrors
+from bot.no_code import NoCode
 from bot.ports import RepositoryRef
+from bot.private import tighten
 from bot.server_settings import app_key
 from bot.settings import Settings
 
@@ -45,6 +47,8 @@ class RemoteIssue:
     body: str
     repository: Path | None
     server_url: str
+    no_code: NoCode | None = None
+    """Set where the repository could not be brought here."""
 
 
 async def read_remote(reference: Reference, settings: Settings, *, clone: bool) -> RemoteIssue:
@@ -62,7 +66,9 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
         async with _reader(reference, settings) as reader:
             issue = await _issue(reader, reference)
             mirror = await _mirrored(reader, reference, settings) if clone else None
-            return RemoteIssue(issue.title, issue.body, mirror, settings.github_server_url.rstrip("/"))
+            no_code = mirror if isinstance(mirror, NoCode) else None
+            directory = mirror if isinstance(mirror, Path) else None
+            return RemoteIssue(issue.title, issue.body, directory, settings.github_server_url.rstrip("/"), no_code)
     except GoneError as error:
         raise UserError(f"{reference.full_name} is not there, or cannot be read: {_HOW}") from error
     except UserError:
@@ -104,16 +110,20 @@ async def token_for(full_name: str, settings: Settings) -> str:
     )
 
 
-async def _mirrored(reader: IssueReader, reference: Reference, settings: Settings) -> Path:
-    """Kept below the data directory, within the same limits as the server's mirrors."""
+async def _mirrored(reader: IssueReader, reference: Reference, settings: Settings) -> Path | NoCode:
+    """Bring the repository below the data directory, within the same limits as the server's mirrors."""
     owner, _, name = reference.full_name.partition("/")
     host = urlsplit(settings.github_server_url).netloc
     ref = RepositoryRef(host, 0, await reader.id(), owner, name)
+    tighten(settings.triage_data_dir)
     root = settings.triage_data_dir / "clones" / re.sub(r"[^\w.-]", "_", host)
     url = f"{settings.github_server_url.rstrip('/')}/{reference.full_name}.git"
     with _alone(root):
-        async with Mirrors(root).ready(ref, _Source(url, reader.git_header)) as mirror:
-            return mirror.directory
+        try:
+            async with Mirrors(root).ready(ref, _Source(url, reader.git_header)) as mirror:
+                return mirror.directory
+        except (RefusedError, ForbiddenError) as error:
+            return NoCode.because(error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,12 @@ from typing import Literal
 import uvicorn
 from starlette.types import ASGIApp
 
-from bot.app import build_app
+from bot.app import PATH, build_app
+from bot.connections import Connections, connection_limit, limited_protocol
 from bot.dispatch.alone import locked, opened, worker_process
 from bot.errors import UserError
 from bot.server_settings import ServerSettings
+from bot.store.tables import Store
 
 HTTP_DRAIN = 1
 """Seconds for answers that are under way when the server is told to stop."""
@@ -25,19 +27,29 @@ logger = logging.getLogger(__name__)
 
 
 class Elsewhere:
-    """Work that other processes do: they hear of it from the database."""
+    """Workers that are other processes: the database wakes them, and holds their signs of life."""
 
-    ready = True
     fault = ""
 
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def not_ready(self) -> str:
+        """Why jobs are not worked on; empty if they are.
+
+        Raises:
+            StoreError: the store does not answer.
+        """
+        return "" if await self._store.heartbeats.alive() else "no worker gives a sign of life"
+
     async def start(self) -> None:
-        """Nothing to begin."""
+        """Nothing to start."""
 
     def wake(self) -> None:
-        """They know already."""
+        """The database has done it."""
 
     async def stop(self) -> None:
-        """They go on."""
+        """They continue."""
 
 
 def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = True) -> None:
@@ -55,8 +67,8 @@ def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = Tru
         lock = locked(settings.data_dir, stack) if work else None
         store = opened(settings, tidy=False)  # the worker does
         stack.callback(lambda: asyncio.run(store.aclose()))
-        worker = worker_process(settings, store, lock, _stop) if lock else Elsewhere()
-        _Server(_config(build_app(settings, store, worker))).run([listener])
+        worker = worker_process(settings, store, lock, _stop) if lock else Elsewhere(store)
+        _Server(server_config(build_app(settings, store, worker))).run([listener])
     if worker.fault:
         raise UserError(worker.fault)
 
@@ -67,17 +79,23 @@ def _stop() -> None:
 
 def serve_until(app: ASGIApp, listener: socket.socket, done: asyncio.Event) -> None:
     """Serve until something is done or the process is told to stop; what is being answered is answered."""
-    _Server(_config(app, lifespan="off"), done).run([listener])
+    _Server(server_config(app, lifespan="off"), done).run([listener])
 
 
-def _config(app: ASGIApp, *, lifespan: Literal["on", "off"] = "on") -> uvicorn.Config:
+def server_config(
+    app: ASGIApp, *, lifespan: Literal["on", "off"] = "on", connections: Connections | None = None
+) -> uvicorn.Config:
+    """How uvicorn serves an application, with limits on connections."""
+    if connections is None:
+        connections = Connections(connection_limit())
     return uvicorn.Config(
         app,
+        http=limited_protocol(connections, PATH),
         lifespan=lifespan,
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # nobody's address is looked at
+        proxy_headers=False,  # any caller can write them
         ws="none",
         timeout_graceful_shutdown=HTTP_DRAIN,
     )

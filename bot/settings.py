@@ -151,9 +151,10 @@ class Settings(BaseSettings):
         "none", description="The same for everything this App does in a day.", examples=["cost=100"]
     )
     triage_limits_author: str = Field(
-        "hour=300 day=1000",
-        description="Issues of one author that are triaged in one repository; who may triage there is not limited.",
-        examples=["hour=30 day=100"],
+        "hour=300 day=1000 answers=20",
+        description="Issues of one author that are triaged in one repository in an `hour` and a `day`, and comments "
+        "with commands that get `answers` in an hour; users with triage permission there are not limited.",
+        examples=["hour=30 day=100 answers=20"],
     )
     triage_keep_deliveries_days: int = Field(
         7, ge=4, description="Days for which deliveries and jobs that are done are kept; GitHub redelivers for three."
@@ -169,6 +170,20 @@ class Settings(BaseSettings):
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )
     triage_concurrency: int = Field(4, ge=1, le=64, description="Issues that are worked on at the same time.")
+    triage_job_minutes: float = Field(
+        15,
+        gt=0,
+        le=1_440,
+        description="Minutes after which an attempt at a job is ended and made again; "
+        "a run that was ended twice reports without reading the code.",
+    )
+    triage_index_mb: int = Field(
+        64,
+        ge=1,
+        le=10_000,
+        description="Megabytes of text of one commit that are indexed, source first; "
+        "the files beyond are found by their path.",
+    )
     host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container is reached from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
 

@@ -1,18 +1,23 @@
-"""The endpoint: read the delivery, ask the handlers, store what follows, answer 202."""
+"""The endpoint: read the delivery, call the handlers, store the jobs, answer 202."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import hashlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from bot.events import FORM, JSON, MalformedError, Signature, media_type, read_delivery
+from bot.connections import Bodies, NoRoomError, Refusals
+from bot.connections.bodies import Body
+from bot.events import FORM, JSON, Delivery, MalformedError, Signature, is_signature, media_type, read_delivery
 from bot.handlers import Handlers
+from bot.jobs import Work
 from bot.logs import about
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES
 from bot.store.database import StoreError
@@ -22,8 +27,10 @@ LARGEST = 25 * 1024 * 1024
 """GitHub's own bound on a delivery's body, in bytes."""
 PATIENCE = 10.0
 """Seconds for a whole body to arrive and be stored; GitHub waits no longer for an answer."""
-DISCARDED = 64 * 1024 * 1024
-"""Bytes of a body that is refused which are still taken in, so that the sender gets to read why."""
+LINGER = 2.0
+"""Seconds for which a refused body is still received and discarded, so that the sender can read the answer."""
+DISCARDED = 1024 * 1024
+"""Bytes that are discarded at most."""
 
 _QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": said}, 202) for said in ("queued", "known", "nothing to do"))
 
@@ -58,19 +65,26 @@ class Webhook:
         self._accept = accept
         self._wake = wake
         self._server = server
+        self._bodies = Bodies()
+        self._refusals = Refusals()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         began = time.perf_counter()
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        until = asyncio.get_running_loop().time() + PATIENCE
-        try:
-            response = await self._answer(scope["method"], headers, receive, until)
-        except TimeoutError:
-            response = _refused(408, "the body took too long")
-        except ClientDisconnect:
-            return
-        await response(scope, receive, send)
+        response = _unread(scope["method"], headers)
+        unread = response is not None
+        if response is None:
+            try:
+                response = await self._answer(headers, receive)
+            except ClientDisconnect:
+                return
+        if response.status_code in (401, 408, 413, 503):
+            self._refusals.count(f"delivery ({response.status_code})", (scope.get("client") or ("",))[0])
+        if unread or response.status_code in (408, 413, 503):
+            await _last_answer(response, receive, send)
+        else:
+            await response(scope, receive, send)
         self._count(headers.get("x-github-event", ""), response, began)
 
     def _count(self, event: str, response: Response, began: float) -> None:
@@ -79,22 +93,23 @@ class Webhook:
         DELIVERIES.labels(event if self._handlers.uses(event) else "other", outcome).inc()
         ACKNOWLEDGED.observe(time.perf_counter() - began)
 
-    async def _answer(self, method: str, headers: Mapping[str, str], receive: Receive, until: float) -> Response:
-        if method != "POST":
-            return _refused(405, "POST deliveries here", {"Allow": "POST"})
-        if media_type(headers.get("content-type")) not in (JSON, FORM):
-            return _refused(415, f"send {JSON} or {FORM}")
+    async def _answer(self, headers: Mapping[str, str], receive: Receive) -> Response:
+        until = asyncio.get_running_loop().time() + PATIENCE
         signature = Signature(self._secrets)
-        async with asyncio.timeout_at(until):
-            body = await _read(receive, signature)
-        if body is None:
-            return _refused(413, f"no more than {LARGEST} bytes")
-        if not signature.matches(headers.get("x-hub-signature-256")):
-            return _refused(401, "the signature does not fit the body")
-        try:
-            return await self._store(headers, body, until)
-        except MalformedError as error:
-            return _refused(400, str(error))
+        with self._bodies.one() as held:
+            try:
+                pieces = await _read(receive, signature, held, until)
+            except (TimeoutError, NoRoomError):
+                dropped = _refused(503, "too many large bodies at once; redeliver it later")
+                return dropped if held.dropped else _refused(408, "the body took too long")
+            if pieces is None:
+                return _too_large()
+            if not signature.matches(headers.get("x-hub-signature-256")):
+                return _refused(401, "the signature does not fit the body")
+            try:
+                return await self._store(headers, b"".join(pieces), until)
+            except MalformedError as error:
+                return _refused(400, str(error))
 
     async def _store(self, headers: Mapping[str, str], body: bytes, until: float) -> Response:
         event = headers.get("x-github-event", "")
@@ -106,7 +121,7 @@ class Webhook:
         with about(delivery=delivery.guid, event=delivery.event):
             try:
                 async with asyncio.timeout_at(until):
-                    fresh = await self._accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
+                    fresh = await self._accept(_arrival(delivery, body, work))
             except (StoreError, TimeoutError) as error:
                 why = str(error) or "the store took too long"
                 logger.warning("a delivery is not stored: %s", why, extra={"action": "delivery_not_stored"})
@@ -116,24 +131,71 @@ class Webhook:
         return _QUEUED if fresh else _KNOWN
 
 
-async def _read(receive: Receive, signature: Signature) -> bytes | None:
-    """The body, hashed piece by piece; None if it is too large, of which nothing is kept."""
+def _arrival(delivery: Delivery, body: bytes, work: Sequence[Work]) -> Arrival:
+    """The digest makes a captured body worthless: its signature stays valid, whatever id it is sent under."""
+    return Arrival(delivery.guid, delivery.event, body, tuple(work), hashlib.sha256(body).hexdigest())
+
+
+def _unread(method: str, headers: Mapping[str, str]) -> Response | None:
+    """The answer to a request that is refused before its body is read; None if it has to be read."""
+    if method != "POST":
+        return _refused(405, "POST deliveries here", {"Allow": "POST"})
+    if media_type(headers.get("content-type")) not in (JSON, FORM):
+        return _refused(415, f"send {JSON} or {FORM}")
+    if not is_signature(headers.get("x-hub-signature-256")):
+        return _refused(401, "X-Hub-Signature-256 is missing or malformed")
+    length = headers.get("content-length", "0")
+    return _too_large() if not length.isdecimal() or int(length[:20]) > LARGEST else None
+
+
+async def _read(receive: Receive, signature: Signature, held: Body, until: float) -> list[bytes] | None:
+    """The body, hashed piece by piece; None if it is too large.
+
+    Raises:
+        TimeoutError: it took too long, or was dropped while more of it was awaited.
+        NoRoomError: it was dropped to make room for others.
+    """
     pieces: list[bytes] = []
-    size, more = 0, True
+    async with held.reading(until):
+        async for piece in _pieces(receive):
+            await held.hold(len(piece))
+            if held.size > LARGEST:
+                return None
+            signature.update(piece)
+            pieces.append(piece)
+    return pieces
+
+
+async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
+    more = True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
-        piece, more = message.get("body", b""), message.get("more_body", False)
-        size += len(piece)
-        if size > DISCARDED:
-            return None
-        if size <= LARGEST:
-            signature.update(piece)
-            pieces.append(piece)
-        else:
-            pieces.clear()
-    return b"".join(pieces) if size <= LARGEST else None
+        yield message.get("body", b"")
+        more = message.get("more_body", False)
+
+
+async def _last_answer(response: Response, receive: Receive, send: Send) -> None:
+    """Answer, discard some of what the caller still sends, and close.
+
+    Closing while bytes are unread resets the connection, and the caller may not see the answer.
+    """
+    headers = [*response.raw_headers, (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": response.body, "more_body": True})
+    left = DISCARDED
+    with contextlib.suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(LINGER):
+            async for piece in _pieces(receive):
+                left -= len(piece)
+                if left < 0:
+                    break
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _too_large() -> Response:
+    return _refused(413, f"no more than {LARGEST} bytes")
 
 
 def _refused(code: int, why: str, headers: dict[str, str] | None = None) -> Response:

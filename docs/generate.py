@@ -23,9 +23,13 @@ from bot.operator_config.model import GitHubIssues, SearxNG, Specialists, Tavily
 from bot.repo_config.model import RepositoryConfig, config_schema
 from bot.report.document import result_schema
 from bot.settings import Settings
+from tests.tried import count, table
 
 DOCS = Path(__file__).parent
 WIDTH = 100
+
+
+_TRIED, _TRIED_ENDS = "<!-- tried: docs/generate.py writes what is below -->", "<!-- tried ends -->"
 
 
 def pages() -> dict[Path, str]:
@@ -36,6 +40,7 @@ def pages() -> dict[Path, str]:
         DOCS / "operator.md": "\n".join(_operator()),
         DOCS / "settings.md": "\n".join(_settings()),
         DOCS / "measures.md": "\n".join(_measures()),
+        DOCS / "security.md": _security(),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
         DOCS / "schema" / "openapi.json": _json(openapi()),
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
@@ -150,6 +155,16 @@ def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
             shown = f"`{json.dumps(list(default) if isinstance(default, tuple) else default)}`"
         meaning = " ".join((field.description or "").split()).replace("``", "`")
         yield f"| `{prefix}{name}` | {shown} | {meaning} |"
+
+
+def _security() -> str:
+    """The page with its table of what tests try written anew."""
+    page = DOCS / "security.md"
+    before, begins, rest = page.read_text(encoding="utf-8").partition(_TRIED)
+    _, ends, after = rest.partition(_TRIED_ENDS)
+    if not begins or not ends:
+        raise ValueError(f"{page.name} lacks the comments between which the table stands")
+    return "\n".join([before + begins, "", *table(count()), "", ends + after])
 
 
 def _json(schema: dict[str, Any]) -> str:

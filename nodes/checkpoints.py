@@ -116,3 +116,8 @@ class SqliteCheckpoints(AsyncSqliteSaver):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Load a checkpoint in the current schema."""
         return migrated(await super().aget_tuple(config))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete a run's checkpoints; the saver's own method fails in a file without tables."""
+        await self.setup()
+        await super().adelete_thread(thread_id)

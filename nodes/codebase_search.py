@@ -22,9 +22,10 @@ from nodes.candidates import (
 from nodes.case import load_case, spent, traced
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence, NumberedEvidence
-from nodes.guards import progress
+from nodes.guards import NOT_READABLE, progress
 from nodes.judgements import CodeReading
 from nodes.looks import Looks
+from nodes.search.errors import SearchError
 from nodes.search.types import Query, Ranking
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
 
@@ -57,7 +58,10 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     began = time.perf_counter()
     context = runtime.context
     context.listener("codebase_search", "searching the code")
-    gathered = await _gather(state, context)
+    try:
+        gathered = await _gather(state, context)
+    except SearchError as error:
+        return _unreadable(state, error, began)
     read = await _judge(gathered, context)
     await context.evidence.put([item.evidence for item in read.seen])
     return {
@@ -66,6 +70,22 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
         "trace": (_entry(state, gathered, read, began),),
         "metrics": spent(read.judged),
     }
+
+
+def _unreadable(state: BugTriageState, error: SearchError, began: float) -> Update:
+    """Note that nothing was searched: a report must not claim otherwise."""
+    said = f"The code could not be read: {error}"
+    entry = TraceEntry(
+        node="codebase_search",
+        decision=NOT_READABLE,
+        confidence=0.0,
+        reason=said[:300],
+        error=str(error)[:300],
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - began) * 1000),
+    )
+    finding = AgentFinding(agent_name="codebase_search", summary=f"{said}; nothing was searched."[:300])
+    return {"findings": (finding,), "search_confidence": 0.0, "trace": (entry,)}
 
 
 def build_query(state: BugTriageState, context: Context) -> Query:

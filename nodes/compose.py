@@ -8,6 +8,9 @@ from nodes.brains.rules.kind import taken_for
 from nodes.brains.rules.places import is_pointed
 from nodes.context import Case
 from nodes.evidence import Evidence
+from nodes.guards import NOT_READABLE, is_unreadable
+from nodes.kinds.parts import parts_of
+from nodes.kinds.security import may_be_security
 from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
@@ -19,6 +22,7 @@ from nodes.trust.secrets import mask
 
 SHORT_TEXT = 12
 """Words of prose below which an issue without code or errors says too little to search by."""
+_WITHHELD = "Reads as a security report; it should be continued in private."
 MOST_NAMES = 5
 """Versions and platforms that a report repeats, of each as many."""
 
@@ -28,12 +32,13 @@ def compose(
 ) -> TriageReport:
     """Fill a report from a checked draft; whether a cause may be claimed is the gate's to say."""
     draft, state = checked.draft, case.state
+    kind = safe_kind(draft.kind, case)
     evidence = {item.id: item.evidence for item in case.evidence}
     suspects = tuple(_suspect(s.evidence, s.why, evidence, case) for s in draft.suspects)
     found = tuple(suspect for suspect in suspects if suspect is not None)
     return TriageReport(
-        verdict=draft.verdict or _plain_verdict(draft.kind, found),
-        kind=draft.kind,
+        verdict=draft.verdict or _plain_verdict(kind, found),
+        kind=kind,
         severity=draft.severity,
         severity_reason=draft.severity_reason,
         affected_versions=_said(case.facts.versions),
@@ -48,7 +53,7 @@ def compose(
         tried=_tried(state),
         confidence=round(confidence, 4),
         written_by=written_by,
-        notes=(*_doubt(case, draft.kind, written_by), *map(_fallback, state.metrics.fallbacks)),
+        notes=(*state.notes, *_doubt(case, kind, written_by), *map(_fallback, state.metrics.fallbacks)),
         repository=state.repository,
         commit=state.sha,
         citation_audit=checked.audit,
@@ -59,13 +64,15 @@ def compose(
 def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) -> TriageReport:
     """Return the report as it leaves: what may not be claimed is taken out, and why is noted."""
     if report.kind == "security":
-        return _silenced(report)
+        return withheld(report)
     review = gate.outcome != "accept"
     if not review and (case.state.tier == "simple" or report.verdict == TOO_THIN):
         silent = report.kind == "bug"
         return report.model_copy(
             update={"root_cause": None, "not_found": "text_too_short" if silent else "not_a_bug_report"}
         )
+    if is_unreadable(case.state):
+        return _unread(report, gate)
     may_claim = not review and report.confidence >= claim_from and report.root_cause and report.suspects
     if may_claim:
         return report
@@ -79,19 +86,41 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
     )
 
 
-def _silenced(report: TriageReport) -> TriageReport:
-    """A possible security problem names no place in public."""
+def _unread(report: TriageReport, gate: Gate) -> TriageReport:
+    """The report where there was no code to read: it says so, and nothing in it sounds like a search."""
     return report.model_copy(
         update={
+            "verdict": "The code could not be read, so no place is named.",
             "root_cause": None,
-            "statement": "nothing",
-            "facts": (),
-            "headline": None,
+            "not_found": "code_not_readable",
             "suspects": (),
             "ruled_out": (),
             "how_to_confirm": "",
-            "outside": (),
+            "requires_human_review": True,
+            "review_message": gate.message[:300],
+            "status": "needs_clarification",
         }
+    )
+
+
+def safe_kind(kind: Kind, case: Case) -> Kind:
+    """A brain's kind, unless the rules or the first reading take the issue for a security report.
+
+    A model may be talked out of it by the text that it reads.
+    """
+    read_as = case.state.reading.kind if case.state.reading else kind
+    return "security" if "security" in (kind, read_as) or may_be_security(parts_of(case.title, case.body)) else kind
+
+
+def withheld(report: TriageReport) -> TriageReport:
+    """A security report without anything that points at code: most of its fields are shown to everyone."""
+    kept = {"kind", "severity", "confidence", "written_by", "repository", "commit", "evaluation", "status"}
+    kept |= {"requires_human_review", "citation_audit"}
+    audit = report.citation_audit.model_copy(update={"dropped": ()})
+    return TriageReport(
+        **{name: getattr(report, name) for name in kept - {"citation_audit"}},
+        verdict=_WITHHELD,
+        citation_audit=audit,
     )
 
 
@@ -107,6 +136,8 @@ def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
 
 def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
     """What rules are not sure of: a model has read the words, rules have only counted them."""
+    if is_unreadable(case.state):
+        return ()
     rather = taken_for(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
     return (f"Reads rather like a {rather}; searched as a bug, since it may be one.",) if rather else ()
 
@@ -170,6 +201,8 @@ def _answer(entry: TraceEntry) -> str:
 
 
 def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
+    if entry.node == "codebase_search" and entry.decision in (NOT_READABLE, "failed"):
+        return f"{entry.reason or 'The search of the code failed'}."
     if entry.node == "codebase_search":
         wider = " with a wider query" if entry.counts.get("augmented") else ""
         found = f"{_count(entry, 'candidates', 'place')} strong enough to look at"

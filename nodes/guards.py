@@ -12,6 +12,8 @@ ROUNDS_FOR_A_QUESTION = 3
 MAX_SEARCHES = 2
 MAX_CALLS = 2
 """Times that a run asks one source beside others."""
+NOT_READABLE = "not readable"
+"""What the trace says where the code could not be read."""
 NOTHING_JOINED = "nothing joined"
 """What the trace says where no specialist of a round had an answer."""
 
@@ -70,13 +72,14 @@ def no_end_without_report(state: BugTriageState, decided: NodeName) -> NodeName 
 
 
 def question_limit(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """Two questions an issue, and none whose answer would come too late to matter."""
+    """Two questions an issue, none whose answer comes too late to matter, and none about a security report."""
     return "codebase_search" if decided == "human_input" and not may_ask(state) else None
 
 
 def web_search_configured(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """The web cannot be searched with nothing."""
-    return "codebase_search" if decided == "web_search" and not state.web_configured else None
+    """The web cannot be searched with nothing, and not for a security report."""
+    searchable = state.web_configured and not is_private(state)
+    return "codebase_search" if decided == "web_search" and not searchable else None
 
 
 def something_new(state: BugTriageState, decided: NodeName) -> NodeName | None:
@@ -116,10 +119,26 @@ _MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for
 }
 
 
+def is_unreadable(state: BugTriageState) -> bool:
+    """Was the code looked for, and could it be read by no search?"""
+    searches = [entry.decision for entry in state.trace if entry.node == "codebase_search"]
+    return bool(searches) and set(searches) == {NOT_READABLE}
+
+
 def may_ask(state: BugTriageState) -> bool:
-    """Are fewer than two questions put, over all runs of the issue, and enough rounds left for an answer?"""
+    """Are fewer than two questions put, over all runs of the issue, and enough rounds left for an answer?
+
+    Where the code cannot be read, no answer can change the report.
+    """
+    if is_unreadable(state) or is_private(state):
+        return False
     put = len(state.human_exchanges) + (state.pending_exchange is not None)
     return put < MAX_QUESTIONS and state.max_iterations - state.iterations >= ROUNDS_FOR_A_QUESTION
+
+
+def is_private(state: BugTriageState) -> bool:
+    """Was the issue read as a security report? Then nothing of it is asked in public or outside the repository."""
+    return state.reading is not None and state.reading.kind == "security"
 
 
 def may_search(state: BugTriageState) -> bool:
@@ -177,7 +196,7 @@ def may_run_beside(state: BugTriageState, name: str) -> bool:
 def may_be_asked(state: BugTriageState, name: str) -> bool:
     """Is this source configured, and not asked so often that asking again would be the same question?"""
     configured = state.web_configured if name == "web_search" else name in state.tools
-    return configured and sum(entry.node == name for entry in state.trace) < MAX_CALLS
+    return configured and not is_private(state) and sum(entry.node == name for entry in state.trace) < MAX_CALLS
 
 
 def all_failed(state: BugTriageState) -> bool:

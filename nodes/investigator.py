@@ -10,6 +10,8 @@ from nodes.brains import judge
 from nodes.case import load_case, spent, traced
 from nodes.context import Context
 from nodes.evidence import MAX_QUOTE, Evidence
+from nodes.kinds.parts import parts_of
+from nodes.kinds.security import may_be_security
 from nodes.state import AgentFinding, BugTriageState, Update
 from nodes.tier import tier_of
 
@@ -23,6 +25,8 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     case = await load_case(state, context)
     judged = await judge(context, case, lambda brain: brain.investigate(case))
     reading = judged.value
+    if may_be_security(parts_of(context.title, context.body)):
+        reading = reading.model_copy(update={"kind": "security"})
     finding = AgentFinding(
         agent_name="investigator",
         summary=reading.problem,

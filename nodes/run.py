@@ -127,7 +127,13 @@ def _waiting(snapshot: StateSnapshot) -> Waiting:
 
 
 def initial_state(
-    title: str, body: str, *, repository: str, sha: str, outside: Outside | None = None
+    title: str,
+    body: str,
+    *,
+    repository: str,
+    sha: str,
+    outside: Outside | None = None,
+    notes: tuple[str, ...] = (),
 ) -> BugTriageState:
     """Where a run starts: every field that a checkpoint must carry is set, the version among them.
 
@@ -145,5 +151,6 @@ def initial_state(
         web_configured=outside.web is not None and not closed,
         tools=() if closed else tuple(outside.tools),
         trace=(_CLOSED,) if closed else (),
+        notes=notes,
         schema_version=defaults.schema_version,
     )

@@ -292,6 +292,8 @@ class BugTriageState(Value):
     max_retries: int = MAX_RETRIES
     reading: Investigation | None = None
     """The investigator's last reading of the issue; None before it ran."""
+    notes: tuple[Short, ...] = ()
+    """What the report must say of how it came about, from before the run."""
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right, from the last search."""
     retry_pending: bool = False

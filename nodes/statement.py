@@ -205,9 +205,7 @@ def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str,
     return tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
 
 
-async def _suspect(
-    path: str, report: TriageReport, survey: Survey, ground: Ground, code: CodePort
-) -> Suspect | None:
+async def _suspect(path: str, report: TriageReport, survey: Survey, ground: Ground, code: CodePort) -> Suspect | None:
     """The place of a file: around its leading fact, else where the brain or the search put it."""
     facts, lead_fact = ground.facts, ground.stated.headline
     mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)

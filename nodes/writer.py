@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
@@ -10,15 +11,18 @@ from nodes.brains import judge
 from nodes.candidates import CANDIDATES
 from nodes.case import load_case, spent, traced
 from nodes.changes import add_history
-from nodes.compose import compose, conclude
+from nodes.compose import compose, conclude, withheld
 from nodes.context import Case, Context, Judged
+from nodes.guards import is_unreadable
 from nodes.judgements import Draft
 from nodes.past_issues import Reread, add_past_issues
 from nodes.report import CitationAudit, Evaluation, TriageReport
+from nodes.search.errors import SearchError
 from nodes.state import BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.statement import TOO_THIN, is_refuted, is_thin, reporter_query, state_facts, with_pointer, without_claim
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.evaluator import evaluate
+from nodes.trust.prose import ProseCheck
 from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate, Signals, gate
 
 _PLACELESS = frozenset({"security", "spam"})
@@ -32,7 +36,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     context.listener("writer", "writing the report")
     case = await load_case(state, context)
     judged = await judge(context, case, lambda brain: brain.write(case))
-    checked = await _checked(judged.value, case, context)
+    checked = await _checked(judged, case, context)
     raw = min(judged.value.confidence, state.search_confidence) if _was_searched(state) else judged.value.confidence
     confidence = penalised(raw, checked.audit)
     evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
@@ -55,10 +59,19 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     return update
 
 
-async def _checked(draft: Draft, case: Case, context: Context) -> Checked:
+async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Checked:
     evidence = {item.id: item.evidence for item in case.evidence}
     others = Reread(context.past) if context.past is not None else None
-    return await check(draft, evidence, context.code, f"{case.title}\n{case.body}", others)
+    issue = f"{case.title}\n{case.body}"
+    checked = await check(judged.value, evidence, context.code, issue, others)
+    if judged.judged_by == "rules":  # their prose is the program's own
+        return checked
+    standing = [evidence[name] for name in checked.standing]
+    known = [f"{e.quote} {e.locator.path or ''} {e.symbol or ''} {' '.join(e.reasons)}\n" for e in standing]
+    prose = ProseCheck(context.code, (issue, *known))
+    draft = await prose.draft(checked.draft)
+    dropped = (*checked.audit.dropped, *(line[:300] for line in prose.dropped))
+    return replace(checked, draft=draft, audit=checked.audit.model_copy(update={"dropped": dropped}))
 
 
 async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
@@ -67,7 +80,12 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     if report.kind in _PLACELESS or (by_rules and is_thin(case)):
         thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
         return report.model_copy(update={"suspects": (), "root_cause": None, **thin})
-    survey = await context.code.survey(reporter_query(case, CANDIDATES))
+    if is_unreadable(case.state):
+        return report
+    try:
+        survey = await context.code.survey(reporter_query(case, CANDIDATES))
+    except SearchError:
+        return without_claim(report)
     if report.kind != "bug":
         return with_pointer(report, survey)
     if not _was_searched(case.state):
@@ -96,6 +114,7 @@ def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
         confidence=report.confidence,
         citation_issue=bool(report.citation_audit.fabricated or report.citation_audit.failed),
         hallucination=bool(report.citation_audit.fabricated),
+        unreadable=is_unreadable(state),
         critic_retry=feedback is not None and feedback.verdict == "REJECTED",
         conflict=feedback is not None and bool(feedback.contradictions),
         nothing_found=empty and not counts.get("filtered_out"),
@@ -173,7 +192,7 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
         citation_audit=CitationAudit(),
         evaluation=Evaluation(),
     )
-    return kept.model_copy(
+    failed = kept.model_copy(
         update={
             "root_cause": None,
             "not_found": "claims_failed_checking",
@@ -181,6 +200,7 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
             "requires_human_review": True,
             "review_message": note,
             "notes": (*kept.notes, note),
-            "github_comment": f"{kept.verdict} A maintainer should look at this issue.",
+            "github_comment": "The report could not be written. A maintainer should look at this issue.",
         }
     )
+    return withheld(failed) if "security" in (kept.kind, state.reading and state.reading.kind) else failed

@@ -1,4 +1,4 @@
-"""No test sees the settings of the machine it runs on, nor writes outside its own folder."""
+"""No test sees the settings of the machine it runs on, writes outside its own folder, or fails on a busy machine."""
 
 from __future__ import annotations
 
@@ -7,14 +7,32 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
+from tests.patience import patience
 from tests.postgres import NoPostgresError, Postgres, serve_postgres
 
 if TYPE_CHECKING:
     from bot.store.database import Database
     from bot.store.tables import Store
     from bot.store.writes import StoredWrites
+
+
+# A slow example on a busy machine is no fault; tests of linear time measure processor time instead.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Scale the limit after which a test counts as hanging; pytest-timeout reads the innermost marker next."""
+    marker = item.get_closest_marker("timeout")
+    written = float(marker.args[0] if marker and marker.args else item.config.getini("timeout"))
+    item.add_marker(pytest.mark.timeout(patience(written)), append=False)
+    return (yield)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -98,7 +98,9 @@ def _exchange(world: World, _split: SplitResult, form: dict[str, str]) -> tuple[
     kind = {"Content-Type": "application/json"}
     found = world.authorized.pop(form["code"], None)
     digest = base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest()).decode().rstrip("=")
-    if found is None or (form["client_id"], form["client_secret"]) != (CLIENT_ID, CLIENT_SECRET):
+    if (form["client_id"], form["client_secret"]) != (CLIENT_ID, CLIENT_SECRET):
+        return 200, json.dumps({"error": "incorrect_client_credentials"}), kind
+    if found is None:
         return 200, json.dumps({"error": "bad_verification_code"}), kind
     if found["code_challenge"] != digest or found["redirect_uri"] != form["redirect_uri"]:
         return 200, json.dumps({"error": "bad_verification_code"}), kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
 import secrets
@@ -57,6 +58,8 @@ class Fault:
     """Answer this; None cuts the connection off instead."""
     headers: dict[str, str] = field(default_factory=dict)
     message: str = "fault"
+    content: bytes | None = None
+    """The body, instead of a JSON object with the message; give its type among the headers."""
     after: bool = False
     """Do what was asked first."""
     delay: float = 0.0
@@ -78,6 +81,8 @@ class GitHubServer:
     violations: list[str] = field(default_factory=list)
     """Calls that GitHub's description of its API does not allow."""
     fault: Callable[[Call], Fault | None] = lambda _call: None
+    free: list[Call] = field(default_factory=list)
+    """Calls that were answered with 304, which does not count against the rate limit."""
 
     def fail(self, method: str, path: str, *faults: Fault) -> None:
         """Let the next calls whose path holds ``path`` go wrong, one fault each."""
@@ -196,7 +201,8 @@ def create_token(asked: Asked) -> Answer:
     ids = [*body.get("repository_ids", ()), *by_name]
     if not ids or any(number not in world.repos or world.repos[number].installation != installation for number in ids):
         raise RefusalError(422, "There is at least one repository that does not exist or is not accessible.")
-    if not body["permissions"].items() <= GRANTED.items() | {(name, "read") for name in GRANTED}:
+    granted = world.granted or GRANTED
+    if not body["permissions"].items() <= granted.items() | {(name, "read") for name in granted}:
         raise RefusalError(422, "The permissions requested are not granted to this installation.")
     token = f"ghs_{secrets.token_hex(18)}"
     world.tokens[token] = {"repositories": ids, "permissions": body["permissions"]}
@@ -216,12 +222,21 @@ def get_hook(asked: Asked) -> Answer:
     return 200, asked.world.registration.get("hook", hook)
 
 
+def get_installation_by_id(asked: Asked) -> Answer:
+    _check_app(asked)
+    world, number = asked.world, int(asked.blanks["installation"])
+    if number not in {repo.installation for repo in world.repos.values()}:
+        raise RefusalError(404)
+    since = "2026-01-01T00:00:00Z" if world.suspended else None
+    return 200, {"id": number, "suspended_at": since, "permissions": world.granted or GRANTED}
+
+
 def get_installation(asked: Asked) -> Answer:
     _check_app(asked)
     repo = asked.world.named(f"{asked.blanks['owner']}/{asked.blanks['repo']}")
     if repo is None:
         raise RefusalError(404)
-    return 200, {"id": repo.installation}
+    return 200, {"id": repo.installation, "suspended_at": None, "permissions": GRANTED}
 
 
 def convert_manifest(asked: Asked) -> Answer:
@@ -297,8 +312,14 @@ def get_file(asked: Asked) -> Answer:
     content = asked.repo("contents").files.get(asked.blanks["path"])
     if content is None:
         raise RefusalError(404)
-    encoded = base64.encodebytes(content.encode()).decode()
-    return 200, {"type": "file", "encoding": "base64", "size": len(content.encode()), "content": encoded}
+    if isinstance(content, dict):  # as GitHub describes what is no file
+        return 200, [content] if content["type"] == "dir" else content
+    raw = content if isinstance(content, bytes) else content.encode()
+    whole = len(raw) <= 1_000_000  # above a megabyte GitHub leaves the content out
+    encoded = base64.encodebytes(raw).decode() if whole else ""
+    encoding = "base64" if whole else "none"
+    sha = hashlib.sha1(raw).hexdigest()
+    return 200, {"type": "file", "encoding": encoding, "size": len(raw), "content": encoded, "sha": sha}
 
 
 def list_labels(asked: Asked) -> Answer:
@@ -357,6 +378,14 @@ def create_comment(asked: Asked) -> Answer:
         raise RefusalError(422, "Validation Failed")
     author = asked.world.tokens[asked.call.authorization.partition(" ")[2]].get("author", BOT)
     return 201, asked.world.comment(repo, issue["number"], body, author)
+
+
+def get_comment(asked: Asked) -> Answer:
+    repo = asked.repo("issues")
+    comment = asked.world.comments.get(int(asked.blanks["comment"]))
+    if comment is None or comment["_repo"] != repo.id:
+        raise RefusalError(404)
+    return 200, comment
 
 
 def edit_comment(asked: Asked) -> Answer:
@@ -420,6 +449,7 @@ def _check_app(asked: Asked) -> None:
 _REPO = "/repos/{owner}/{repo}"
 _ROUTES: list[tuple[str, str, Route]] = [
     ("POST", "/app/installations/{installation}/access_tokens", create_token),
+    ("GET", "/app/installations/{installation}", get_installation_by_id),
     ("GET", "/app", get_app),
     ("POST", "/app-manifests/{code}/conversions", convert_manifest),
     ("GET", "/user", get_user),
@@ -442,6 +472,7 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", _REPO + "/issues/{number}/comments", list_comments),
     ("POST", _REPO + "/issues/{number}/comments", create_comment),
     ("PATCH", _REPO + "/issues/comments/{comment}", edit_comment),
+    ("GET", _REPO + "/issues/comments/{comment}", get_comment),
     ("POST", _REPO + "/issues/{number}/reactions", react_to_issue),
     ("POST", _REPO + "/issues/comments/{comment}/reactions", react_to_comment),
     ("POST", _REPO + "/issues/{number}/labels", add_labels),
@@ -487,7 +518,10 @@ class _Handler(BaseHTTPRequestHandler):
             if fault.status is None:
                 self._cut()
                 return
-            status, body, headers = fault.status, {"message": fault.message}, fault.headers
+            said = {"message": fault.message} if fault.content is None else fault.content
+            status, body, headers = fault.status, said, fault.headers
+        elif call.method == "GET" and status == 200:
+            status, body, headers = self._conditional(github, call, body, headers)
         try:
             self._send(status, body, headers)
         except (BrokenPipeError, ConnectionResetError):
@@ -520,6 +554,17 @@ class _Handler(BaseHTTPRequestHandler):
                 return status, body, asked.headers
         return 404, {"message": "Not Found"}, {}
 
+    def _conditional(
+        self, github: GitHubServer, call: Call, body: Any, headers: dict[str, str]
+    ) -> tuple[int, Any, dict[str, str]]:
+        """As GitHub does: an ETag holds for one token."""
+        said = f"{call.authorization}{json.dumps(body)}{headers}"
+        etag = f'W/"{hashlib.sha256(said.encode()).hexdigest()}"'
+        if self.headers.get("If-None-Match") == etag:
+            github.free.append(call)
+            return 304, b"", {"ETag": etag}
+        return 200, body, {**headers, "ETag": etag}
+
     def _serve_git(self, github: GitHubServer, full_name: str, path: str, split: SplitResult) -> None:
         fault = github.fault(Call(self.command, split.path, parse_qs(split.query), None, ""))
         if fault is not None:
@@ -539,10 +584,11 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.status is None:
             self._cut()
         else:
-            self._send(fault.status, {"message": fault.message}, fault.headers)
+            said = {"message": fault.message} if fault.content is None else fault.content
+            self._send(fault.status, said, fault.headers)
 
     def _send(self, status: int, body: Any, headers: dict[str, str]) -> None:
-        payload = json.dumps(body).encode()
+        payload = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **headers}.items():
             self.send_header(name, value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ class Repo:
     head: str = ""
     """The branch's SHA; empty means no commit."""
     labels: set[str] = field(default_factory=set)
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str | bytes | dict[str, str]] = field(default_factory=dict)
     issues: dict[int, Json] = field(default_factory=dict)
     permissions: dict[str, str] = field(default_factory=dict)
     """Login → the highest flag; anybody else may pull."""
@@ -72,6 +73,8 @@ class World:
     renamed: dict[str, int] = field(default_factory=dict)
     """Old full name → repository id."""
     suspended: bool = False
+    granted: dict[str, str] = field(default_factory=dict)
+    """Permissions of every installation; empty: those that the App asks for."""
     registration: Json = field(default_factory=dict)
     """What the App's settings page says otherwise than app.yml: permissions, events, hook."""
     most_a_page: int = 100
@@ -130,8 +133,11 @@ class World:
 
     def issue(self, repo: Repo, number: int) -> Json:
         """An issue as the API shows it."""
+        left = Counter(said for kind, at, said in list(self.reactions) if (kind, at) == ("issue", number))
         return {
             **repo.issues[number],
+            "comments": len(self.on(repo, number)),
+            "reactions": {"total_count": left.total(), **left},
             "url": f"{self.url}/repos/{repo.full_name}/issues/{number}",
             "repository_url": f"{self.url}/repos/{repo.full_name}",
             "html_url": f"{self.url}/{repo.full_name}/issues/{number}",

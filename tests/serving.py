@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 import uvicorn
 from starlette.types import ASGIApp
 
+from bot.connections import Connections
+from bot.server import server_config
+
 
 @dataclass
 class NobodyWorks:
-    ready: bool = True
+    fault: str = ""
     woken: list[None] = field(default_factory=list)
 
     async def start(self) -> None:
@@ -22,15 +25,19 @@ class NobodyWorks:
     def wake(self) -> None:
         self.woken.append(None)
 
+    async def not_ready(self) -> str:
+        return self.fault
+
     async def stop(self) -> None:
         """Nothing to stop."""
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp) -> AsyncIterator[str]:
-    """Serve it for the length of a test; gives its address."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)  # streams may still be open
+async def serving(app: ASGIApp, *, connections: Connections | None = None) -> AsyncIterator[str]:
+    """Serve it for the length of a test, with the server's own limits; gives its address."""
+    config = server_config(app, connections=connections)
+    config.host, config.port = "127.0.0.1", 0
+    server = uvicorn.Server(config)
     task = asyncio.create_task(server._serve())
     while not server.started:
         await asyncio.sleep(0.01)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from inspect import getsource
 
@@ -26,18 +26,20 @@ from nodes.search.types import Query
 from nodes.trust.secrets import mask
 from tests.baits import baits, patterns
 from tests.cases import case, place
+from tests.growth import assert_cheap, assert_linear
 
 PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {
     "bot.report.sticky._FOLDED": "a comment that was rendered here and closes what it opens",
-    "nodes.search.languages.grammar._CAST": "a definition's name, of three hundred characters at the most",
+    "nodes.kinds.security._WEAKNESS": "the title and the first 4,000 characters of an issue's prose",
+    "nodes.kinds.security._HARMLESS": "the title and the first 4,000 characters of an issue's prose",
+    "nodes.kinds.security._ATTACK": "the first 4,000 characters of an issue's prose",
+    "nodes.kinds.security._DOES_HARM": "the first 4,000 characters of an issue's prose",
+    "nodes.search.globs._TOKEN": "a pattern in a configuration, of two hundred characters at the most",
+    "nodes.search.languages.syntax._CAST": "a definition's name, of three hundred characters at the most",
 }
 """Patterns that take the square of a text's length, and what keeps the text short."""
-SHORT, LONG = 3_000, 12_000
-NOTICEABLE = 0.005
-"""CPU seconds below which the clock measures the machine."""
-GROWTH = 10
-"""How much longer four times the text may take. Linear is 4, quadratic is 16."""
+LONG = 12_000
 
 FRAMES = "".join(
     f"{frame}\n"
@@ -56,13 +58,6 @@ FRAMES = "".join(
         "a.py:1: in f",
     )
 )
-
-
-def cost(work: Callable[[str], object], text: str) -> float:
-    """CPU seconds."""
-    before = time.process_time()
-    work(text)
-    return time.process_time() - before
 
 
 def tried(name: str) -> Callable[[str], object]:
@@ -86,30 +81,27 @@ def only_matched(name: str) -> bool:
     return constant.startswith("_") and all(uses)
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.tried("regular expressions with the texts they are slowest on")
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name not in BOUNDED])
 def test_no_pattern_takes_longer_than_in_proportion(name: str) -> None:
     work = tried(name)
     for bait in baits(PATTERNS[name]):
-        long = cost(work, bait.text(LONG))
-        if long > NOTICEABLE and long > GROWTH * cost(work, bait.text(SHORT)):
-            again = min(cost(work, bait.text(LONG)) for _ in range(3))
-            assert again < GROWTH * cost(work, bait.text(SHORT)), bait
+        assert_linear(work, bait.text, LONG, bait)
 
 
 def test_what_is_bounded_is_still_there() -> None:
     assert set(BOUNDED) <= set(PATTERNS)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.tried("regular expressions with the texts they are slowest on")
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name.startswith("nodes.search.")])
 def test_no_line_stops_the_reading(name: str) -> None:
     for bait in baits(PATTERNS[name]):
         line = bait.text(1_990).replace("\n", " ")
         if ".stacktraces." in name:
-            assert cost(find_traces, f"{line}\n{FRAMES}{line}\n{FRAMES}") < 1, bait
+            assert_cheap(partial(find_traces, f"{line}\n{FRAMES}{line}\n{FRAMES}"), 1.0, bait)
         else:
-            assert cost(find_mentions, f"{line}\n```\n{line}\n```\n") < 1, bait
+            assert_cheap(partial(find_mentions, f"{line}\n```\n{line}\n```\n"), 1.0, bait)
 
 
 def sections(size: int, first: int) -> str:
@@ -138,14 +130,11 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("reader", READERS)
 def test_a_megabyte_is_read_in_proportion(reader: str) -> None:
-    work = READERS[reader]
     for first in range(0, len(PIECES), 12):
-        half, whole = (sections(size, first) for size in (MEGABYTE // 2, MEGABYTE))
-        after = cost(work, whole)
-        assert after < 20
-        assert after < 1 or min(after, cost(work, whole)) < 3 * cost(work, half)
+        assert_linear(READERS[reader], lambda size, first=first: sections(size, first), MEGABYTE, PIECES[first])
 
 
 HOSTILE = [
@@ -178,6 +167,7 @@ HOSTILE += [
 ]
 
 
+@pytest.mark.tried("random texts that must be read without an error")
 @settings(deadline=None, max_examples=150)
 @given(st.text() | st.lists(st.sampled_from(HOSTILE), max_size=40).map("".join))
 def test_no_text_is_refused(text: str) -> None:

@@ -88,7 +88,7 @@ def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
 
     sources = Sources(load_operator_config(settings.triage_config, repo))
     progress = Progress()
-    storage = Storage(settings.triage_data_dir, settings.triage_cache_mb)
+    storage = Storage.of(settings)
     engine, sha = open_engine(repo, rev, storage, progress.phase)
     engine.warm(sha)
     progress.clear()

@@ -102,7 +102,7 @@ def _answered(repo: str, rev: str, settings: Settings, given: Asked) -> tuple[Fo
     from bot.backtest.ask import answer  # noqa: PLC0415  as above
 
     progress = Progress()
-    engine, tip = open_engine(repo, rev, Storage(settings.triage_data_dir, settings.triage_cache_mb), progress.phase)
+    engine, tip = open_engine(repo, rev, Storage.of(settings), progress.phase)
 
     def told(done: int, total: int, said: str) -> None:
         if sys.stderr.isatty():

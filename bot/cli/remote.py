@@ -12,6 +12,7 @@ from bot.cli.issue_text import IssueText
 from bot.cli.progress import Progress
 
 if TYPE_CHECKING:
+    from bot.no_code import NoCode
     from bot.report.markdown import MarkdownRenderer
     from bot.settings import Settings
 
@@ -26,6 +27,8 @@ class Located:
     repository: str
     renderer: MarkdownRenderer | None = None
     """Links to GitHub, where the repository is there."""
+    no_code: NoCode | None = None
+    """Stands for code that could not be brought here."""
 
 
 def is_remote(issue: str | None) -> bool:
@@ -49,4 +52,7 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     progress.phase(f"reading {reference}", 0, 0)
     found = asyncio.run(read_remote(reference, settings, clone=repo is None))
     renderer = MarkdownRenderer(server_url=found.server_url, repository=reference.full_name)
-    return Located(IssueText(found.title, found.body), repo or str(found.repository), renderer)
+    text = IssueText(found.title, found.body)
+    if found.no_code is not None:
+        return Located(text, reference.full_name, renderer, found.no_code)
+    return Located(text, repo or str(found.repository), renderer)

@@ -9,16 +9,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bot.dotenv import find_env_file
 from bot.errors import UserError
+from bot.private import tighten
 
 if TYPE_CHECKING:
+    from bot.settings import Settings
     from nodes.search.engine import Engine
 
 
 class Storage(NamedTuple):
-    """Where things are kept, and how much of what was parsed."""
+    """Where things are stored, how much of what was parsed, and how much text is indexed."""
 
     data_dir: Path
     cache_mb: int = 512
+    index_mb: int = 64
+
+    @classmethod
+    def of(cls, settings: Settings) -> Storage:
+        """Return what the settings say."""
+        return cls(settings.triage_data_dir, settings.triage_cache_mb, settings.triage_index_mb)
 
 
 def open_engine(
@@ -33,7 +41,14 @@ def open_engine(
     from nodes.search.errors import SearchError  # noqa: PLC0415
 
     try:
-        engine = Engine(path, storage.data_dir / "repos", progress, cache_bytes=storage.cache_mb * 1_000_000)
+        tighten(storage.data_dir)
+        engine = Engine(
+            path,
+            storage.data_dir / "repos",
+            progress,
+            cache_bytes=storage.cache_mb * 1_000_000,
+            most_text=storage.index_mb * 1_000_000,
+        )
         return engine, engine.commit(rev)
     except SearchError as error:
         raise UserError(str(error)) from error
@@ -43,11 +58,10 @@ def open_engine(
 
 def storage(repository: str) -> Storage:
     """Where things are kept, by the same rules as the settings but without a tenth of a second for loading them."""
-    if os.environ.get("TRIAGE_CACHE_MB") or find_env_file(repository) is not None:
+    if any(map(os.environ.get, ("TRIAGE_CACHE_MB", "TRIAGE_INDEX_MB"))) or find_env_file(repository) is not None:
         from bot.settings import load_settings  # noqa: PLC0415  only where something must be parsed
 
-        settings = load_settings(repository)
-        return Storage(settings.triage_data_dir, settings.triage_cache_mb)
+        return Storage.of(load_settings(repository))
     given = os.environ.get("TRIAGE_DATA_DIR")
     if given:
         return Storage(Path(given).expanduser())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bot.operator_config import OperatorConfig
     from bot.report.explain import Account
     from bot.settings import Settings
-    from nodes.context import PastPort
+    from nodes.context import CodePort, PastPort
 
 Format = Literal["md", "json", "ticket"]
 
@@ -133,16 +133,14 @@ def _triage(
     from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
     from bot.local import open_outside, triage  # noqa: PLC0415
 
-    engine, sha = open_engine(
-        where.repository, rev, Storage(settings.triage_data_dir, settings.triage_cache_mb), progress.phase
-    )
+    code = _code(where, rev, settings, progress)
     questions: Questions = Questions(progress, interactive=interactive)
 
     async def run() -> Account:
         async with open_outside(settings, operator) as outside:
             return await triage(
-                engine,
-                sha,
+                code,
+                where.repository,
                 title=where.text.title,
                 body=where.text.body,
                 settings=settings,
@@ -154,6 +152,17 @@ def _triage(
             )
 
     return asyncio.run(run())
+
+
+def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:
+    """The clone at a commit; where a repository could not be brought here, the report says so."""
+    from bot.code import EngineCode  # noqa: PLC0415  --help needs no numpy
+
+    if where.no_code is not None:
+        progress.clear()
+        click.echo(f"the code of {where.repository} could not be read: {where.no_code.reason}", err=True)
+        return where.no_code
+    return EngineCode(*open_engine(where.repository, rev, Storage.of(settings), progress.phase))
 
 
 def _past(file: str | None) -> PastPort | None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.kinds import CommandContext, CommandKind, check_runs_here
 from bot.commands.parse import Command
-from bot.errors import UserError
 from bot.ports import CommandEffects
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """Queue a new run, also where triage had been stopped."""
-    if context.issue.state != "open":
-        raise UserError("This issue is closed; reopen it first.")
+    check_runs_here(context)
     return CommandEffects(start=True, muted=False, reaction="rocket")
 
 

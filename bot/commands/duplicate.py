@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_runs_here
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, Relation
@@ -31,6 +31,8 @@ async def _related(command: Command, context: CommandContext, *, duplicate: bool
         raise UserError("That is this issue itself.")
     if duplicate and await context.github.issue(other) is None:
         raise UserError(f"There is no issue `#{other}` here.")
+    await check_not_stopped(context)
+    check_runs_here(context)
     return CommandEffects(relations=(Relation(other, duplicate),), start=True, reaction="rocket")
 
 

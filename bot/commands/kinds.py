@@ -9,6 +9,7 @@ from typing import Literal
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, ControlPort, GitHubPort, Issue, Permission
+from bot.publish.quiet import lifted_by, reason_to_be_quiet
 from bot.repo_config import CommandRole, RepositoryConfig
 from bot.repo_config.model import CommandName
 
@@ -56,6 +57,19 @@ async def check_not_stopped(context: CommandContext) -> None:
     """
     if await context.control.muted():
         raise UserError("Triage is stopped here; `/triage resume` takes it up again.")
+
+
+def check_runs_here(context: CommandContext) -> None:
+    """A run that leaves the issue alone would do nothing of what was asked.
+
+    Raises:
+        UserError: the issue is closed or locked, a bot opened it, or it has the opt-out label.
+    """
+    if context.issue.state != "open":
+        raise UserError("This issue is closed; reopen it first.")
+    reason = reason_to_be_quiet(context.issue, context.config)
+    if reason is not None:
+        raise UserError(f"Triage leaves this issue alone: {reason}. {lifted_by(reason)}".rstrip())
 
 
 def may(kind: CommandKind, context: CommandContext) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 
 from bot.commands.kinds import CommandContext, CommandKind
 from bot.commands.parse import Command
@@ -15,12 +16,22 @@ _MOST = 10
 
 async def run_label(command: Command, context: CommandContext) -> CommandEffects:
     """Put labels on; as they are a person's wish they are left alone from then on."""
-    return CommandEffects(add_labels=await _named(command, context), reaction="rocket")
+    named = await _named(command, context)
+    if _folded(named) <= _folded(context.issue.labels):
+        raise UserError("The issue has that already.")
+    return CommandEffects(add_labels=named, reaction="rocket")
 
 
 async def run_unlabel(command: Command, context: CommandContext) -> CommandEffects:
     """Take labels off; they are not put on again."""
-    return CommandEffects(remove_labels=await _named(command, context), reaction="rocket")
+    named = await _named(command, context)
+    if _folded(named).isdisjoint(_folded(context.issue.labels)):
+        raise UserError("The issue has no such label.")
+    return CommandEffects(remove_labels=named, reaction="rocket")
+
+
+def _folded(labels: Iterable[str]) -> frozenset[str]:
+    return frozenset(label.casefold() for label in labels)
 
 
 async def _named(command: Command, context: CommandContext) -> tuple[str, ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from bot.commands import COMMANDS
+from bot.commands.edited import Edit, new_commands
 from bot.commands.kinds import CommandContext, may
 from bot.commands.parse import Command, parse
 from bot.errors import UserError
@@ -17,6 +19,12 @@ from bot.repo_config import FoundConfig
 from bot.report.sanitise import code
 
 NO_PERMISSION = CommandEffects(reaction="confused")
+MayAnswer = Callable[[], Awaitable[bool]]
+
+
+async def always() -> bool:
+    """No limit holds."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,35 +38,62 @@ class Heard:
     """Who sent the delivery: on an edit that may be another than the comment's author."""
     sender_id: int | None
     found: FoundConfig
+    may_answer: MayAnswer = always
+    """Whether one more comment of the sender may be answered. Commands are run in any case."""
+    edit: Edit | None = None
+    """What was changed, where the delivery is about an edit."""
 
 
-async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> int:
-    """Run what is new in a comment and answer it; returns how many commands were new.
+@dataclass(frozen=True, slots=True)
+class Obeyed:
+    """What became of a comment's commands."""
 
-    What GitHub is to have is noted before a command is noted as run, so that a crash loses neither.
+    new: int = 0
+    """Commands that were run."""
+    moved_to: IssueRef | None = None
+    """Where the issue is now: nothing was run, the commands belong there."""
+
+
+async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> Obeyed:
+    """Run the new commands of a comment and answer them in one reply.
+
+    The answer to a command is stored before the command is recorded as run: a crash loses neither.
     """
-    commands = await _new(heard.comment, control)
+    commands = await _new(heard, control)
     replies = Replies.of(publisher, heard.ref, heard.found)
     if commands and heard.found.config.enabled:
         github = publisher.github_for(heard.ref.repository)
         issue = await github.issue(heard.ref.number)
-        if issue is None or issue.is_pull_request or issue.ref.key != heard.ref.key:
-            return 0
+        if issue is None or issue.is_pull_request:
+            return Obeyed()
+        if issue.ref.key != heard.ref.key:
+            return Obeyed(moved_to=issue.ref)
         context = await _context(heard, issue, control, github, commands)
-        for command in commands:
-            effects = await _effects(command, context)
-            await replies.note(heard.comment.id, command.ordinal, effects)
-            await control.apply(heard.comment, command.ordinal, command.canonical, effects)
+        await _run(heard, commands, context, replies)
     await replies.catch_up()
-    return len(commands)
+    return Obeyed(len(commands))
 
 
-async def _new(comment: Comment, control: ControlPort) -> list[Command]:
-    """The commands that were not run before, whichever version of the comment they stood in."""
-    commands = parse(comment.body)
+async def _run(heard: Heard, commands: list[Command], context: CommandContext, replies: Replies) -> None:
+    """Run commands in their order. Whether they are answered is asked once, and only if there is an answer."""
+    answers: bool | None = None
+    for last, command in zip((None, *commands), commands, strict=False):
+        effects = CommandEffects() if _repeats(last, command) else await _effects(command, context)
+        if effects.reply is not None or effects.reaction is not None:
+            answers = await heard.may_answer() if answers is None else answers
+            effects = effects if answers else replace(effects, reply=None, reaction=None)
+        await replies.note(heard.comment.id, command, effects)
+        await context.control.apply(heard.comment, command.ordinal, command.canonical, effects)
+
+
+async def _new(heard: Heard, control: ControlPort) -> list[Command]:
+    """The commands that the sender wrote and that were not run before, in whichever version of the comment."""
+    commands = parse(heard.comment.body)
+    if heard.edit is not None:
+        commands = new_commands(commands, heard.edit)
     if not commands:
         return []
-    before = Counter(await control.commands_run(comment.id))
+    before = Counter(await control.commands_run(heard.comment.id))
     new: list[Command] = []
     for command in commands:
         if before[command.canonical]:
@@ -66,6 +101,11 @@ async def _new(comment: Comment, control: ControlPort) -> list[Command]:
         else:
             new.append(command)
     return new
+
+
+def _repeats(last: Command | None, command: Command) -> bool:
+    """Whether the command before says the same: it is run once. `stop`, `resume`, `stop` are three."""
+    return last is not None and last.canonical == command.canonical
 
 
 async def _context(

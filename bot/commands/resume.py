@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind
+from bot.commands.kinds import CommandContext, CommandKind, check_runs_here
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects
@@ -12,6 +12,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     """Lift the mute and look again."""
     if not await context.control.muted():
         raise UserError("Triage was not stopped here.")
+    check_runs_here(context)
     return CommandEffects(muted=False, start=True, reaction="rocket")
 
 

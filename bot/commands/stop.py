@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from bot.commands.kinds import CommandContext, CommandKind
 from bot.commands.parse import Command
+from bot.errors import UserError
 from bot.ports import CommandEffects, NewSignal
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """End a run before its next write, and start none."""
+    if await context.control.muted():
+        raise UserError("Triage is stopped here already.")
     return CommandEffects(signals=(NewSignal("stop"),), muted=True, reaction="rocket")
 
 

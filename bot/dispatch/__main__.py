@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from uvicorn.loops.auto import auto_loop_factory
 
-from bot.dispatch.child import DRAIN, READY, UNUSABLE
+from bot.dispatch.child import ALIVE, DRAIN, READY, UNUSABLE
 from bot.dispatch.embedded import Dispatcher
+from bot.dispatch.heartbeat import OVERDUE, SILENT, InHand, beat
 from bot.errors import UnreachableError, UserError
 from bot.logs import log_to_stderr
 from bot.server_settings import ServerSettings, load_server_settings
+from bot.store.database import StoreError
 from bot.store.sqlite import SqliteStore
 from bot.worker import Worker, open_worker
 
 NICE = 10
 """The one that answers GitHub goes first."""
+THREADS, THREADS_OF_A_JOB = 8, 8
+"""Threads of the process, and more for each job. Python's default is six on two cores: jobs that wait for the index of
+one large repository would hold up every other repository."""
 
 logger = logging.getLogger(__name__)
 
 
 class Dispatching(Protocol):
     """Has jobs done."""
+
+    @property
+    def in_hand(self) -> InHand:
+        """The attempts under way."""
 
     def wake(self) -> None:
         """Something was stored."""
@@ -58,36 +69,66 @@ def main() -> None:
 
 async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> None:
     async with open_worker(settings) as worker:
-        dispatcher = _dispatcher(worker, place, concurrency)
-        stop = asyncio.Event()
+        dispatcher = _dispatcher(worker, place, concurrency, deadline=settings.settings.triage_job_minutes * 60)
+        stop, ready = asyncio.Event(), asyncio.Event()
         loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(THREADS + THREADS_OF_A_JOB * concurrency))
         loop.add_signal_handler(signal.SIGTERM, stop.set)
         threading.Thread(target=_listen, args=(loop, dispatcher), daemon=True).start()
-        running = asyncio.create_task(dispatcher.run(lambda: _say(READY)))
-        upkeep = asyncio.create_task(worker.keep_up())
+        running = asyncio.create_task(dispatcher.run(ready.set))
+        beside = (worker.keep_up(), _say_ready(ready, dispatcher.in_hand), _report(ready, worker, place, dispatcher))
+        tasks = [asyncio.create_task(one) for one in beside]
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait({stopped, running}, return_when=asyncio.FIRST_COMPLETED)
-        upkeep.cancel()
+        for task in tasks:
+            task.cancel()
         await dispatcher.drain(DRAIN)
         stopped.cancel()
+        await asyncio.wait({*tasks, running})  # all of them use what is closed next
         await running
 
 
-def _dispatcher(worker: Worker, place: str, concurrency: int) -> Dispatching:
+def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float) -> Dispatching:
     if isinstance(worker.store, SqliteStore):
-        return Dispatcher(worker.jobs, worker.work, concurrency=concurrency)
+        return Dispatcher(worker.jobs, worker.work, concurrency=concurrency, deadline=deadline)
     from bot.dispatch.procrastinate import SharedDispatcher  # noqa: PLC0415  an extra
     from bot.store.postgres import PostgresStore  # noqa: PLC0415
 
     if not isinstance(worker.store, PostgresStore):
         raise TypeError("a store of another kind")
-    return SharedDispatcher(worker.store, worker.work, concurrency=concurrency, place=place, drain=DRAIN)
+    return SharedDispatcher(
+        worker.store, worker.work, concurrency=concurrency, place=place, drain=DRAIN, deadline=deadline
+    )
 
 
 def _say(word: bytes) -> None:
     """To the parent."""
     sys.stdout.buffer.write(word)
     sys.stdout.buffer.flush()
+
+
+async def _say_ready(ready: asyncio.Event, in_hand: InHand) -> None:
+    """To the parent: once, then signs of life."""
+    await ready.wait()
+    _say(READY)
+    os.set_blocking(sys.stdout.fileno(), False)
+    await beat(in_hand, _say_alive)
+
+
+def _say_alive(oldest: float) -> None:
+    """To the parent. One that does not read must not hold the worker up, nor one that is gone end it with a fault."""
+    with contextlib.suppress(OSError):
+        os.write(sys.stdout.fileno(), ALIVE + b"%.0f\n" % oldest)
+
+
+async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: Dispatching) -> None:
+    """To servers that work on nothing themselves; an overdue job ends the signs of life."""
+    await ready.wait()
+    while not isinstance(worker.store, SqliteStore):
+        if dispatcher.in_hand.oldest() <= OVERDUE:
+            with contextlib.suppress(StoreError):  # whoever works on the store's jobs notices too
+                await worker.store.heartbeats.beat(place, SILENT)
+        await asyncio.sleep(SILENT / 4)
 
 
 def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatching) -> None:

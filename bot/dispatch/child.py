@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bot.dispatch.heartbeat import Pulse
 from bot.dispatch.outage import Outage
 from bot.store.database import StoreError
 from bot.store.jobs import Jobs
@@ -27,7 +28,8 @@ _MALLOC = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
 }
-READY = b"ready\n"
+READY, ALIVE = b"ready\n", b"alive "
+"""What the child sends once it takes jobs, and then every two seconds before the age of its oldest attempt."""
 UNUSABLE = b"unusable: "
 """How the child begins to say what a person must mend before it can work at all."""
 
@@ -64,8 +66,11 @@ class WorkerProcess:
         """What a person must mend before it can work."""
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
-        self.ready = False
-        """Whether it has started up and takes jobs."""
+        self._pulse = Pulse()
+
+    async def not_ready(self) -> str:
+        """Why jobs are not worked on; empty if they are."""
+        return self._pulse.fault()
 
     async def start(self) -> None:
         """Free what an earlier server left in hand, and start working."""
@@ -131,17 +136,22 @@ class WorkerProcess:
             pass_fds=(self._lock,),
             env={**_MALLOC, **os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
         )
-        if self._process.stdout is not None:
-            self._hear(await self._process.stdout.readline())
         try:
+            await self._listen(self._process)
             return await self._process.wait()
         finally:
-            self.ready = False
+            self._pulse.stopped()
 
-    def _hear(self, line: bytes) -> None:
-        """What it says first, unless it dies."""
-        self.ready = line == READY
-        if self.ready:
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Read what it sends, until it ends or closes its output."""
+        while process.stdout is not None and (line := await process.stdout.readline()):
+            self._receive(line)
+
+    def _receive(self, line: bytes) -> None:
+        if line == READY:
+            self._pulse.received(0.0)
             logger.info("the worker is ready", extra={"action": "worker_ready"})
-        if line.startswith(UNUSABLE):
+        elif line.startswith(ALIVE):
+            self._pulse.received(float(line.removeprefix(ALIVE)))
+        elif line.startswith(UNUSABLE):
             self.fault = line.removeprefix(UNUSABLE).decode(errors="replace").strip()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
+import time
 from collections.abc import Callable, Mapping
 
-from bot.dispatch.attempts import Attempts, Worker
+from bot.dispatch.attempts import DEADLINE, Attempts, Worker
+from bot.dispatch.heartbeat import InHand
 from bot.dispatch.outage import Outage
 from bot.jobs import Lane
 from bot.store.database import StoreError
 from bot.store.jobs import Jobs
 
 CONTROL_SLOTS = 2
+FREEING = 1.0
+"""Seconds for jobs that were cut off to be freed; the store may be busy."""
 LOOK = 5.0
 """Seconds between two looks where nobody wakes us: the command line stores jobs too."""
 
@@ -20,15 +25,21 @@ LOOK = 5.0
 class Dispatcher:
     """Takes what is due, as long as it runs. Whoever holds the data directory has one."""
 
-    def __init__(self, jobs: Jobs, worker: Worker, *, concurrency: int) -> None:
+    def __init__(self, jobs: Jobs, worker: Worker, *, concurrency: int, deadline: float = DEADLINE) -> None:
         self._jobs = jobs
         self._outage = Outage()
-        self._attempts = Attempts(jobs, worker, self._outage)
+        self._attempts = Attempts(jobs, worker, self._outage, deadline=deadline)
         self._slots: Mapping[Lane, int] = {"run": concurrency, "control": CONTROL_SLOTS}
         self._owner = secrets.token_hex(8)
         self._running: dict[Lane, set[asyncio.Task[bool]]] = {"run": set(), "control": set()}
         self._wake = asyncio.Event()
         self._draining = False
+        self._ended = asyncio.Event()
+
+    @property
+    def in_hand(self) -> InHand:
+        """The attempts under way."""
+        return self._attempts.in_hand
 
     def wake(self) -> None:
         """Look again: something was stored."""
@@ -37,6 +48,12 @@ class Dispatcher:
     async def run(self, ready: Callable[[], None] = lambda: None) -> None:
         """Work until drained; ``ready`` is called once that is possible."""
         ready()
+        try:
+            await self._work()
+        finally:
+            self._ended.set()
+
+    async def _work(self) -> None:
         while not self._draining:
             self._wake.clear()
             try:
@@ -49,16 +66,20 @@ class Dispatcher:
 
     async def drain(self, seconds: float) -> None:
         """Begin nothing more, let what runs end within some seconds, and free the rest for the next start."""
+        until = time.monotonic() + seconds
         self._draining = True
         self.wake()
+        # A claim under way may still bring a job: what runs is known only once nothing is claimed any more.
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), seconds)
         tasks = {task for lane in self._running.values() for task in lane}
         if not tasks:
             return
-        _, late = await asyncio.wait(tasks, timeout=seconds)
+        _, late = await asyncio.wait(tasks, timeout=max(until - time.monotonic(), 0.0))
         for task in late:
             task.cancel()
         if late:
-            await asyncio.wait(late, timeout=1.0)
+            await asyncio.wait(late, timeout=FREEING)
 
     async def _claim(self) -> None:
         """Fill the slots; commands first, for they may stop a run that is next."""
@@ -68,6 +89,9 @@ class Dispatcher:
             while len(running) < self._slots[lane] and not self._draining:
                 job = await self._jobs.claim(lane, self._owner)
                 if job is None:
+                    break
+                if self._draining:
+                    await self._jobs.put_off(job, 0.0, "the server stopped")
                     break
                 task = asyncio.create_task(self._attempts.make(job), name=f"job {job.id}")
                 running.add(task)

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 
 from procrastinate import App, JobContext
 
-from bot.dispatch.attempts import Attempts, Worker
+from bot.dispatch.attempts import DEADLINE, Attempts, Worker
 from bot.dispatch.embedded import CONTROL_SLOTS
+from bot.dispatch.heartbeat import InHand
 from bot.dispatch.outage import Outage
 from bot.jobs import Job, Lane
 from bot.store.database import StoreError
@@ -34,7 +35,16 @@ logger = logging.getLogger(__name__)
 class SharedDispatcher:
     """Takes what is due in turns with all the others."""
 
-    def __init__(self, store: PostgresStore, worker: Worker, *, concurrency: int, place: str, drain: float) -> None:
+    def __init__(
+        self,
+        store: PostgresStore,
+        worker: Worker,
+        *,
+        concurrency: int,
+        place: str,
+        drain: float,
+        deadline: float = DEADLINE,
+    ) -> None:
         """Begin nothing yet.
 
         Args:
@@ -43,17 +53,23 @@ class SharedDispatcher:
             concurrency: issues at once; commands have slots of their own.
             place: names this process among all.
             drain: seconds in which running jobs may come to an end.
+            deadline: seconds that one attempt at a job may take.
         """
         self._store = store
         self._outage = Outage()
-        self._attempts = Attempts(store.jobs, worker, self._outage)
+        self._attempts = Attempts(store.jobs, worker, self._outage, deadline=deadline)
         self._slots: dict[Lane, int] = {"run": concurrency, "control": CONTROL_SLOTS}
         self._place = place
         self._drain = drain
         self._draining = False
-        self._in_hand: set[int] = set()
+        self._jobs_in_hand: set[int] = set()
         self._awake: set[int] = set()
         self._stop = asyncio.Event()
+
+    @property
+    def in_hand(self) -> InHand:
+        """The attempts under way."""
+        return self._attempts.in_hand
 
     def wake(self) -> None:
         """Nothing to do: Postgres tells everybody."""
@@ -96,27 +112,26 @@ class SharedDispatcher:
             await asyncio.sleep(POLL)
 
     async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  for people
-        """Do what is to be done on an issue, as long as there is something, in this process."""
+        """Take jobs while any is due. The wake-up says that there is work; the store says whose turn it is."""
         wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
         self._awake.add(wakeup)
         try:
-            while not self._draining and (claimed := await self._claimed(lane, owner, issue_key)) is not None:
-                if not await self._make(claimed):
-                    return
+            while not self._draining and (claimed := await self._claimed(lane, owner)) is not None:
+                await self._make(claimed)
         finally:
             self._awake.discard(wakeup)
 
-    async def _make(self, job: Job) -> bool:
-        self._in_hand.add(job.id)
+    async def _make(self, job: Job) -> None:
+        self._jobs_in_hand.add(job.id)
         try:
-            return await self._attempts.make(job)
+            await self._attempts.make(job)
         finally:
-            self._in_hand.discard(job.id)
+            self._jobs_in_hand.discard(job.id)
 
-    async def _claimed(self, lane: Lane, owner: str, key: str) -> Job | None:
+    async def _claimed(self, lane: Lane, owner: str) -> Job | None:
         while True:
             try:
-                claimed = await self._store.jobs.claim(lane, owner, key=key, early=EARLY)
+                claimed = await self._store.jobs.claim(lane, owner, early=EARLY)
             except StoreError as error:
                 await self._outage.wait(error)
             else:
@@ -152,7 +167,7 @@ class SharedDispatcher:
         doing = await app.job_manager.list_jobs_async(status="doing")
         ours: set[tuple[int, ...]] = {(one.id or 0,) for one in doing if one.worker_id in connector.workers}
         ours = {one for one in ours if one[0] not in self._awake}
-        ours |= {one for one in await self._store.workers.in_hand(self._place) if one[0] not in self._in_hand}
+        ours |= {one for one in await self._store.workers.in_hand(self._place) if one[0] not in self._jobs_in_hand}
         for one in ours & suspects:
             if len(one) == 1:
                 await self._again(app, one[0])

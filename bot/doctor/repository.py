@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 class _NoWrites:
     """Nothing is written by whoever only looks."""
 
-    async def take(self, installation: str, share: Share = WHOLE) -> None:  # noqa: ARG002  the port's signature
+    async def take(self, installation: str, share: Share = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
         raise UserError("the doctor writes nothing")
 
     async def check_quiet(self, installation: str) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
-from typing import Any
+from urllib.parse import quote
 
 import jwt
 
 from bot.errors import UserError
+from bot.github.answers import UndecodableError, shaped
 from bot.github.channel import Channel
+from bot.github.installation import find_installation
+from bot.github.remembered import Remembered
 from bot.github.repository import RepositoryClient
 from bot.github.session import Session
 from bot.github.tokens import Tokens
 from bot.github.values import Json, delivery_of, is_bot, text
 from bot.limits import Writes
-from bot.ports import FailedDelivery, RepositoryRef
+from bot.ports import FailedDelivery, InstallationSeen, RepositoryRef
 
 _PAGE = 100
 _RENAMED = 1_000
@@ -43,13 +46,14 @@ class GitHub:
         self._renamed: OrderedDict[str, RepositoryRef] = OrderedDict()
         """Repositories that GitHub called otherwise than a delivery did."""
         self._writes = writes
+        self._remembered = Remembered()
 
     def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
         """What may be asked and written in one repository, and nowhere else, whatever it is called by now."""
         named = self._renamed.get(repository.key)
         if named is not None:
             repository = replace(repository, owner=named.owner, name=named.name, clone_url=named.clone_url)
-        channel = Channel(self._session, self._tokens, self._writes, repository)
+        channel = Channel(self._session, self._tokens, self._writes, repository, self._remembered)
         return RepositoryClient(channel, repository, app=self, server_url=self._server_url)
 
     async def check_key(self) -> None:
@@ -68,24 +72,37 @@ class GitHub:
     async def failed_deliveries(self, since: str) -> list[FailedDelivery]:
         """Deliveries whose last attempt since then failed, oldest first."""
         latest: dict[str, Json] = {}
-        for delivery in await self._deliveries(since):
-            latest.setdefault(text(delivery["guid"]), delivery)
-        failed = [d for d in latest.values() if not 200 <= int(d.get("status_code") or 0) < 300]
-        return sorted(map(delivery_of, failed), key=lambda delivery: delivery.delivered_at)
+        deliveries = await self._deliveries(since)
+        with shaped("a list of deliveries"):
+            for delivery in deliveries:
+                latest.setdefault(text(delivery["guid"]), delivery)
+            failed = [d for d in latest.values() if not 200 <= int(d.get("status_code") or 0) < 300]
+            return sorted(map(delivery_of, failed), key=lambda delivery: delivery.delivered_at)
 
     async def redeliver(self, delivery_id: int) -> None:
         """Ask GitHub to hand a delivery over again."""
         authorization = await self._session.app_authorization()
         await self._session.send("POST", f"/app/hook/deliveries/{delivery_id}/attempts", authorization=authorization)
 
+    async def installation(self, number: int) -> InstallationSeen | None:
+        """An installation by its id; None where there is none."""
+        return await find_installation(self._session, f"/app/installations/{number}")
+
+    async def installation_of(self, repository: RepositoryRef) -> InstallationSeen | None:
+        """The installation that a repository has now; None where there is none."""
+        owner, name = quote(repository.owner, safe=""), quote(repository.name, safe="")
+        return await find_installation(self._session, f"/repos/{owner}/{name}/installation")
+
     async def knows_itself(self) -> None:
         """Ask who we are, once: afterwards our own comments are told from all others."""
         if self._logins:
             return
         authorization = await self._session.app_authorization()
-        said = (await self._session.send("GET", "/app", authorization=authorization)).json()
+        said = (await self._session.send("GET", "/app", authorization=authorization)).object()
+        if not said.get("slug"):
+            raise UndecodableError("GitHub's answer is not an App: it has no slug")
         self._app_id = text(said.get("id")) or self._app_id
-        self._logins.add(f"{text(said.get('slug'))}[bot]")
+        self._logins.add(f"{text(said['slug'])}[bot]")
 
     def is_us(self, comment: Json) -> None:
         """Learn from a comment that we have just made how we are called as an author."""
@@ -120,9 +137,9 @@ class GitHub:
             answer = await self._session.send(
                 "GET", "/app/hook/deliveries", authorization=authorization, params={"per_page": _PAGE, **cursor}
             )
-            page: list[Any] = answer.json()
+            page = answer.objects()
             found += [delivery for delivery in page if text(delivery.get("delivered_at")) >= since]
-            following = answer.links.get("next", {}).get("url")
+            following = answer.next_url
             if not following or len(page) == 0 or text(page[-1].get("delivered_at")) < since:
                 break
             cursor = {"cursor": following.rpartition("cursor=")[2].partition("&")[0]}

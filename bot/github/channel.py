@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-import httpx
-
 from bot.errors import RateLimitedError
+from bot.github.answers import NOT_MODIFIED, Answer
 from bot.github.faults import TokenRefusedError
+from bot.github.remembered import Remembered
 from bot.github.session import Session
 from bot.github.tokens import WRITE_ISSUES, Tokens
 from bot.limits import WHOLE, Share, Writes, installation_key
@@ -20,8 +20,11 @@ _PAGE, _PAGES = 100, 30
 class Channel:
     """What is sent for one repository; every call has the repository's own token unless it names another's."""
 
-    def __init__(self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef) -> None:
+    def __init__(
+        self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef, remembered: Remembered
+    ) -> None:
         self._session = session
+        self._remembered = remembered
         self._tokens = tokens
         self._writes = writes
         self._installation = installation_key(repository.host, repository.installation_id)
@@ -37,12 +40,15 @@ class Channel:
         follow: bool = True,
         repositories: tuple[int | str, ...] = (),
         permissions: Mapping[str, str] = WRITE_ISSUES,
-    ) -> httpx.Response:
-        """Send a call and return its successful answer, or raise one of our errors."""
+    ) -> Answer:
+        """Send a call and return its successful answer, or raise one of our errors.
+
+        A read names the ETag of the answer that is remembered; GitHub does not count it if that answer still holds.
+        """
         await self._writes.check_quiet(self._installation)
         given = {"json": json, "params": params, "follow": follow}
         try:
-            answer = await self._authorized(method, path, repositories, permissions, **given)
+            answer = await self._remembering(method, path, repositories, permissions, **given)
         except RateLimitedError as error:
             await self._writes.limited(self._installation, error.after, whole=error.whole, write=method != "GET")
             raise
@@ -51,9 +57,9 @@ class Channel:
 
     async def take(self, share: Share = WHOLE) -> None:
         """Count a write that is about to be sent, or raise RateLimitedError."""
-        await self._writes.take(self._installation, share)
+        await self._writes.take(self._installation, share, self._repository.key)
 
-    async def search(self, path: str, params: Mapping[str, str | int]) -> httpx.Response:
+    async def search(self, path: str, params: Mapping[str, str | int]) -> Answer:
         """Send a search; its own limit is another than that of all other calls, which it does not quieten."""
         return await self._authorized("GET", path, (), WRITE_ISSUES, params=params)
 
@@ -68,9 +74,9 @@ class Channel:
     async def page(self, path: str, params: Mapping[str, str | int], number: int) -> tuple[list[Any], bool]:
         """One page of a list, from 1, and whether another may follow."""
         answer = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": number})
-        items: list[Any] = answer.json()
+        items: list[Any] = list(answer.objects())
         # A server may give fewer on a page than it was asked for.
-        return items, len(items) >= _PAGE or "next" in answer.links
+        return items, len(items) >= _PAGE or answer.has_next
 
     async def token(self, repositories: tuple[int | str, ...], permissions: Mapping[str, str]) -> str:
         """A token for these repositories alone; none named means this one."""
@@ -78,9 +84,33 @@ class Channel:
             self._repository.installation_id, repositories or (self._repository.id,), permissions
         )
 
+    def is_absent(self, path: str) -> bool:
+        """Whether there was nothing at a path a short while ago."""
+        return self._remembered.is_absent((self._installation, path))
+
+    def note_absent(self, path: str) -> None:
+        """There is nothing at a path now."""
+        self._remembered.note_absent((self._installation, path))
+
+    async def _remembering(
+        self, method: str, path: str, repositories: tuple[int | str, ...], permissions: Mapping[str, str], **given: Any
+    ) -> Answer:
+        if method != "GET":
+            return await self._authorized(method, path, repositories, permissions, **given)
+        scope = (self._installation, repositories or (self._repository.id,), tuple(sorted(permissions.items())))
+        key = (scope, path, tuple(sorted((given["params"] or {}).items())))
+        etag = self._remembered.etag(key)
+        answer = await self._authorized(method, path, repositories, permissions, etag=etag, **given)
+        if answer.status_code == NOT_MODIFIED:
+            known = self._remembered.get(key)
+            # Another task may have made room meanwhile: then it is asked for in full.
+            return known or await self._authorized(method, path, repositories, permissions, **given)
+        self._remembered.put(key, answer)
+        return answer
+
     async def _authorized(
         self, method: str, path: str, repositories: tuple[int | str, ...], permissions: Mapping[str, str], **given: Any
-    ) -> httpx.Response:
+    ) -> Answer:
         """What a revoked token was refused for was not done, so it is safe to send it again with a new one."""
         token = await self.token(repositories, permissions)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from email.utils import parsedate_to_datetime
 
@@ -10,13 +11,16 @@ import httpx
 from bot.errors import (
     BotError,
     GoneError,
+    MissingPermissionError,
     OutcomeUnknownError,
     RateLimitedError,
     RefusedError,
     RetryableError,
     SuspendedError,
 )
+from bot.github.answers import is_githubs, undecodable
 
+_NAMES = re.compile(r"([a-z_]{1,40})=")
 _LONGEST = 6 * 3600.0
 """Seconds; a header that asks for more is not believed."""
 
@@ -26,21 +30,39 @@ class TokenRefusedError(RetryableError):
 
 
 def fault_of(response: httpx.Response) -> BotError:
-    """The error for a status that is no success."""
+    """The error for a status that is no success. Only GitHub's own answer tells that something is gone or refused."""
     status, method = response.status_code, response.request.method
     says = f"GitHub answered {status} to {method}: {message(response)}"
     if is_limited(response):
         spent = response.headers.get("x-ratelimit-remaining") == "0"
         return RateLimitedError(says, after=retry_after(response), whole=spent, limit="github.limit")
+    if status >= 500 or status == 408:
+        return OutcomeUnknownError(says) if method == "POST" else RetryableError(says)
+    return _refusal(response, says) if is_githubs(response) else undecodable(response)
+
+
+def _refusal(response: httpx.Response, says: str) -> BotError:
+    """The error for an answer with which GitHub itself says no."""
+    status = response.status_code
     if status == 401 or _is_app_unknown(response):
         return _not_known(response, says)
     if status in (404, 410):
         return GoneError(says)
-    if status >= 500 or status == 408:
-        return OutcomeUnknownError(says) if method == "POST" else RetryableError(says)
-    if status == 403 and "suspended" in message(response).lower():
+    return _refused(response, says)
+
+
+def _refused(response: httpx.Response, says: str) -> RefusedError:
+    reason = message(response).lower() if response.status_code == 403 else ""
+    if "suspended" in reason:
         return SuspendedError(says)
+    if "not accessible by integration" in reason:
+        return MissingPermissionError(says, permissions=_accepted(response))
     return RefusedError(says)
+
+
+def _accepted(response: httpx.Response) -> tuple[str, ...]:
+    """The permissions that GitHub names, as in ``issues=write,contents=read``."""
+    return tuple(_NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500]))
 
 
 def _not_known(response: httpx.Response, says: str) -> RetryableError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -17,8 +18,15 @@ _PATIENCE = 10.0
 _ALL = 30.0
 """Seconds for everything somebody may see."""
 _PAGE = 100
+_OURS = frozenset(
+    {"incorrect_client_credentials", "redirect_uri_mismatch", "unauthorized_client", "application_suspended"}
+)
+"""GitHub's words for faults of our settings; others are about the code, and the person's."""
 _PAGES = 100
 """Of one list; who may see more than 10,000 repositories is shown the first of them."""
+
+
+logger = logging.getLogger(__name__)
 
 
 class LoggedOutError(RefusedError):
@@ -50,8 +58,9 @@ class People:
             raise LoggedOutError("no code")
         sent = {**self._client, "code": code, "code_verifier": verifier, "redirect_uri": redirect_uri}
         said = await self._ask("POST", f"{self._server}/login/oauth/access_token", data=sent)
-        token = said.get("access_token")
+        token = (said or {}).get("access_token")
         if not isinstance(token, str) or not token:
+            _log_fault(said)
             raise LoggedOutError("no token")
         return token
 
@@ -62,19 +71,19 @@ class People:
             LoggedOutError: the token holds no longer.
             RetryableError: GitHub does not answer.
         """
-        return str((await self._ask("GET", f"{self._api}/user", token=token)).get("login") or "")
+        return str((await self._ask("GET", f"{self._api}/user", token=token) or {}).get("login") or "")
 
     async def repositories(self, token: str) -> frozenset[int]:
         """Ids of the App's repositories that they may see.
 
         Raises:
             LoggedOutError: the token holds no longer.
-            RetryableError: GitHub does not answer.
+            RetryableError: GitHub does not answer, or does not list the installations.
         """
         found: set[int] = set()
         try:
             async with asyncio.timeout(_ALL):
-                async for installation in self._listed("/user/installations", "installations", token):
+                async for installation in self._listed("/user/installations", "installations", token, needed=True):
                     path = f"/user/installations/{int(installation['id'])}/repositories"
                     async for repository in self._listed(path, "repositories", token):
                         found.add(int(repository["id"]))
@@ -82,16 +91,25 @@ class People:
             raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error
         return frozenset(found)
 
-    async def _listed(self, path: str, name: str, token: str) -> AsyncIterator[dict[str, Any]]:
+    async def _listed(self, path: str, name: str, token: str, *, needed: bool = False) -> AsyncIterator[dict[str, Any]]:
+        """The items of every page.
+
+        Raises:
+            RetryableError: a list that is needed is refused: what it holds is unknown, not nothing.
+        """
         for page in range(1, _PAGES + 1):
-            asked = {"per_page": _PAGE, "page": page}
-            items = (await self._ask("GET", self._api + path, token=token, params=asked)).get(name) or []
+            answer = await self._ask("GET", self._api + path, token=token, params={"per_page": _PAGE, "page": page})
+            if answer is None and needed:
+                logger.warning("GitHub refuses to list a person's installations", extra={"action": "login_refused"})
+                raise RetryableError("GitHub does not list the installations")
+            items = (answer or {}).get(name) or []
             for item in items:
                 yield item
             if len(items) < _PAGE:
                 return
 
-    async def _ask(self, method: str, address: str, *, token: str = "", **given: Any) -> dict[str, Any]:
+    async def _ask(self, method: str, address: str, *, token: str = "", **given: Any) -> dict[str, Any] | None:
+        """GitHub's answer; None for 403 and 404."""
         headers = {"Accept": "application/json", "User-Agent": "tracehound"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -104,7 +122,18 @@ class People:
         if answer.status_code == 401:
             raise LoggedOutError("GitHub knows the token no longer")
         if answer.status_code in (403, 404):
-            return {}  # suspended, or no longer theirs: nothing of it is shown
+            return None  # suspended, or no longer theirs
         if answer.status_code != 200 or not isinstance(said, dict):
             raise RetryableError(f"GitHub answered {answer.status_code}")
         return said
+
+
+def _log_fault(answer: dict[str, Any] | None) -> None:
+    """Tell the operator what only the operator can fix."""
+    fault = "no such address" if answer is None else str(answer.get("error") or "")
+    if answer is None or fault in _OURS:
+        logger.error(
+            "GitHub refuses logins (%s): check GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET and the App's callback address",
+            fault,
+            extra={"action": "login_misconfigured"},
+        )

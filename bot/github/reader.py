@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from bot.errors import GoneError
+from bot.github.answers import shaped
 from bot.github.search import found_issues, issue_search
 from bot.github.session import Session
 from bot.github.tokens import READ_CODE, Tokens
@@ -69,7 +70,9 @@ class IssueReader:
             answer = await self._session.send("GET", f"{self._base}/issues/{number}", authorization=self._authorization)
         except GoneError:
             return None
-        said = answer.json()
+        said = answer.object()
+        with shaped("an issue"):
+            int(said["number"])
         return ReadIssue(
             number=number,
             title=text(said.get("title"))[:1_024],
@@ -89,7 +92,9 @@ class IssueReader:
 
     async def id(self) -> int:
         """The repository's, which stays when it is renamed."""
-        return int((await self._session.send("GET", self._base, authorization=self._authorization)).json()["id"])
+        said = (await self._session.send("GET", self._base, authorization=self._authorization)).object()
+        with shaped("a repository"):
+            return int(said["id"])
 
     @property
     def git_header(self) -> str:
@@ -115,6 +120,8 @@ async def installation_token(full_name: str, *, app_id: str, private_key: str, a
     path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}/installation"
     try:
         found = await session.send("GET", path, authorization=await session.app_authorization())
-        return await Tokens(session).get(int(found.json()["id"]), (name,), {**READ_CODE, "issues": "read"})
+        with shaped("an installation"):
+            installation = int(found.object()["id"])
+        return await Tokens(session).get(installation, (name,), {**READ_CODE, "issues": "read"})
     finally:
         await session.aclose()

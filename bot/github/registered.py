@@ -33,7 +33,7 @@ async def ask_registered(app_id: str, private_key: str, api_url: str) -> Registe
     session = Session(app_id=app_id, private_key=private_key, api_url=api_url)
     try:
         authorization = await session.app_authorization()
-        app: Json = (await session.send("GET", "/app", authorization=authorization)).json()
+        app: Json = (await session.send("GET", "/app", authorization=authorization)).object()
         hook = await _hook(session, authorization)
     finally:
         await session.aclose()
@@ -48,7 +48,7 @@ async def ask_registered(app_id: str, private_key: str, api_url: str) -> Registe
 
 async def _hook(session: Session, authorization: str) -> Json:
     try:
-        found: Json = (await session.send("GET", "/app/hook/config", authorization=authorization)).json()
+        found: Json = (await session.send("GET", "/app/hook/config", authorization=authorization)).object()
     except GoneError:
         return {}
     return found

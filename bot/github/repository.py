@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 from urllib.parse import quote
 
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
+from bot.github.answers import Answer, UndecodableError, shaped
 from bot.github.channel import Channel
+from bot.github.contents import text_file
 from bot.github.search import found_issues, issue_search
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
-from bot.limits import Share
+from bot.limits import LABELS, REACTIONS, WHOLE, Share
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 
-_MAX_FILE = 131_072
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
-_REACTIONS, _LABELS = Share(minute=0.7, hour=0.4, comes_back=False), Share(minute=0.85, hour=0.6)
-"""Comments go first: what is left of an hour suffices for some three hundred."""
+_DISCUSSION = re.compile(r"/discussions/\d{1,9}$")
 
 
 class Us(Protocol):
@@ -57,7 +56,7 @@ class RepositoryClient:
             return await self._moved_issue(moved.to)
         except GoneError:
             return None
-        return issue_of(answer.json(), self._repository)
+        return _issue(answer, self._repository)
 
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
         """Open issues, newest first, without pull requests."""
@@ -66,7 +65,8 @@ class RepositoryClient:
             params["since"] = since
         found: list[Issue] = []
         async for page in self._channel.pages(f"{self._base}/issues", params):
-            found += [issue_of(item, self._repository) for item in page if not item.get("pull_request")]
+            with shaped("a list of issues"):
+                found += [issue_of(item, self._repository) for item in page if not item.get("pull_request")]
             if len(found) >= limit:
                 break
         return found[:limit]
@@ -75,7 +75,8 @@ class RepositoryClient:
         """Up to a hundred issues of any state, newest first, less the pull requests; and whether more follow."""
         params: dict[str, str | int] = {"state": "all", "sort": "created", "direction": "desc"}
         items, more = await self._channel.page(f"{self._base}/issues", params, page)
-        return [issue_of(item, self._repository) for item in items if not item.get("pull_request")], more
+        with shaped("a list of issues"):
+            return [issue_of(item, self._repository) for item in items if not item.get("pull_request")], more
 
     async def search_issues(self, query: str, limit: int) -> list[Json]:
         """Issues anywhere that the installation's token may see, best first, as GitHub describes them."""
@@ -87,34 +88,45 @@ class RepositoryClient:
         params: dict[str, str | int] = {"since": since} if since else {}
         found: list[Comment] = []
         async for page in self._channel.pages(f"{self._base}/issues/{number}/comments", params):
-            found += [comment_of(item, self._app.wrote) for item in page]
+            with shaped("a list of comments"):
+                found += [comment_of(item, self._app.wrote) for item in page]
         return sorted(found, key=lambda comment: (comment.created_at, comment.id))
 
-    async def create_comment(self, number: int, body: str) -> Comment:
+    async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
         """Post a comment; only 201 counts as posted."""
-        await self._channel.take()
+        await self._channel.take(share)
         answer = await self._channel.send("POST", f"{self._base}/issues/{number}/comments", json={"body": body})
         if answer.status_code != 201:
             raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
         try:
-            self._app.is_us(answer.json())
-            return replace(comment_of(answer.json(), self._app.wrote), ours=True)
-        except (ValueError, KeyError, TypeError) as error:
+            with shaped("a comment"):
+                comment = comment_of(answer.object(), self._app.wrote)
+            self._app.is_us(answer.object())
+            return replace(comment, ours=True)
+        except UndecodableError as error:
             raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
 
-    async def edit_comment(self, comment_id: int, body: str) -> None:
+    async def has_comment(self, comment_id: int) -> bool:
+        """Whether a comment is still there."""
+        try:
+            await self._channel.send("GET", f"{self._base}/issues/comments/{comment_id}")
+        except GoneError:
+            return False
+        return True
+
+    async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
         """Replace a comment's text."""
-        await self._channel.take()
+        await self._channel.take(share)
         await self._channel.send("PATCH", f"{self._base}/issues/comments/{comment_id}", json={"body": body})
 
     async def react_to_issue(self, number: int, content: Reaction) -> None:
         """Leave a reaction; leaving it twice is the same as once."""
-        await self._channel.take(_REACTIONS)
+        await self._channel.take(REACTIONS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/reactions", json={"content": content})
 
     async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
         """Leave a reaction; leaving it twice is the same as once."""
-        await self._channel.take(_REACTIONS)
+        await self._channel.take(REACTIONS)
         await self._channel.send(
             "POST", f"{self._base}/issues/comments/{comment_id}/reactions", json={"content": content}
         )
@@ -123,17 +135,18 @@ class RepositoryClient:
         """The labels that exist in the repository."""
         names: set[str] = set()
         async for page in self._channel.pages(f"{self._base}/labels", {}):
-            names.update(text(label.get("name")) for label in page)
+            with shaped("a list of labels"):
+                names.update(text(label["name"]) for label in page)
         return frozenset(names)
 
     async def add_labels(self, number: int, labels: Sequence[str]) -> None:
         """Add labels that exist."""
-        await self._channel.take(_LABELS)
+        await self._channel.take(LABELS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/labels", json={"labels": list(labels)})
 
     async def remove_label(self, number: int, label: str) -> None:
         """Remove a label; one that is not there is removed already."""
-        await self._channel.take(_LABELS)
+        await self._channel.take(LABELS)
         try:
             await self._channel.send("DELETE", f"{self._base}/issues/{number}/labels/{quote(label, safe='')}")
         except GoneError:
@@ -145,31 +158,50 @@ class RepositoryClient:
             answer = await self._channel.send("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
         except GoneError:
             return Permission.NONE
-        return permission_of(answer.json())
+        with shaped("a permission"):
+            return permission_of(answer.object())
 
     async def file(self, path: str) -> str | None:
-        """A text file on the default branch; None where there is none."""
+        """A text file on the default branch; None where none exists.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
         return await self._file(f"{self._base}/contents/{quote(path)}", (self._repository.id,))
 
     async def organisation_file(self, path: str) -> str | None:
-        """A text file in the owner's ``.github`` repository, read with a token for that repository alone."""
+        """A text file in the owner's ``.github`` repository, read with a token for that repository alone.
+
+        Raises:
+            UnreadableFileError: one exists and cannot be read as text.
+        """
+        there = f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}"
+        if self._channel.is_absent(there):
+            return None
         try:
-            return await self._file(
-                f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}", (".github",)
-            )
+            found = await self._file(there, (".github",))
         except RefusedError:
             return None
+        if found is None:
+            self._channel.note_absent(there)
+        return found
 
     async def tip(self) -> str | None:
         """The newest commit of the default branch; None where GitHub does not say."""
         try:
-            newest = (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).json()
+            newest = (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
         except RateLimitedError:
             raise
         except BotError:
             return None
-        first = newest[0] if isinstance(newest, list) and newest else {}
-        return text(first.get("sha")) if isinstance(first, dict) else None
+        return text(newest[0].get("sha")) if newest else None
+
+    async def is_empty(self) -> bool:
+        """Whether GitHub itself says that there is no commit; git takes a proxy's page for an empty repository."""
+        try:
+            return not (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
+        except RefusedError:
+            return True
 
     async def clone_url_and_header(self) -> tuple[str, str]:
         """Where git fetches from, and the HTTP header that lets it; the token can read code and nothing else."""
@@ -183,21 +215,32 @@ class RepositoryClient:
         return f"/repos/{quote(self._repository.owner, safe='')}/{quote(self._repository.name, safe='')}"
 
     async def _moved_issue(self, path: str) -> Issue | None:
-        """The issue at its new place, if the same installation may see it there."""
+        """The issue at its new place, if the same installation may see it there.
+
+        Raises:
+            UndecodableError: the path is none of GitHub's for an issue, so it tells nothing of this one.
+        """
         where = _ELSEWHERE.search(path)
-        if where is None:
+        if where is None and _DISCUSSION.search(path):
             return None
+        if where is None:
+            raise UndecodableError("the issue was redirected to a path that is no issue's")
         try:
             # Issues move between repositories of one owner, so the same installation may ask by name.
-            found = where[1] or (await self._channel.send("GET", where[2], repositories=(where[3],))).json()["id"]
-            answer = await self._channel.send("GET", where[0], repositories=(int(found),))
+            found = int(where[1]) if where[1] else await self._id_of(where[2], where[3])
+            answer = await self._channel.send("GET", where[0], repositories=(found,))
         except RefusedError:
             return None
-        issue = issue_of(answer.json(), replace(self._repository, id=int(found), clone_url=""))
+        issue = _issue(answer, replace(self._repository, id=found, clone_url=""))
         if issue.ref.repository_id == self._repository.id:
             self._repository = replace(issue.ref.repository, clone_url=self._renamed_address(issue.ref))
             self._app.is_called(self._repository)
         return issue
+
+    async def _id_of(self, path: str, name: str) -> int:
+        answer = await self._channel.send("GET", path, repositories=(name,))
+        with shaped("a repository"):
+            return int(answer.object()["id"])
 
     def _renamed_address(self, ref: IssueRef) -> str:
         """The clone address under the new name: git follows no redirect with our token."""
@@ -209,10 +252,10 @@ class RepositoryClient:
             answer = await self._channel.send("GET", path, repositories=repositories, permissions=READ_CODE)
         except GoneError:
             return None
-        said = answer.json()
-        if not isinstance(said, Mapping) or said.get("type") != "file" or int(said.get("size") or 0) > _MAX_FILE:
-            return None
-        try:
-            return base64.b64decode(text(said.get("content"))).decode("utf-8-sig")
-        except (binascii.Error, UnicodeDecodeError):
-            return None
+        with shaped("a file"):
+            return text_file(answer.data)
+
+
+def _issue(answer: Answer, repository: RepositoryRef) -> Issue:
+    with shaped("an issue"):
+        return issue_of(answer.object(), repository)

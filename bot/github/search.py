@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
-
-from bot.errors import RefusedError
+from bot.github.answers import Answer, UndecodableError
 from bot.github.values import Json
 
 _MOST = 50
@@ -17,17 +15,13 @@ def issue_search(query: str, limit: int) -> dict[str, str | int]:
     return {"q": query, "per_page": max(1, min(limit, _MOST))}
 
 
-def found_issues(answer: httpx.Response) -> list[Json]:
+def found_issues(answer: Answer) -> list[Json]:
     """The issues of an answer.
 
     Raises:
-        RefusedError: it is none.
+        UndecodableError: it holds none.
     """
-    try:
-        said: Any = answer.json()
-    except ValueError as error:
-        raise RefusedError("GitHub's answer to a search cannot be read") from error
-    items = said.get("items") if isinstance(said, dict) else None
+    items: Any = answer.object().get("items")
     if not isinstance(items, list):
-        raise RefusedError("GitHub's answer to a search holds no issues")
+        raise UndecodableError("GitHub's answer to a search holds no issues")
     return [item for item in items[:_MOST] if isinstance(item, dict)]

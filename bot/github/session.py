@@ -17,7 +17,8 @@ from githubkit.exception import GitHubException, RequestError, RequestFailed
 from githubkit.response import Response
 from githubkit.typing import RetryOption
 
-from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RetryableError
+from bot.errors import BotError, MovedError, OutcomeUnknownError, RetryableError
+from bot.github.answers import Answer, UndecodableError, answer_of
 from bot.github.faults import fault_of
 from bot.metrics.measures import GITHUB_CALLS, GITHUB_REMAINING
 
@@ -58,7 +59,8 @@ class Session:
         json: Mapping[str, Any] | None = None,
         params: Mapping[str, str | int] | None = None,
         follow: bool = True,
-    ) -> httpx.Response:
+        etag: str = "",
+    ) -> Answer:
         """Send a request and return its successful answer; a redirect is followed where it is a read.
 
         Args:
@@ -68,26 +70,32 @@ class Session:
             json: what is sent.
             params: the query.
             follow: whether redirects of reads are followed.
+            etag: of the answer that is known; if it still holds, the status is 304 and there is no data.
 
         Raises:
-            BotError: whatever else came of it, in one of our types.
+            UndecodableError: what answered is not GitHub.
+            BotError: any other failure, as one of our types.
         """
         url = self._api.copy_with(raw_path=self._api.raw_path.rstrip(b"/") + path.encode("ascii"))
         for _ in range(_REDIRECTS):
-            answer = await self._once(method, url, authorization=authorization, json=json, params=params)
-            if not answer.is_redirect:
-                return answer
-            url, params = self._target(answer), None
+            response = await self._once(method, url, authorization=authorization, etag=etag, json=json, params=params)
+            if not response.has_redirect_location:
+                return answer_of(response, conditional=bool(etag))
+            url, params = self._target(response), None
             if not follow or method not in _READS:
-                raise MovedError(f"GitHub answered {answer.status_code} to {method}", to=url.path)
+                raise MovedError(f"GitHub answered {response.status_code} to {method}", to=url.path)
         raise RetryableError(f"{method}: redirected more than {_REDIRECTS} times")
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._kit.aclose()
 
-    async def _once(self, method: str, url: httpx.URL, *, authorization: str, **given: Any) -> httpx.Response:
+    async def _once(
+        self, method: str, url: httpx.URL, *, authorization: str, etag: str, **given: Any
+    ) -> httpx.Response:
         headers = {"Authorization": authorization} if authorization else {}
+        if etag:
+            headers["If-None-Match"] = etag
         headers["X-GitHub-Api-Version"] = "2022-11-28"
         try:
             async with asyncio.timeout(self._patience):
@@ -100,11 +108,15 @@ class Session:
             raise _unanswered(method, error) from error
         return _counted(done.raw_response)
 
-    def _target(self, answer: httpx.Response) -> httpx.URL:
-        """Where a redirect leads; our token goes nowhere but to the API it is for."""
-        url = answer.request.url.join(answer.headers.get("location", ""))
+    def _target(self, response: httpx.Response) -> httpx.URL:
+        """Where a redirect leads; our token goes nowhere but to the API it is for.
+
+        Raises:
+            UndecodableError: it leads to another server, as a proxy's login page does; GitHub's API never does.
+        """
+        url = response.request.url.join(response.headers.get("location", ""))
         if (url.scheme, url.host, url.port) != (self._api.scheme, self._api.host, self._api.port):
-            raise GoneError("GitHub redirected us to another server")
+            raise UndecodableError(f"{response.request.method}: redirected to another server")
         return url
 
 

@@ -10,7 +10,7 @@ from bot.github.session import Session
 from bot.github.tokens import Tokens
 from bot.github.values import Json, text
 from bot.limits import Writes
-from bot.ports import FailedDelivery
+from bot.ports import FailedDelivery, InstallationSeen
 
 WORKFLOW = "github-actions[bot]"
 """As whom a workflow's own token writes."""
@@ -49,7 +49,7 @@ class TokenGitHub(GitHub):
         if self._logins:
             return
         try:
-            said = (await self._session.send("GET", "/user", authorization=f"Bearer {self._token}")).json()
+            said = (await self._session.send("GET", "/user", authorization=f"Bearer {self._token}")).object()
             self._logins.add(text(said.get("login")) or WORKFLOW)
         except BotError:
             self._logins.add(WORKFLOW)
@@ -66,3 +66,7 @@ class TokenGitHub(GitHub):
     async def failed_deliveries(self, since: str) -> list[FailedDelivery]:  # noqa: ARG002  as above
         """None: nothing is delivered to us."""
         return []
+
+    async def installation(self, number: int) -> InstallationSeen | None:
+        """A token is no installation; nothing of it is suspended."""
+        return InstallationSeen(number, suspended=False, permissions={})

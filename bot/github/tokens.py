@@ -7,10 +7,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-from bot.errors import GoneError, OutcomeUnknownError, RefusedError, RetryableError, SuspendedError
+from bot.errors import (
+    GoneError,
+    MissingPermissionError,
+    OutcomeUnknownError,
+    RefusedError,
+    RetryableError,
+    SuspendedError,
+)
+from bot.github.answers import shaped
+from bot.github.installation import find_installation, lacking
 from bot.github.session import Session
+from bot.github.values import Json
 
 WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
 READ_CODE = {"contents": "read", "metadata": "read"}
@@ -83,15 +92,24 @@ class Tokens:
     ) -> tuple[str, float]:
         by_id = all(isinstance(repository, int) for repository in repositories)
         body = {"repository_ids" if by_id else "repositories": list(repositories), "permissions": dict(permissions)}
-        said = await self._post(f"/app/installations/{installation}/access_tokens", body)
-        return str(said["token"]), _end(said.get("expires_at"))
+        path = f"/app/installations/{installation}"
+        try:
+            said = await self._post(f"{path}/access_tokens", body)
+        except RefusedError as error:
+            if "not granted" not in str(error):
+                raise
+            seen = await find_installation(self._session, path)
+            lacks = lacking(seen.permissions, permissions) if seen is not None else ()
+            raise MissingPermissionError(str(error), permissions=lacks) from error
+        with shaped("a token"):
+            return str(said["token"]), _end(said.get("expires_at"))
 
-    async def _post(self, path: str, body: Mapping[str, object]) -> Any:
+    async def _post(self, path: str, body: Mapping[str, object]) -> Json:
         """Unlike any other POST this one may be repeated: a token nobody uses does no harm."""
         for _ in range(_TRIES):
             try:
                 authorization = await self._session.app_authorization()
-                return (await self._session.send("POST", path, authorization=authorization, json=body)).json()
+                return (await self._session.send("POST", path, authorization=authorization, json=body)).object()
             except OutcomeUnknownError:
                 continue
             except GoneError as error:

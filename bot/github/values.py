@@ -19,7 +19,13 @@ _FLAGS = (
     ("triage", Permission.TRIAGE),
     ("pull", Permission.READ),
 )
-_WORDS = {"admin": Permission.ADMIN, "write": Permission.WRITE, "read": Permission.READ}
+_ROLES = {
+    "admin": Permission.ADMIN,
+    "maintain": Permission.MAINTAIN,
+    "write": Permission.WRITE,
+    "triage": Permission.TRIAGE,
+    "read": Permission.READ,
+}
 
 Json = Mapping[str, Any]
 
@@ -44,6 +50,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         updated_at=text(data.get("updated_at")),
         is_pull_request=bool(data.get("pull_request")),
         created_at=text(data.get("created_at")),
+        comments=data["comments"] if isinstance(data.get("comments"), int) else None,
     )
 
 
@@ -77,11 +84,14 @@ def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
 
 
 def permission_of(data: Json) -> Permission:
-    """The highest flag that is set. The role's name is not asked: triage reads as "read" there."""
-    flags = (data.get("user") or {}).get("permissions")
-    if flags is None:
-        return _WORDS.get(text(data.get("permission")), Permission.NONE)
-    return next((permission for flag, permission in _FLAGS if flags.get(flag)), Permission.NONE)
+    """The highest flag that is set; without flags the role, then the permission, where triage reads as "read"."""
+    user = data.get("user")
+    flags = user.get("permissions") if isinstance(user, Mapping) else None
+    if isinstance(flags, Mapping):
+        return next((permission for flag, permission in _FLAGS if flags.get(flag)), Permission.NONE)
+    # A role that an organisation made up has any name; its permission is that of the role it is based on.
+    named = (text(data.get("role_name")), text(data["permission"]))
+    return next((_ROLES[name] for name in named if name in _ROLES), Permission.NONE)
 
 
 def delivery_of(data: Json) -> FailedDelivery:

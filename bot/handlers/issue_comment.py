@@ -7,6 +7,8 @@ from bot.handlers.people import Policy
 from bot.jobs import Commands, CommentDeleted, Reply, Work
 
 PREFIX = "/triage"
+MAX_TEXT = 262_144
+"""Characters; of a longer text before an edit nothing is known. GitHub itself takes no more than 65,536."""
 
 
 def handle(delivery: Delivery, policy: Policy) -> list[Work]:
@@ -32,8 +34,16 @@ def _written(delivery: Delivery) -> list[Work]:
     if PREFIX in comment.body.casefold():
         sender = delivery.payload.sender
         named = {"sender": sender.login, "sender_id": sender.id} if sender is not None else {}
-        return [Commands(ref=ref, comment=comment, **named), reply]
+        edit = {"edited": True, "before": _before(delivery)} if delivery.action == "edited" else {}
+        return [Commands(ref=ref, comment=comment, **named, **edit), reply]
     return [reply]
+
+
+def _before(delivery: Delivery) -> str | None:
+    """The comment's text before it was edited."""
+    changes = delivery.payload.changes
+    before = (changes.body or {}).get("from") if changes is not None else None
+    return before if isinstance(before, str) and len(before) <= MAX_TEXT else None
 
 
 def _deleted(delivery: Delivery) -> list[Work]:

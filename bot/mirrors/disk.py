@@ -25,11 +25,24 @@ def size_of(directory: Path) -> int:
     return total
 
 
-def evict(root: Path, budget: int, *, in_use: Callable[[str], bool]) -> list[str]:
-    """Remove the least recently used folders below a root until the rest fits; returns their names."""
+def free_bytes(directory: Path) -> int:
+    """Bytes that are free on the disk of a directory."""
+    return shutil.disk_usage(directory).free
+
+
+def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int = 0) -> list[str]:
+    """Remove the least recently used folders below a root until the rest fits; returns their names.
+
+    Args:
+        root: the folder of folders.
+        budget: bytes that all of them may take.
+        in_use: says of a name whether its folder stays.
+        free: bytes that are to be free on the disk.
+    """
     folders = sorted((folder for folder in root.iterdir() if folder.is_dir()), key=lambda f: f.stat().st_mtime)
     sizes = {folder: size_of(folder) for folder in folders}
     total, gone = sum(sizes.values()), []
+    budget = min(budget, total - max(0, free - free_bytes(root)))
     for folder in folders:
         if total <= budget:
             break

@@ -7,14 +7,14 @@ import os
 import re
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.errors import BotError, GoneError, RefusedError, RetryableError
-from bot.mirrors.disk import size_of
+from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
+from bot.mirrors.disk import clear_leavings, free_bytes, size_of
 from nodes.search.git import environment
 from nodes.trust.secrets import mask
 
@@ -24,9 +24,21 @@ _ADDRESS = re.compile(r"(?:https?://[\w.:-]{1,255}|file://)/[^\s\x00-\x1f]{1,100
 _KEPT = 16_384
 _LOOK = 0.2
 """Seconds between two looks at how large a clone has grown."""
-_NOTHING = ("couldn't find remote ref HEAD", "remote HEAD refers to nonexistent ref")
-_REFUSED = re.compile(r"repository '[^']*' not found|transport '")
-_FORBIDDEN = re.compile(r"returned error: 40[13]\b|Authentication failed|could not read Username")
+_OVERFLOWN = re.compile(
+    "died of signal|[Oo]ut of memory|virtual memory|Cannot allocate memory|File too large|size limit exceeded"
+)
+"""git, or a process that it started, met a limit of memory, time or file size."""
+_NO_ROOM = 300.0
+"""Seconds until a fetch is tried again where the disk is full."""
+_SIGNALLED = 128
+"""git exits with this for an error of its own; a shell with more for a signal."""
+_LOCAL = 60.0
+"""Seconds for a command that asks no network."""
+_CONFINED = '{ ulimit -d "$1"; ulimit -f "$2"; ulimit -t "$3"; } 2>/dev/null; shift 3; exec "$@"'
+"""A shell sets the limits before git starts, so that every process that git starts has them too.
+
+A limit that is lower already stays, and nothing is said of it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +51,18 @@ class MirrorLimits:
     """For one fetch."""
     disk: int = 20_000_000_000
     """Bytes of all mirrors; past it the least recently used ones go."""
+    memory: int = 1_000_000_000
+    """Bytes of private memory of each process of a fetch."""
+    free: int = 1_000_000_000
+    """Bytes of the disk that mirrors leave free."""
 
 
 class TooLargeError(BotError):
-    """A fetch grew past its limit, or took too long, and was ended."""
+    """A fetch met a limit of size, time or memory and was ended; the message says which, after "the repository"."""
+
+
+class TooLargeToFetchError(RefusedError):
+    """A repository cannot be fetched within the limits, not even its newest commit alone."""
 
 
 class ForbiddenError(RetryableError):
@@ -60,8 +80,8 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
         GoneError: there is no commit.
         RefusedError: there is no such repository.
         TooLargeError: a limit was met.
-        BrokenMirrorError: what is on disk is in the way.
-        RetryableError: the network, or the server; a ``ForbiddenError`` may be for good.
+        BrokenMirrorError: what is on disk is in the way, or what the server sent cannot be used.
+        RetryableError: the network, the server or a full disk; a ``ForbiddenError`` may be for good.
     """
     if not _ADDRESS.fullmatch(url):
         raise RefusedError("the clone address is not one that is fetched from")
@@ -70,11 +90,28 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
     arguments = ["fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-recurse-submodules"]
     command = ["git", "--git-dir", str(directory), *arguments, *shallow, "--", url, *wanted]
     process = await asyncio.create_subprocess_exec(
-        *command, env=_environment(url, header), stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, start_new_session=True
+        *_confined(command, limits),
+        env=_environment(url, header),
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=PIPE,
+        start_new_session=True,
     )
-    says = await _bounded(process, directory, limits)
+    done = False
+    try:
+        says = await _bounded(process, directory, limits)
+        done = process.returncode == 0
+    finally:
+        if not done:
+            await asyncio.to_thread(clear_leavings, directory)
     if process.returncode:
-        raise _fault(says)
+        raise _fault(says, process.returncode)
+
+
+def _confined(command: Sequence[str], limits: MirrorLimits) -> list[str]:
+    """The command under limits that all its processes inherit; a shell counts memory in kB and files in 512 bytes."""
+    given = (limits.memory // 1_000, limits.size // 512 + 1, int(limits.seconds) + 1)
+    return ["/bin/sh", "-c", _CONFINED, "sh", *map(str, given), *command]
 
 
 async def run(*arguments: str) -> str:
@@ -86,7 +123,16 @@ async def run(*arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
         "git", *arguments, env=environment(), stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
     )
-    said, _ = await process.communicate()
+    assert process.stdout is not None  # noqa: S101  a pipe was asked for
+    try:
+        async with asyncio.timeout(_LOCAL):
+            said = await _drained(process.stdout)
+            await process.wait()
+    except TimeoutError as error:
+        raise BrokenMirrorError(f"git {arguments[-1]} takes too long") from error
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
     if process.returncode:
         raise BrokenMirrorError(f"git {arguments[-1]} failed")
     return said.decode("utf-8", "replace").strip()
@@ -101,11 +147,13 @@ async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> s
             while not says.done():
                 await asyncio.wait([says], timeout=_LOOK)
                 if await asyncio.to_thread(size_of, directory) > limits.size:
-                    raise TooLargeError(f"larger than {limits.size} bytes")
+                    raise TooLargeError(f"is larger than {limits.size:,} bytes")
+                if await asyncio.to_thread(free_bytes, directory) < limits.free:
+                    raise full(f"less than {limits.free:,} bytes are free")
             await process.wait()
             return (await says).decode("utf-8", "replace")
     except TimeoutError as error:
-        raise TooLargeError(f"took longer than {limits.seconds:.0f} seconds") from error
+        raise TooLargeError(f"takes longer than {limits.seconds:.0f} seconds to fetch") from error
     finally:
         says.cancel()
         with suppress(ProcessLookupError):
@@ -132,6 +180,16 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
         "safe.directory": "*",
         "credential.helper": "",
         "gc.autoDetach": "false",
+        # Its hint on the empty graft file would hide what git has to say.
+        "advice.graftFileDeprecated": "false",
+        # What unpacking may hold at once: a blob of a few kB may unfold to gigabytes.
+        "core.bigFileThreshold": "32m",
+        "core.deltaBaseCacheLimit": "32m",
+        "core.packedGitWindowSize": "32m",
+        "core.packedGitLimit": "256m",
+        "pack.deltaCacheSize": "32m",
+        "pack.windowMemory": "64m",
+        "pack.threads": "2",
         "http.followRedirects": "false",
         "http.lowSpeedLimit": "1000",
         "http.lowSpeedTime": "30",
@@ -152,14 +210,43 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
     return environment() | told
 
 
-def _fault(says: str) -> BotError:
-    line = mask(" ".join(says.split()))[:300]
-    if any(sign in says for sign in _NOTHING):
-        return GoneError("the repository has no commit")
-    if _FORBIDDEN.search(says):
-        return ForbiddenError(f"git: {line}")
-    if _REFUSED.search(says):
-        return RefusedError(f"git: {line}")
-    if "unable to access" in says or "RPC failed" in says or "early EOF" in says or "hung up" in says:
-        return RetryableError(f"git: {line}")
-    return BrokenMirrorError(f"git: {line}")
+def full(said: str) -> RateLimitedError:
+    """The error of a disk without room: a job waits for it as long as it takes, since unused mirrors may go."""
+    return RateLimitedError(f"no room for mirrors: {said}", after=_NO_ROOM, limit="disk.full")
+
+
+def _fault(says: str, code: int) -> BotError:
+    line = f"git: {mask(' '.join(says.split()))[:300]}"
+    if code < 0 or code > _SIGNALLED or _OVERFLOWN.search(says):
+        return TooLargeError("needs more memory, time or disk to fetch than it is given")
+    for sign, kind in _FAULTS:
+        if sign.search(says):
+            return kind(line)
+    return BrokenMirrorError(line)
+
+
+def _gone(_line: str) -> GoneError:
+    return GoneError("the repository has no commit")
+
+
+_FAULTS: tuple[tuple[re.Pattern[str], Callable[[str], BotError]], ...] = (
+    (re.compile("No space left on device"), full),
+    (re.compile("couldn't find remote ref HEAD|remote HEAD refers to nonexistent ref"), _gone),
+    # GitHub says "not found" for what we may not see, and a proxy says it for everything.
+    (
+        re.compile(
+            r"returned error: 40[13]\b|Authentication failed|could not read Username|repository '[^']*' not found"
+        ),
+        ForbiddenError,
+    ),
+    (re.compile("transport '"), RefusedError),
+    # The network, or a proxy that answers with a page of its own: neither says anything of the repository.
+    (
+        re.compile(
+            "unable to access|RPC failed|early EOF|hung up|unexpected disconnect|not valid: is this a git repository"
+            "|protocol error|expected flush|invalid server response"
+        ),
+        RetryableError,
+    ),
+)
+"""What git complains of, and whose matter that is; the first that fits."""

@@ -12,16 +12,28 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 from urllib.parse import urlsplit
 
-from bot.errors import RefusedError
-from bot.mirrors.disk import clear_leavings, evict, unused
-from bot.mirrors.git import HEAD, BrokenMirrorError, MirrorLimits, TooLargeError, fetch, run
+from bot.errors import BotError, RefusedError
+from bot.mirrors.disk import clear_leavings, evict, free_bytes, unused
+from bot.mirrors.git import (
+    HEAD,
+    BrokenMirrorError,
+    MirrorLimits,
+    TooLargeError,
+    TooLargeToFetchError,
+    fetch,
+    full,
+    run,
+)
 from bot.ports import RepositoryRef
 
 TAGS_KEPT = 900.0
 """Seconds after which a mirror is fetched though its tip is the newest: a tag may be new."""
+
+REFUSED_FOR = 3_600.0
+"""Seconds for which a repository that is too large is not tried again."""
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +57,10 @@ class Mirror:
     sha: str
     """The tip of the default branch."""
 
-    async def has(self, sha: str) -> bool:
-        """Is a commit that was pinned earlier still there?"""
+    async def reaches(self, sha: str) -> bool:
+        """Is a commit that was pinned earlier still part of the default branch? An object alone may be a leftover."""
         try:
-            await run("--git-dir", str(self.directory), "cat-file", "-e", f"{sha}^{{commit}}")
+            await run("--git-dir", str(self.directory), "merge-base", "--is-ancestor", sha, HEAD)
         except BrokenMirrorError:
             return False
         return True
@@ -70,6 +82,8 @@ class Mirrors:
         """The last fetch that succeeded, by its number: whoever asked before it began need not fetch again."""
         self._tips: dict[str, tuple[str, float]] = {}
         """What the last fetch brought, and when (monotonic seconds)."""
+        self._too_large: dict[str, tuple[str, float]] = {}
+        """Why a repository was not fetched, and until when that holds (monotonic seconds)."""
 
     @asynccontextmanager
     async def ready(self, repository: RepositoryRef, source: CloneSource) -> AsyncIterator[Mirror]:
@@ -120,6 +134,10 @@ class Mirrors:
         return bool(sha) and time.monotonic() - fetched < TAGS_KEPT and await source.tip() == sha
 
     async def _fetch(self, directory: Path, source: CloneSource) -> None:
+        self._check_refused(directory)
+        await self._make_room()
+        if await asyncio.to_thread(free_bytes, self._root) < self._limits.free:
+            raise full(f"less than {self._limits.free:,} bytes are free")
         url, header = await source.clone_url_and_header()
         if urlsplit(url).scheme == "file" and not self._local:
             raise RefusedError("a payload may not name a path on this machine")
@@ -128,7 +146,25 @@ class Mirrors:
         except BrokenMirrorError as error:
             logger.warning("mirror made anew", extra={"action": "mirror.broken", "reason": str(error)})
             shutil.rmtree(directory, ignore_errors=True)
+            await self._anew(directory, url, header)
+
+    async def _anew(self, directory: Path, url: str, header: str) -> None:
+        """Fetch into nothing: what git cannot use now is what the server sent."""
+        try:
             await self._into(directory, url, header)
+        except BrokenMirrorError as error:
+            shutil.rmtree(directory, ignore_errors=True)
+            self._refuse(directory, "what the server sent is no repository that git can use", error)
+
+    def _refuse(self, directory: Path, reason: str, error: BotError) -> NoReturn:
+        """Remember for a while that fetching is of no use: each try would cost minutes and gigabytes."""
+        self._too_large[directory.parent.name] = reason, time.monotonic() + REFUSED_FOR
+        raise TooLargeToFetchError(reason) from error
+
+    def _check_refused(self, directory: Path) -> None:
+        reason, until = self._too_large.get(directory.parent.name, ("", 0.0))
+        if time.monotonic() < until:
+            raise TooLargeToFetchError(reason)
 
     async def _into(self, directory: Path, url: str, header: str) -> None:
         """The whole history, or where that is too much, the newest commit alone."""
@@ -146,10 +182,11 @@ class Mirrors:
             await fetch(directory, url, header, self._limits, depth=1)
         except TooLargeError as error:
             shutil.rmtree(directory, ignore_errors=True)
-            raise RefusedError(f"the repository is {error}") from error
+            self._refuse(directory, f"the repository {error}", error)
 
     async def _make_room(self) -> None:
-        gone = await asyncio.to_thread(evict, self._root, self._limits.disk, in_use=self._in_use)
+        limits = self._limits
+        gone = await asyncio.to_thread(evict, self._root, limits.disk, free=limits.free, in_use=self._in_use)
         for name in gone:
             logger.info("mirror removed", extra={"action": "mirror.evicted", "repository": name})
 

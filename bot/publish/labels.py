@@ -32,6 +32,13 @@ def wanted_labels(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
     return _allowed([*proposed, *named, *_state(_state_of(report), config)], config)
 
 
+def shown_labels(report: TriageReport, config: RepositoryConfig, existing: Iterable[str]) -> TriageReport:
+    """The report with those of its labels that exist in the repository and are allowed there; models invent some."""
+    there = {name.casefold() for name in existing}
+    labels = tuple(label for label in report.labels if label.casefold() in there and config.labels.allows(label))
+    return report.model_copy(update={"labels": labels})
+
+
 def _state_of(report: TriageReport) -> StateName:
     for related in report.related:
         if related.relation != "related":
@@ -98,6 +105,7 @@ async def sync_labels(
     github: GitHubPort,
     effects: EffectsPort,
     owner_check: OwnerCheck,
+    existing: frozenset[str] | None = None,
 ) -> None:
     """Bring the issue's labels to what is wanted; costs nothing where nothing was and is wanted."""
     key = issue.ref.key
@@ -109,7 +117,7 @@ async def sync_labels(
     changes = plan(
         wanted,
         current=issue.labels,
-        existing=await github.repository_labels(),
+        existing=await github.repository_labels() if existing is None else existing,
         touched=touched,
         ours=ours,
         settled=settled,

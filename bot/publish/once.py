@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.errors import GoneError, OutcomeUnknownError, RetryableError, StoppedError
+from bot.limits import WHOLE, Share
 from bot.ports import Comment, Effect, EffectsPort, GitHubPort, IssueRef, OwnerCheck
-from bot.report.thread import stamped, unstamped
+from bot.report.thread import REPORT_MARKER, stamped, unstamped
 
 GRACE = timedelta(seconds=15)
 """For so long a POST whose answer was lost may still be on its way."""
+
+_RUN = re.compile(rf"\A({REPORT_MARKER}[^\n>]{{0,80}}) run=\d{{1,18}}")
 
 
 def utc_now() -> datetime:
@@ -29,8 +33,12 @@ class Poster:
     ref: IssueRef
     owner_check: OwnerCheck
     now: Callable[[], datetime] = utc_now
+    share: Share = WHOLE
+    """What its comments may fill of the writes."""
 
-    async def put(self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False) -> int:
+    async def put(
+        self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False, anew: bool = False
+    ) -> int:
         """Make a comment be there once and say this; returns its id.
 
         Args:
@@ -39,6 +47,7 @@ class Poster:
             marker: what the comment, and no other of ours, begins with.
             body: without a time; it is sent with one.
             adopt: look for a comment of ours even if the store knows of none, as after a transfer.
+            anew: where a person deleted the comment, post another one.
 
         Raises:
             StoppedError: the comment was there and a person deleted it.
@@ -46,6 +55,9 @@ class Poster:
         """
         wanted = _digest(body)
         effect = await self.effects.want(self.ref.key, kind, subject, wanted, body)
+        if effect.github_id is not None and anew and not await self.github.has_comment(effect.github_id):
+            await self.effects.forget(self.ref.key, kind, subject)
+            effect = await self.effects.want(self.ref.key, kind, subject, wanted, body)
         if effect.github_id is not None:
             if effect.done_hash != wanted:
                 await self._edit(effect.github_id, body)
@@ -66,7 +78,7 @@ class Poster:
         await self.owner_check()
         await self.effects.intent(self.ref.key, effect.kind, effect.subject)
         try:
-            return (await self.github.create_comment(self.ref.number, self._stamped(body))).id
+            return (await self.github.create_comment(self.ref.number, self._stamped(body), self.share)).id
         except OutcomeUnknownError as error:
             raise OutcomeUnknownError(str(error), after=GRACE.total_seconds() + 1) from error
 
@@ -81,7 +93,7 @@ class Poster:
     async def _edit(self, comment_id: int, body: str) -> None:
         await self.owner_check()
         try:
-            await self.github.edit_comment(comment_id, self._stamped(body))
+            await self.github.edit_comment(comment_id, self._stamped(body), self.share)
         except GoneError as error:
             raise StoppedError("a person deleted our comment") from error
 
@@ -94,4 +106,5 @@ class Poster:
 
 
 def _digest(body: str) -> str:
-    return hashlib.sha256(body.strip().encode("utf-8", "surrogatepass")).hexdigest()
+    """Names what a reader sees: the number of the run in the hidden marker is no difference."""
+    return hashlib.sha256(_RUN.sub(r"\1", body.strip(), count=1).encode("utf-8", "surrogatepass")).hexdigest()

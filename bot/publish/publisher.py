@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from bot.ceilings import explained
+from bot.limits import FIRST_REPORTS, WHOLE
 from bot.ports import (
     AskedQuestion,
     EffectsPort,
@@ -24,7 +25,8 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
-from bot.publish.labels import sync_labels, wanted_labels
+from bot.publish.labels import shown_labels, wanted_labels
+from bot.publish.later import Lacks, ReportLabels, log_missing
 from bot.publish.once import Poster, utc_now
 from bot.publish.quiet import reason_to_be_quiet
 from bot.publish.reactions import Reactions
@@ -64,8 +66,12 @@ class Publication:
     """Duplicates that people named or denied."""
     record: Record | None = None
     """What confidences were worth in the repository; None where too little is known."""
+    commanded: bool = False
+    """A person's command asks for it: a comment of ours that was deleted is posted anew."""
     limited: tuple[str, ...] = ()
     """Limits that were met in the repository today, by code, where this comment is to tell of them."""
+    first: bool = False
+    """A report by rules that a model's report will replace: only the comment is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,7 @@ class Publisher:
     effects: EffectsPort
     owner_check: OwnerCheck
     now: Callable[[], datetime] = field(default=utc_now)
+    lacks: Lacks = log_missing
 
     async def publish(self, given: Publication) -> Published:
         """Read the issue once more, then bring comment, labels and reactions to what the outcome asks for.
@@ -120,20 +127,17 @@ class Publisher:
     async def _write(self, given: Publication, issue: Issue) -> Published:
         mode, github = given.found.config.mode, self.github_for(issue.ref.repository)
         given = replace(given, outcome=as_people_say(given.outcome, given.relations))
-        body = await self._body(given, issue)
+        existing = await github.repository_labels() if _proposes_labels(given) else None
+        body = await self._body(given, issue, existing)
         if mode == "dry-run":
             await self._tell_faults(given, issue, github)
             return Published("dry-run", comment=body)
         speaks = mode == "comment" and await self._speaks(given)
         posted = await self._comment(given, issue, github, body) if speaks else None
-        await sync_labels(
-            wanted_labels(given.outcome, given.found.config),
-            issue=issue,
-            touched=given.touched,
-            github=github,
-            effects=self.effects,
-            owner_check=self.owner_check,
-        )
+        if given.first:
+            return Published("posted", comment=body, comment_id=posted)
+        labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
+        await labels.put(wanted_labels(given.outcome, given.found.config), issue, given.touched, existing)
         if mode == "label":
             return Published("labelled", comment=body)
         reactions = self.reactions(issue.ref, given.found)
@@ -151,9 +155,11 @@ class Publisher:
         return sticky is not None and sticky.github_id is not None
 
     async def _comment(self, given: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
-        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
+        share = FIRST_REPORTS if given.first else WHOLE
+        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, share)
         separate = await self._asks_separately(given)
-        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=True)
+        # Where there is no comment, none of ours is among them; a transferred issue brings its comments along.
+        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, anew=given.commanded)
         if separate:
             reply = question_reply(_thread(given, issue), separate, f"{issue.url}#issuecomment-{sticky}")
             await poster.put("question", separate, question_marker(separate), reply)
@@ -177,7 +183,7 @@ class Publisher:
             return None
         return None if known is not None and known.wanted_hash == _CARRIED else question
 
-    async def _body(self, given: Publication, issue: Issue) -> str:
+    async def _body(self, given: Publication, issue: Issue, existing: frozenset[str] | None) -> str:
         thread = _thread(given, issue, await self._config_note(given))
         outcome = given.outcome
         if isinstance(outcome, Waiting):
@@ -186,7 +192,7 @@ class Publisher:
             return withheld_comment(thread)
         if not isinstance(outcome, Finished) or outcome.state.report is None:
             raise ValueError("a finished run has a report")
-        return report_comment(outcome.state.report, thread)
+        return report_comment(shown_labels(outcome.state.report, given.found.config, existing or ()), thread)
 
     async def _config_note(self, given: Publication) -> str:
         """The faults of the configuration, in the first comment after they came up and in no other."""
@@ -208,11 +214,13 @@ class Publisher:
         """Is it this issue's comment in which the faults are told?"""
         if not given.found.faults:
             return False
-        key = _config_key(given)
-        told = await self.effects.get(key, "config", given.found.digest)
-        if told is None:
-            told = await self.effects.want(key, "config", given.found.digest, given.ref.key, given.ref.key)
+        told = await self.effects.claim(_config_key(given), "config", given.found.digest, given.ref.key)
         return told.payload == given.ref.key
+
+
+def _proposes_labels(given: Publication) -> bool:
+    report = given.outcome.state.report if isinstance(given.outcome, Finished) else None
+    return report is not None and bool(report.labels)
 
 
 _CARRIED = "carried by the report"
@@ -243,4 +251,5 @@ def _thread(given: Publication, issue: Issue, config_note: str = "") -> Thread:
         limited=tuple(dict.fromkeys(map(explained, given.limited))),
         suspects=given.found.config.limits.suspects,
         record=given.record,
+        follows=given.first,
     )

@@ -5,6 +5,20 @@ from __future__ import annotations
 from bot.ports import Issue
 from bot.repo_config import RepositoryConfig
 
+CLOSED = "the issue is closed"
+_BOT, _LOCKED, _OPT_OUT = "a bot opened it", "the conversation is locked", "it has the opt-out label"
+_LIFTED = {
+    CLOSED: "Reopen it first.",
+    _BOT: "Name the bot under `bots` in `.github/triage.yml` first.",
+    _LOCKED: "Unlock it first.",
+    _OPT_OUT: "Remove the label first.",
+}
+
+
+def lifted_by(reason: str) -> str:
+    """What a person can do against a reason to be quiet; empty where it is nothing."""
+    return _LIFTED.get(reason, "")
+
 
 def reason_to_be_quiet(issue: Issue | None, config: RepositoryConfig) -> str | None:
     """Why an issue, as it is now, is left alone; None where it is not."""
@@ -12,10 +26,10 @@ def reason_to_be_quiet(issue: Issue | None, config: RepositoryConfig) -> str | N
         return "the issue is gone"
     said = {
         "it is a pull request": issue.is_pull_request,
-        "a bot opened it": issue.author_is_bot and issue.author.casefold() not in map(str.casefold, config.bots),
-        "the issue is closed": issue.state != "open",
-        "the conversation is locked": issue.locked,
-        "it has the opt-out label": config.opt_out_label.casefold() in map(str.casefold, issue.labels),
+        _BOT: issue.author_is_bot and issue.author.casefold() not in map(str.casefold, config.bots),
+        CLOSED: issue.state != "open",
+        _LOCKED: issue.locked,
+        _OPT_OUT: config.opt_out_label.casefold() in map(str.casefold, issue.labels),
         "triage is switched off here": not config.enabled,
     }
     return next((reason for reason, holds in said.items() if holds), None)

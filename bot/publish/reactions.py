@@ -36,6 +36,15 @@ class Reactions:
             return None
         return await self.effects.want(self.ref.key, _KIND, f"{comment_id or 'issue'}:{content}", content, "")
 
+    async def correct(self, comment_id: int) -> None:
+        """Leave a refusal on a comment instead of a success that is still to be left there."""
+        done: Reaction = "rocket"
+        subject = f"{comment_id}:{done}"
+        effect = await self.effects.get(self.ref.key, _KIND, subject)
+        if effect is not None and effect.done_hash is None:
+            await self.effects.forget(self.ref.key, _KIND, subject)
+            await self.note("confused", comment_id)
+
     async def catch_up(self) -> None:
         """Leave what could not be left before."""
         for effect in await self.effects.pending(self.ref.key):

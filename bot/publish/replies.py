@@ -1,4 +1,4 @@
-"""What commands want of GitHub: noted first, then done, so that a crash in between loses nothing."""
+"""Results of commands on GitHub: stored first, then written, with one reply for all commands of a comment."""
 
 from __future__ import annotations
 
@@ -8,36 +8,44 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import RefusedError
+from bot.errors import RateLimitedError, RefusedError, StoppedError
+from bot.limits import REPLIES
 from bot.ports import CommandEffects, Effect, GitHubPort, IssueRef
 from bot.publish.once import Poster
 from bot.publish.reactions import Reactions
 from bot.repo_config import FoundConfig
+from bot.report.sanitise import code
 
 if TYPE_CHECKING:
+    from bot.commands.parse import Command
     from bot.publish.publisher import Publisher
 
 logger = logging.getLogger(__name__)
+ANSWER: Final = "answer"
+"""What one command is answered. The reply to its comment consists of these."""
 _REPLY: Final = "reply"
-_LABELS: Final = "command-labels"
+LABELS: Final = "command-labels"
+_LONGEST = 60_000
+"""Characters of a reply, of the 65,536 that GitHub takes."""
+_TOO_LONG = "The answer does not fit here. Give this command in a comment of its own."
 
 
 def reply_marker(subject: str) -> str:
-    """The line by which a reply to a command is found again."""
+    """The line that identifies a reply to a comment."""
     return f"<!-- triage:reply to={subject} -->"
 
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """The answers to the commands of one issue."""
+    """The replies to the commands of one issue."""
 
     github: GitHubPort
     poster: Poster
     reactions: Reactions
     comments: bool
-    """Does the configuration let us comment?"""
+    """Whether the configuration allows comments."""
     labels: bool
-    """Does it let us set labels?"""
+    """Whether it allows labels."""
 
     @classmethod
     def of(cls, publisher: Publisher, ref: IssueRef, found: FoundConfig) -> Replies:
@@ -45,41 +53,80 @@ class Replies:
         github = publisher.github_for(ref.repository)
         return cls(
             github=github,
-            poster=Poster(github, publisher.effects, ref, publisher.owner_check, publisher.now),
+            poster=Poster(github, publisher.effects, ref, publisher.owner_check, publisher.now, REPLIES),
             reactions=publisher.reactions(ref, found),
             comments=found.config.mode == "comment",
             labels=found.config.mode != "dry-run",
         )
 
-    async def note(self, comment_id: int, ordinal: int, effects: CommandEffects) -> None:
-        """Keep what a command wants of GitHub."""
-        subject = f"{comment_id}.{ordinal}"
+    async def note(self, comment_id: int, command: Command, effects: CommandEffects) -> None:
+        """Store what GitHub is to get for a command."""
+        subject = f"{comment_id}.{command.ordinal}"
         if effects.reply is not None and self.comments:
-            await self._want(_REPLY, subject, f"{reply_marker(subject)}\n\n{effects.reply}\n")
+            await self._want(ANSWER, subject, json.dumps([command.canonical, effects.reply]))
         if (effects.add_labels or effects.remove_labels) and self.labels:
-            await self._want(_LABELS, subject, json.dumps([effects.add_labels, effects.remove_labels]))
+            await self._want(LABELS, subject, json.dumps([effects.add_labels, effects.remove_labels]))
         if effects.reaction is not None:
             await self.reactions.note(effects.reaction, comment_id)
 
+    async def tell_why_not(self, comment_id: int, why: str) -> None:
+        """Note that nothing comes of a command that was taken, and why."""
+        if self.comments:
+            subject = f"{comment_id}.why"
+            await self._want(_REPLY, subject, f"{reply_marker(subject)}\n\n{why}\n")
+        await self.reactions.note("confused", comment_id)
+
     async def catch_up(self) -> None:
-        """Do what was noted and not done, from this comment or an earlier one."""
-        for effect in await self.poster.effects.pending(self.poster.ref.key):
-            if effect.kind in (_REPLY, _LABELS):
-                await self._settle(effect)
+        """Write what was stored and not written, for this comment or an earlier one.
+
+        What GitHub's limits do not allow now stays stored. It is left to a later job, so that no command waits for it.
+        """
+        pending = await self.poster.effects.pending(self.poster.ref.key)
+        try:
+            for effect in pending:
+                if effect.kind == LABELS:
+                    await self._settle(effect)
+        except RateLimitedError as error:
+            logger.info("labels postponed: %s", error, extra={"action": "labels.later"})
+        try:
+            for comment in dict.fromkeys(one.subject.partition(".")[0] for one in pending if one.kind == ANSWER):
+                await self._reply(comment)
+            for effect in pending:  # releases before 0.2 wrote one reply per command
+                if effect.kind == _REPLY and "." in effect.subject:
+                    await self._put(effect.subject, effect.payload)
+        except RateLimitedError as error:
+            logger.info("reply postponed: %s", error, extra={"action": "reply.later"})
         await self.reactions.catch_up()
 
     async def _want(self, kind: str, subject: str, payload: str) -> None:
         digest = hashlib.sha256(payload.strip().encode("utf-8", "surrogatepass")).hexdigest()
         await self.poster.effects.want(self.poster.ref.key, kind, subject, digest, payload)
 
+    async def _reply(self, comment: str) -> None:
+        """Write one reply with the answers to all commands of a comment."""
+        effects, key = self.poster.effects, self.poster.ref.key
+        answers = await effects.beginning(key, ANSWER, f"{comment}.")
+        await self._put(comment, f"{reply_marker(comment)}\n\n{_combined(answers)}\n")
+        for answer in answers:
+            if answer.done_hash != answer.wanted_hash:
+                await effects.done(key, ANSWER, answer.subject, answer.wanted_hash)
+
+    async def _put(self, subject: str, body: str) -> None:
+        poster = self.poster
+        try:
+            await poster.put(_REPLY, subject, reply_marker(subject), body)
+        except (RefusedError, StoppedError) as error:  # a locked conversation, or a reply that a person deleted
+            logger.info("reply refused", extra={"action": "reply.refused", "reason": str(error)})
+            known = await poster.effects.get(poster.ref.key, _REPLY, subject)
+            if known is not None:
+                await poster.effects.done(poster.ref.key, _REPLY, subject, known.wanted_hash)
+
     async def _settle(self, effect: Effect) -> None:
         try:
-            if effect.kind == _REPLY:
-                await self.poster.put(_REPLY, effect.subject, reply_marker(effect.subject), effect.payload)
-                return
             await self._labels(effect)
         except RefusedError as error:
-            logger.info("reply refused", extra={"action": "reply.refused", "reason": str(error)})
+            logger.info("labels refused", extra={"action": "labels.refused", "reason": str(error)})
+            await self.reactions.correct(int(effect.subject.partition(".")[0]))
         await self.poster.effects.done(self.poster.ref.key, effect.kind, effect.subject, effect.wanted_hash)
 
     async def _labels(self, effect: Effect) -> None:
@@ -90,3 +137,19 @@ class Replies:
         for label in remove:
             await self.poster.owner_check()
             await self.github.remove_label(self.poster.ref.number, label)
+
+
+def _combined(answers: list[Effect]) -> str:
+    """The answers in the order of their commands, equal ones once; several name their commands."""
+    texts: dict[str, list[str]] = {}
+    for answer in sorted(answers, key=lambda one: int(one.subject.rpartition(".")[2])):
+        canonical, text = json.loads(answer.payload)
+        texts.setdefault(text, []).append(canonical)
+    if len(texts) == 1:
+        return next(iter(texts))
+    parts: list[str] = []
+    for text, commands in texts.items():
+        named = ", ".join(code(f"/triage {one}"[:80]) for one in dict.fromkeys(commands))
+        room = _LONGEST - sum(map(len, parts))
+        parts.append(f"**{named}**\n\n{text if len(named) + len(text) < room else _TOO_LONG}")
+    return "\n\n---\n\n".join(parts)

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Protocol
 
+from bot.errors import UnreadableFileError
 from bot.repo_config.model import RepositoryConfig
 from bot.repo_config.read import ConfigError, ConfigFault, read_config, wants_comments
 
@@ -38,7 +39,7 @@ class FoundConfig:
 
 
 async def find_config(files: Files, last_valid: str | None = None) -> FoundConfig:
-    """Read the configuration; an invalid one leaves the last valid one in force, else nothing is written at all.
+    """Read the configuration; an invalid or unreadable one leaves the last valid one in force, else a dry run.
 
     Args:
         files: read with the default branch's and the organisation's own tokens.
@@ -47,19 +48,31 @@ async def find_config(files: Files, last_valid: str | None = None) -> FoundConfi
     Raises:
         RetryableError: it cannot be read now.
     """
-    text = await files.file(PATH)
-    from_organisation = text is None
-    if text is None:
-        text = await files.organisation_file(PATH)
+    from_organisation = False
+    try:
+        text = await files.file(PATH)
+        if text is None:
+            from_organisation = True
+            text = await files.organisation_file(PATH)
+    except UnreadableFileError as error:
+        fault = ConfigFault(error.line, f"the file cannot be read: {error.reason}")
+        return _invalid(error.glimpse, error.digest, (fault,), last_valid, from_organisation=from_organisation)
     if text is None:
         return FoundConfig(RepositoryConfig(), "", "")
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     try:
         return FoundConfig(read_config(text), text, digest, from_organisation=from_organisation)
     except ConfigError as error:
-        kept = _kept(last_valid)
-        may_tell = kept.mode == "dry-run" and last_valid is None and wants_comments(text)
-        return FoundConfig(kept, last_valid or "", digest, error.faults, from_organisation, may_tell)
+        return _invalid(text, digest, error.faults, last_valid, from_organisation=from_organisation)
+
+
+def _invalid(
+    text: str, digest: str, faults: tuple[ConfigFault, ...], last_valid: str | None, *, from_organisation: bool
+) -> FoundConfig:
+    """The last valid configuration with the faults of the present one; without a last valid one, a dry run."""
+    kept = _kept(last_valid)
+    may_tell = kept.mode == "dry-run" and last_valid is None and wants_comments(text)
+    return FoundConfig(kept, last_valid or "", digest, faults, from_organisation, may_tell)
 
 
 def _kept(last_valid: str | None) -> RepositoryConfig:

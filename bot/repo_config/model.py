@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from nodes.report import Kind
+from nodes.search.globs import name_matches, path_matches
 
 Mode = Literal["dry-run", "label", "comment"]
 CommandRole = Literal["author", "maintainer", "nobody"]
@@ -31,6 +30,8 @@ StateName = Literal["needs-answer", "cause-found", "no-cause", "duplicate", "fix
 LabelName = Literal[Kind, StateName]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Glob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^*]*(\*{1,2}[^*]*){0,4}$")]
+# As in .gitignore, where "!" takes a path back and "#" begins a comment; neither is supported.
+PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^!#]")]
 
 
 class Section(BaseModel):
@@ -51,7 +52,7 @@ class Labels(Section):
 
     def allows(self, label: str) -> bool:
         """May this label be set?"""
-        return label in self.map.values() or any(matches(glob, label) for glob in self.allowed)
+        return label in self.map.values() or any(name_matches(label, pattern) for pattern in self.allowed)
 
 
 class Limits(Section):
@@ -91,8 +92,8 @@ class RepositoryConfig(Section):
     brain: Literal["auto", "rules"] = "auto"
     """``rules`` keeps issue texts from any model; ``auto`` is what the operator has set."""
     labels: Labels = Labels()
-    ignore_paths: Annotated[tuple[Glob, ...], Field(max_length=100)] = ()
-    """Files that are never named as suspects, such as ``vendor/**``."""
+    ignore_paths: Annotated[tuple[PathGlob, ...], Field(max_length=100)] = ()
+    """Files that are never named as suspects, such as ``vendor/**``: patterns as in ``.gitignore``, without ``!``."""
     limits: Limits = Limits()
     earlier_issues: bool = True
     """``false`` names no duplicates and no related issues, and nothing is learnt of earlier ones."""
@@ -110,12 +111,7 @@ class RepositoryConfig(Section):
 
     def ignores(self, path: str) -> bool:
         """Is a file never to be named?"""
-        return any(matches(glob, path) for glob in self.ignore_paths)
-
-
-def matches(glob: str, name: str) -> bool:
-    """Does a pattern fit the whole name, whatever its case? ``**`` crosses slashes, ``*`` does not."""
-    return _compiled(glob).fullmatch(name) is not None
+        return path_matches(path, self.ignore_paths)
 
 
 def config_schema() -> dict[str, Any]:
@@ -126,11 +122,3 @@ def config_schema() -> dict[str, Any]:
         **schema,
         "title": "Tracehound: .github/triage.yml",
     }
-
-
-@lru_cache(512)
-def _compiled(glob: str) -> re.Pattern[str]:
-    # At most four stars (the type sees to it), so the work is bounded by a small power of a short name's length.
-    parts = re.split(r"(\*\*/|\*\*|\*)", glob)
-    special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*"}
-    return re.compile("".join(special.get(part) or re.escape(part) for part in parts), re.IGNORECASE | re.DOTALL)

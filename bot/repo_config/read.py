@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import get_args
 
@@ -10,6 +11,12 @@ from bot.yaml_file import ConfigError, ConfigFault, compose, read_yaml, values_o
 
 __all__ = ["ConfigError", "ConfigFault", "read_config", "wants_comments"]
 
+_SWITCHED_OFF = re.compile(
+    r"""^[ \t{]{0,9}["']?(?:enabled["']?[ \t]{0,9}:[ \t]{0,9}["']?(?:false|no|off|n|0)\b"""
+    r"""|mode["']?[ \t]{0,9}:[ \t]{0,9}["']?(?:dry[-_ ]?run|label|off|none|silent)\b)""",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line that is a wish for silence, in a text that is not YAML."""
 _KNOWN = {
     "": tuple(RepositoryConfig.model_fields),
     "labels": tuple(Labels.model_fields),
@@ -29,15 +36,16 @@ def read_config(text: str) -> RepositoryConfig:
 
 
 def wants_comments(text: str) -> bool:
-    """Does a faulty file, as far as it can be read, let us comment? One that cannot be read at all does not."""
+    """May one comment tell of a faulty file? Not where the file, as far as it can be read, switches comments off."""
+    text = text.replace("\x00", "")  # UTF-16 without a mark reads as UTF-8 with these in between
     try:
         root = compose(text)
         values = values_of(root, []) if root is not None else {}
     except ConfigError:
-        return False
-    return (
-        isinstance(values, dict) and values.get("mode", "comment") == "comment" and values.get("enabled", True) is True
-    )
+        return not _SWITCHED_OFF.search(text)
+    if not isinstance(values, dict):
+        return not _SWITCHED_OFF.search(text)
+    return values.get("mode", "comment") == "comment" and values.get("enabled", True) is True
 
 
 def _known(path: Sequence[str]) -> Sequence[str]:

@@ -39,9 +39,8 @@ class Links:
     def lines(self, path: str, start: int, end: int, sha: str) -> str | None:
         """The address of lines at a commit, first and last inclusive; None where the repository has none."""
         base = self._base(sha)
-        if base is None or not path:
-            return None
-        return f"{base}/blob/{sha}/{url_quote(path.encode('utf-8', 'surrogateescape'))}#L{start}-L{end}"
+        quoted = _quoted(path)
+        return f"{base}/blob/{sha}/{quoted}#L{start}-L{end}" if base and quoted else None
 
     def commit_page(self, sha: str) -> str | None:
         """The address of a commit."""
@@ -52,3 +51,11 @@ class Links:
         if not (_REPOSITORY.fullmatch(self.repository) and _SHA.fullmatch(sha)):
             return None
         return f"{self.server_url.rstrip('/')}/{self.repository}"
+
+
+def _quoted(path: str) -> str:
+    """A path of git as it stands in an address; empty where git has no such path."""
+    try:
+        return url_quote(path.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        return ""

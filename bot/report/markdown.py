@@ -24,6 +24,7 @@ _FACTS = 3
 _SHOWN_LINES = 8
 _SUPPORTING = ("guarded_by", "called_from", "raised_on_purpose", "named_change", "introduced_in", "changed_in")
 """Kinds of facts that are shown below the leading one; tests and the rest stand in the fold."""
+_NO_VERDICT = "No verdict."
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,8 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
 
 
 def _headline(report: TriageReport) -> str:
-    return f"**{prose(report.verdict)}**" if report.verdict else ""
+    # Two pairs of asterisks with nothing between them are a rule across the page.
+    return f"**{prose(report.verdict) or _NO_VERDICT}**"
 
 
 def _permalink(report: TriageReport, links: Links) -> str:

@@ -1,19 +1,33 @@
-"""Make foreign text harmless in Markdown: what an issue, a model or a repository says may not act."""
+"""Make foreign text inert in GitHub's Markdown: text of an issue, a model or a repository triggers nothing there."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from nodes.trust.secrets import mask
 
 _PIPE = re.compile(r"(?<!\\)(\\*)\|")
 _TICKS = re.compile(r"`+")
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#!~&])")
-_MENTION = re.compile(r"@(?=\w)")
-_REFERENCE = re.compile(r"(#|GH-)(?=\d)", re.IGNORECASE)
+_MENTION = re.compile(r"@(?!\s)")
 _COMMAND = re.compile(r"^([^\S\n]*)/(?=\w)", re.MULTILINE)
-_LINK = re.compile(r"\b(https?|ftp|mailto|www)(:|\.)", re.IGNORECASE)
+_LIVE = re.compile(
+    # GitHub links an address after any character but an ASCII letter, so no pattern here looks at what stands before.
+    r":(?=//)|(?:mailto|xmpp)(?=:)|www(?=\.)"
+    r"|@(?!\s)|(?:#|GH-)(?=\d|$)"
+    # An emoji code; a number between colons is a place in a file, except the two numbers that GitHub has emoji for.
+    r"|:(?=(?!\d+:)[a-z0-9_+-]{1,40}:|(?:100|1234):)",
+    re.IGNORECASE,
+)
+"""What must not touch the text after it: it would become a link, a mention, a reference or an emoji."""
+_AS_CODE = re.compile(
+    r"(?:(?<![\w.{/-])[\w.{/-]{1,60})?\$(?:[\w{}$@/\\-]|[.:\[\]](?=\w))*"
+    r"|(?<!\w)(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}(?!\w)",
+    re.IGNORECASE,
+)
+"""A dollar sign (GitHub takes it for maths, escaped or not) or a commit's SHA (a link); neither acts in a code span."""
 _OPENING = re.compile(r"([-+=]|\d{1,9}(?=[.)]))(?=[-=]*(?:\s|$)|[.)](?:\s|$))")
 _INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _WORD_JOINER = "\u2060"
@@ -32,7 +46,7 @@ def visible(text: str) -> str:
 def prose(text: str) -> str:
     """One line of foreign prose: no mark-up but code spans, no mention, reference, link or command; secrets masked."""
     line = " ".join(visible(mask(text)).split())
-    said = "".join(_piece(piece) for piece in _split_code(line))
+    said = _joined(_piece(is_code, piece) for is_code, piece in _split_code(line))
     # At the start of a line these would be a list, a rule or a heading.
     opening = _OPENING.match(said)
     return _as_text(opening) + said[opening.end() :] if opening else said
@@ -69,23 +83,44 @@ def cell(markdown: str) -> str:
 
 
 def _split_code(line: str) -> list[tuple[bool, str]]:
-    """Cut a line at single-backtick code spans; an unmatched backtick is text."""
+    """Cut a line at single-backtick code spans; an unmatched backtick is text, and an empty span is dropped."""
     pieces = line.split("`")
     if len(pieces) % 2 == 0:
         pieces[-2:] = [pieces[-2] + "`" + pieces[-1]]
-    return [(number % 2 == 1, piece) for number, piece in enumerate(pieces)]
+    cut: list[tuple[bool, str]] = []
+    text = [pieces[0]]
+    for span, after in zip(pieces[1::2], pieces[2::2], strict=True):
+        if span.strip():
+            cut += ((False, "".join(text)), (True, span))
+            text = []
+        text.append(after)
+    return [*cut, (False, "".join(text))]
 
 
 def _as_text(found: re.Match[str]) -> str:
     return f"{found[1]}\\" if found[1].isdecimal() else f"\\{found[1]}"
 
 
-def _piece(piece: tuple[bool, str]) -> str:
-    is_code, text = piece
+def _piece(is_code: bool, text: str) -> str:  # noqa: FBT001  a pair of _split_code
     if is_code:
         return code(text)
-    text = _ACTIVE.sub(r"\\\1", text)
-    text = _MENTION.sub("@" + _WORD_JOINER, text)
-    text = _REFERENCE.sub(r"\1" + _WORD_JOINER, text)
-    text = _LINK.sub(r"\1" + _WORD_JOINER + r"\2", text)
-    return _COMMAND.sub(r"\1\\/", text)
+    pieces: list[str] = []
+    at = 0
+    for found in _AS_CODE.finditer(text):
+        pieces += (_inert(text[at : found.start()]), code(found[0]))
+        at = found.end()
+    return _joined((*pieces, _inert(text[at:])))
+
+
+def _inert(text: str) -> str:
+    """Text outside code, with every sign that acts escaped or separated from what it would act on."""
+    separate = _LIVE.sub(lambda found: found[0] + _WORD_JOINER, text)
+    return _COMMAND.sub(r"\1\\/", _ACTIVE.sub(r"\\\1", separate))
+
+
+def _joined(pieces: Iterable[str]) -> str:
+    """Concatenate pieces; two runs of backticks that meet would become one."""
+    parts = [""]
+    for piece in filter(None, pieces):
+        parts += (_WORD_JOINER, piece) if parts[-1].endswith("`") and piece.startswith("`") else (piece,)
+    return "".join(parts)

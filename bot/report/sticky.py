@@ -19,7 +19,7 @@ from bot.report.thread import (
     reasons,
     without_mention,
 )
-from bot.report.wording import LEAKED, SECURITY, WAITING
+from bot.report.wording import FOLLOWS, LEAKED, SECURITY, WAITING
 from nodes.report import TriageReport
 from nodes.state import BugTriageState
 
@@ -35,7 +35,9 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     shown = renderer.sections(report, suspects=thread.suspects)
     told = ledger(thread)
     links = Links(thread.server_url, thread.repository, report.commit)
-    head = (thread.marker, known(report, links, thread.base), shown.headline, shown.link, answered_news(thread))
+    follows = FOLLOWS if thread.follows else ""
+    known_already = known(report, links, thread.base)
+    head = (thread.marker, known_already, follows, shown.headline, shown.link, answered_news(thread))
     room = VISIBLE_WORDS + _count(thread.marker) - _count(footer("2026-01-01 10:02"))
     visible = fitting((*head, shown.facts, told, "" if told else shown.reporter), room)
     for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
@@ -47,7 +49,8 @@ def waiting_comment(state: BugTriageState, thread: Thread) -> str:
     waiting = [question for question in thread.questions if question.state == "open"]
     visible = (thread.marker, WAITING[len(waiting) > 1], open_questions(thread), answered_news(thread), ledger(thread))
     for_them = fold("For maintainers: why it is asked", reasons(waiting))
-    about = fold("About this report", f"- Commit read: {code(state.sha)}\n- Nothing is claimed while this waits.")
+    commit = f"- Commit read: {code(state.sha)}\n" if state.sha else ""
+    about = fold("About this report", f"{commit}- Nothing is claimed while this waits.")
     return join((*visible, _config(thread), for_them), (about, footer()), fallback=visible)
 
 

@@ -67,8 +67,9 @@ def _suspect(number: int, suspect: Suspect) -> RenderableType:
 
 def _sections(report: TriageReport) -> list[tuple[str, str]]:
     audit = report.citation_audit
+    commit = f"commit {report.commit[:12]}, " if report.commit else ""
     about = (
-        f"commit {report.commit[:12]}, written by {report.written_by}, {audit.citations} citations checked, "
+        f"{commit}written by {report.written_by}, {audit.citations} citations checked, "
         f"{len(audit.dropped)} claims dropped"
     )
     sections = [

@@ -14,7 +14,7 @@ from bot.report.words import cut
 REPORT_MARKER = "<!-- triage:report"
 """How the one sticky comment begins; nothing else of ours does."""
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
-_ADDRESS = re.compile(r"https?://[\w.:-]{1,255}/[\w./-]{1,300}(?:#issuecomment-\d{1,19})?")
+_COMMENT = re.compile(r"[0-9]{1,19}(?:#issuecomment-[0-9]{1,19})?")
 _UPDATED = re.compile(r" — updated \d{4}-\d\d-\d\d \d\d:\d\d UTC</sub>$", re.MULTILINE)
 _QUESTION_WORDS, _OPTION_WORDS, _ANSWER_WORDS = 28, 16, 10
 
@@ -38,6 +38,8 @@ class Thread:
     limited: tuple[str, ...] = ()
     """Limits that were met today, in our own words."""
     suspects: int = 3
+    follows: bool = False
+    """A model's report will replace this one."""
     record: Record | None = None
     """What confidences were worth in this repository; None where too little is known."""
 
@@ -89,7 +91,8 @@ def open_questions(thread: Thread) -> str:
     lines = [f"> {f'**{who}** — ' if who else ''}{ask}; reply in this thread, no command is needed."]
     for question in waiting:
         lines.append(f"> - [ ] **Q{question.slot}** {prose(cut(question.text, _QUESTION_WORDS))}")
-        lines += [f">   - {prose(cut(option, _OPTION_WORDS))}" for option in question.options[:3]]
+        options = filter(None, (prose(cut(option, _OPTION_WORDS)) for option in question.options[:3]))
+        lines += [f">   - {option}" for option in options]  # a dash alone would make the line above a heading
     return "\n".join(lines)
 
 
@@ -127,6 +130,6 @@ def _settled(question: AskedQuestion, thread: Thread) -> str:
 def _where(question: AskedQuestion, thread: Thread) -> str:
     """A link to the answer, if it is one into this repository's issues."""
     url = question.answer_url or ""
-    if _ADDRESS.fullmatch(url) and url.startswith(f"{thread.base}/issues/"):
+    if url.startswith(f"{thread.base}/issues/") and _COMMENT.fullmatch(url.removeprefix(f"{thread.base}/issues/")):
         return f"[answered]({url})"
     return "answered"

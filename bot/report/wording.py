@@ -13,7 +13,7 @@ NOT_FOUND: Final[dict[NotFoundReason, str]] = {
     "claims_failed_checking": "what was claimed did not pass checking and was dropped",
     "not_a_bug_report": "this does not report a fault in the code",
     "text_too_short": "the text is too short to search by",
-    "code_not_readable": "the code could not be read",
+    "code_not_readable": "nothing was searched",
 }
 KINDS: Final[dict[Kind, str]] = {
     "bug": "bug",
@@ -37,6 +37,7 @@ WAITING: Final = (
     "**I need one thing from you before a place can be named.**",
     "**I need a few things from you before a place can be named.**",
 )
+FOLLOWS: Final = "*A first report by rules; a model's report will replace it here.*"
 FOOTER: Final = "<sub>Automated first read; a maintainer decides.</sub>"
 
 

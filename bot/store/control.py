@@ -126,4 +126,7 @@ def _append_signals(db: Connection, given: _Given) -> None:
 def _started(given: _Given) -> Work:
     """An answer or a redirect goes on with the run that is there; everything else is a new look."""
     goes_on = any(one.kind in ("answer", "redirect") for one in given.effects.signals)
-    return Continue(ref=given.ref) if goes_on else Triage(ref=given.ref, why="command", by=given.comment.author_id)
+    asked_in = given.comment.id
+    if goes_on:
+        return Continue(ref=given.ref, asked_in=asked_in)
+    return Triage(ref=given.ref, why="command", by=given.comment.author_id, asked_in=asked_in)

@@ -16,6 +16,10 @@ class StoreError(RetryableError):
     """The disk is full, somebody holds the file, or the server is away: nothing is known to be written."""
 
 
+class ClosedError(StoreError):
+    """This process has closed the store, because it ends."""
+
+
 class Rows(Protocol):
     """What a statement came to."""
 

@@ -20,6 +20,8 @@ class Arrival:
     event: str
     body: bytes
     work: tuple[Work, ...]
+    digest: str | None = None
+    """Of the body, where a second delivery with the same body must lead to nothing."""
 
 
 class Inbox:
@@ -32,7 +34,7 @@ class Inbox:
         self._committing: asyncio.Task[None] | None = None
 
     async def accept(self, arrival: Arrival) -> bool:
-        """Store a delivery and its jobs in one transaction; False if it was known already.
+        """Store a delivery and its jobs in one transaction; False if its id or digest was stored before.
 
         What was awaited survives anything that happens to the process afterwards.
         """
@@ -80,9 +82,10 @@ def _store(db: Connection, arrivals: Sequence[Arrival], now: float) -> list[bool
 
 def _store_one(db: Connection, arrival: Arrival, now: float) -> bool:
     statement = """
-        INSERT INTO deliveries (guid, event, body, received_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+        INSERT INTO deliveries (guid, event, body, received_at, digest) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
     """
-    if not db.execute(statement, (arrival.guid, arrival.event, zlib.compress(arrival.body, 1), now)).rowcount:
+    given = (arrival.guid, arrival.event, zlib.compress(arrival.body, 1), now, arrival.digest)
+    if not db.execute(statement, given).rowcount:
         return False
     for ordinal, work in enumerate(arrival.work):
         insert_job(db, arrival.guid, ordinal, work, now)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from bot.ports import Effect
-from bot.store.database import Connection, Database
+from bot.store.database import Connection, Database, Value
 from bot.store.tenant import Tenant
 
 _FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"
@@ -30,6 +30,18 @@ class Effects:
         key = (self._tenant.own(issue_key), kind, subject)
         now = self._clock()
         return await self._database.do(lambda db: _want(db, key, wanted_hash, payload, now))
+
+    async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
+        """Say what GitHub is to have, unless somebody has said it: of several at once exactly one is the first."""
+        key = (self._tenant.own(issue_key), kind, subject)
+        now = self._clock()
+        return await self._database.do(lambda db: _claim(db, key, payload, now))
+
+    async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
+        """Forget what is known of an effect: GitHub has it no longer, and the next one is posted anew."""
+        key = (self._tenant.own(issue_key), kind, subject)
+        statement = "DELETE FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"
+        await self._database.do(lambda db: db.execute(statement, key).rowcount)
 
     async def intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Note, durably, that a POST is about to be sent now."""
@@ -57,6 +69,16 @@ class Effects:
         rows = await self._database.read(lambda db: db.execute(statement, (key,)).fetchall())
         return [_effect(row) for row in rows]
 
+    async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
+        """Effects of a kind whose subject begins with a prefix, done or not, by subject."""
+        given: dict[str, Value] = {"key": self._tenant.own(issue_key), "kind": kind, "prefix": prefix}
+        statement = f"""
+            SELECT {_FIELDS} FROM effects
+            WHERE issue_key = :key AND kind = :kind AND substr(subject, 1, length(:prefix)) = :prefix ORDER BY subject
+        """  # noqa: S608  as above
+        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        return [_effect(row) for row in rows]
+
 
 def _get(db: Connection, key: tuple[str, str, str]) -> Effect | None:
     statement = f"SELECT {_FIELDS} FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"  # noqa: S608  as above
@@ -71,7 +93,19 @@ def _want(db: Connection, key: tuple[str, str, str], wanted_hash: str, payload: 
         DO UPDATE SET wanted_hash = excluded.wanted_hash, payload = excluded.payload
     """
     db.execute(statement, (*key, wanted_hash, payload, now))
-    effect = _get(db, key)
+    return _known(_get(db, key))
+
+
+def _claim(db: Connection, key: tuple[str, str, str], payload: str, now: float) -> Effect:
+    statement = """
+        INSERT INTO effects (issue_key, kind, subject, wanted_hash, payload, wanted_at) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (issue_key, kind, subject) DO NOTHING
+    """
+    db.execute(statement, (*key, payload, payload, now))
+    return _known(_get(db, key))
+
+
+def _known(effect: Effect | None) -> Effect:
     if effect is None:
         raise RuntimeError("a row that was just written is not there")
     return effect

@@ -16,6 +16,11 @@ FROM repositories LEFT JOIN installations
 WHERE gone = 0 AND archived = 0 AND installation_id <> 0 AND coalesce(state, 'active') = 'active'
 ORDER BY coalesce(listed_until, ''), repository_key LIMIT ?
 """
+_PARKED = """
+SELECT DISTINCT repositories.host, installation_id, repository_key, repositories.owner, name
+FROM jobs JOIN repositories ON repository_key = rtrim(rtrim(issue_key, '0123456789'), '#')
+WHERE jobs.state = 'parked' AND installation_id <> 0 ORDER BY repository_key LIMIT ?
+"""
 InstallationState = Literal["active", "suspended", "deleted"]
 
 
@@ -95,6 +100,11 @@ class Installations:
             for host, number, key, owner, name, until in rows
         ]
 
+    async def parked(self, most: int) -> list[RepositoryRef]:
+        """Repositories that have parked jobs."""
+        rows = await self._database.read(lambda db: db.execute(_PARKED, (most,)).fetchall())
+        return [RepositoryRef(host, number, _id(key), owner, name) for host, number, key, owner, name in rows]
+
     async def listed(self, key: str, until: str) -> None:
         """All issues of a repository are known that were opened before then."""
         statement = "UPDATE repositories SET listed_until = ? WHERE repository_key = ?"
@@ -146,6 +156,10 @@ class RepositoryConfig:
         statement = f"SELECT {name} FROM repositories WHERE repository_key = ?"  # noqa: S608  one of the names above
         row = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchone())
         return None if row is None else row[0]
+
+
+def _id(key: str) -> int:
+    return int(key.rpartition("/")[2])
 
 
 def _add(db: Connection, repositories: Sequence[RepositoryRef]) -> None:

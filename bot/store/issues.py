@@ -15,6 +15,10 @@ _END = """
 INSERT INTO issues (issue_key, ended, ended_at) VALUES (?, ?, ?)
 ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, ended_at = excluded.ended_at, pruned = 0
 """
+_MOVED = """
+INSERT INTO issues (issue_key, ended, moved_to) VALUES (?, 'transferred', ?)
+ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, moved_to = excluded.moved_to
+"""
 _OF_RUNS = ("evidence", "run_events")
 """Tables whose rows are filed under an issue's key, a colon and a run's number."""
 
@@ -71,6 +75,11 @@ class Issues:
         """Take over what is known of the issue that this one was before it was moved; False if that is nothing."""
         return await self._database.do(lambda db: _adopt(db, old_key, self._key))
 
+    async def was_moved_here(self) -> bool:
+        """Whether it was another issue before."""
+        statement = "SELECT 1 FROM issues WHERE moved_to = ? LIMIT 1"
+        return await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchone()) is not None
+
     async def _set(self, column: str, value: str | int | None) -> None:
         statement = f"""
             INSERT INTO issues (issue_key, {column}) VALUES (?, ?)
@@ -97,8 +106,10 @@ def _adopt(db: Connection, old: str, new: str) -> bool:
     for table in _OF_RUNS:
         statement = f"UPDATE {table} SET run = ? || substr(run, ?) WHERE run >= ? AND run < ?"  # noqa: S608  as above
         db.execute(statement, (new, len(old) + 1, f"{old}:", f"{old};"))
-    # A checkpoint is filed under the old key, so what was under way starts anew, with what people said.
-    db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status IN ('running', 'waiting')", (new,))
+    # A checkpoint is filed under the old key, so what was under way starts anew, with what people said. What waits
+    # for an answer still does, and starts anew with it.
+    db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status = 'running'", (new,))
+    db.execute(_MOVED, (old, new))
     db.execute("INSERT INTO issues (issue_key) VALUES (?) ON CONFLICT DO NOTHING", (new,))
     db.execute(
         "UPDATE issues SET muted = coalesce((SELECT muted FROM issues WHERE issue_key = ?), muted) WHERE issue_key = ?",

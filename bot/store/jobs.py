@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from bot.errors import NotOursError
 from bot.jobs import Job, Lane, Work, dump, load
 from bot.store.database import Connection, Database, Value
+from bot.store.dead import Death
+from bot.store.turns import FREE, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25
 """Claims of one job, however they ended. Twenty kills in a row must not lose it; nothing may go on for ever."""
@@ -18,28 +20,26 @@ MAX_LOST = 3
 FEW = 5
 """Attempts that are made at once; after a restart, later ones wait longer each time."""
 
+_ROUNDS = 20
+"""Times that a claim is tried while other processes take every job that was found."""
+
 PATIENCE = 600.0
 """Seconds for which a job may be put off by equal ones that arrive."""
 
-_FREE = """
-NOT EXISTS (
-    SELECT 1 FROM jobs AS other
-    WHERE other.issue_key = job.issue_key AND other.lane = job.lane AND other.state IN ('todo', 'doing')
-      AND (other.state = 'doing' OR (other.id < job.id AND (other.due <= :now OR other.attempt > 0)))
-)
-"""
 _NEXT = f"""
-SELECT id, attempt, waited, lost FROM jobs AS job WHERE state = 'todo' AND lane = :lane AND due <= :now AND {_FREE}
+SELECT id, attempt, waited, lost FROM jobs AS job WHERE state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
+  AND issue_key = :key ORDER BY due, id LIMIT 1
 """  # noqa: S608  no input in it
-_FIRST = " ORDER BY due, id LIMIT 1"
 WAITING = f"""
 SELECT id, issue_key, lane, due, attempt FROM jobs AS job
-WHERE state = 'todo' AND due <= :late AND {_FREE} ORDER BY due, id
+WHERE state = 'todo' AND due <= :late AND {FREE} ORDER BY due, id
 """  # noqa: S608  as above
 """Jobs that could be claimed since ``late``."""
 
 _GIVE_UP = """
-UPDATE jobs SET state = 'dead', said = CASE WHEN said = '' THEN :why ELSE :why || ', last: ' || said END WHERE id = :id
+UPDATE jobs SET state = 'dead', due = :now, death = :death,
+    said = CASE WHEN said = '' THEN :why ELSE :why || ', last: ' || said END
+WHERE id = :id
 """
 
 
@@ -60,23 +60,37 @@ class Jobs:
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._clock = clock or database.clock
+        self._turn = 0.0
+        """When the last job was claimed here."""
 
-    async def claim(self, lane: Lane, owner: str, *, key: str | None = None, early: float = 0.0) -> Job | None:
-        """Take the job that is due longest and whose issue is free; None if there is none.
+    async def claim(self, lane: Lane, owner: str, *, early: float = 0.0) -> Job | None:
+        """Take the next job whose issue is free; None if there is none.
 
-        A job put off for later does not hold up the ones behind it, unless it was begun: then it goes first. One that
-        was tried too often is given up here, so that no job can loop for ever, not even one that ends the process.
+        Installations take turns. Within one the job comes first that is due longest. A postponed job does not block
+        later ones unless an attempt has begun; then it goes first. A job with too many attempts is given up here:
+        this ends every loop, also of a job that ends the process.
 
         Args:
-            lane: where to look.
-            owner: who takes it.
-            key: of the one issue to look at.
-            early: seconds by which it may be due later.
+            lane: the lane to take it from.
+            owner: the worker that takes it.
+            early: seconds before its time at which a job may be taken.
         """
         given: dict[str, Value] = {"lane": lane, "now": self._clock() + early}
-        if key is not None:
-            given["key"] = key
-        return await self._database.do(lambda db: _claim(db, owner, given))
+        for _ in range(_ROUNDS):
+            keys = await self._database.read(lambda db: next_issues(db, given))
+            for one in keys:
+                job = await self._claim(owner, one, given)
+                if job is not None:
+                    return job
+            if not keys:
+                break
+        return None
+
+    async def _claim(self, owner: str, key: str, given: Mapping[str, Value]) -> Job | None:
+        now = self._clock()
+        # Two claims in one tick of the clock are two turns.
+        self._turn = at = self._turn + 1e-6 if 0 <= self._turn - now < 1.0 else now
+        return await self._database.do(lambda db: _claim(db, owner, at, {**given, "key": key}))
 
     async def idle(self) -> float | None:
         """Seconds until the next job is due that is not due yet; None if there is none."""
@@ -115,10 +129,10 @@ class Jobs:
         now = self._clock()
         await self._database.do(lambda db: _release(db, job, "parked", now, said))
 
-    async def bury(self, job: Job, said: str) -> None:
-        """Give it up; it stays visible and can be replayed."""
+    async def bury(self, job: Job, said: str, *, death: Death = "fault") -> None:
+        """Give it up; it stays visible and can be replayed, by an operator or after a while by upkeep."""
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "dead", now, said))
+        await self._database.do(lambda db: _release(db, job, "dead", now, said, death=death))
 
     async def recover(self, *, blame: bool, place: str | None = None) -> int:
         """Free what a process that is gone was working on; say how many jobs that were.
@@ -140,7 +154,7 @@ class Jobs:
     async def replay(self, job_id: int) -> bool:
         """Begin a dead job again with all its attempts; False if there is no such dead job."""
         now = self._clock()
-        statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, waited = 0, lost = 0"
+        statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, waited = 0, lost = 0, revived = 0"
         statement += " WHERE id = ? AND state = 'dead'"
         return await self._database.do(lambda db: db.execute(statement, (now, job_id)).rowcount) > 0
 
@@ -163,6 +177,7 @@ class Jobs:
         """Drop jobs that were done that many seconds ago; say how many."""
         before = self._clock() - older_than
         statement = "DELETE FROM jobs WHERE state = 'done' AND settled_at < ?"
+        await self._database.do(lambda db: forget_turns(db, before))
         return await self._database.do(lambda db: db.execute(statement, (before,)).rowcount)
 
 
@@ -171,11 +186,13 @@ def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) 
     due = now + work.delay
     if work.merges and _put_off_equal(db, work, due, now):
         return
+    if _repeats_last(db, work, due):
+        return
     statement = """
-        INSERT INTO jobs (guid, ordinal, issue_key, lane, work, due, stored_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT DO NOTHING
+        INSERT INTO jobs (guid, ordinal, issue_key, installation, lane, work, due, stored_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
     """
-    db.execute(statement, (guid, ordinal, work.key, work.lane, dump(work), due, now))
+    db.execute(statement, (guid, ordinal, work.key, work.installation, work.lane, dump(work), due, now))
 
 
 def settle_job(db: Connection, job: Job, said: str, next_work: Sequence[Work], now: float) -> None:
@@ -206,16 +223,29 @@ def _put_off_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     return bool(equal)
 
 
-def _claim(db: Connection, owner: str, given: Mapping[str, Value]) -> Job | None:
-    narrowed = " AND issue_key = :key" if "key" in given else ""
-    while (found := db.execute(_NEXT + narrowed + _FIRST, given).fetchone()) is not None:
+def _repeats_last(db: Connection, work: Work, due: float) -> bool:
+    """Whether an equal job waits that nobody has begun, with no other after it: `stop`, `resume`, `stop` stay three."""
+    if not work.may_repeat:
+        return False
+    statement = """
+        SELECT work, attempt FROM jobs WHERE issue_key = ? AND lane = ? AND state = 'todo' AND due <= ?
+        ORDER BY id DESC LIMIT 1
+    """
+    last = db.execute(statement, (work.key, work.lane, due)).fetchone()
+    return last is not None and last[1] == 0 and work.repeats(load(last[0]))
+
+
+def _claim(db: Connection, owner: str, at: float, given: Mapping[str, Value]) -> Job | None:
+    while (found := db.execute(_NEXT, given).fetchone()) is not None:
         number, attempts, waited, lost = found
         if attempts - waited < MAX_ATTEMPTS and waited < MAX_WAITED and lost < MAX_LOST:
             take = "UPDATE jobs SET state = 'doing', owner = ?, attempt = attempt + 1 WHERE id = ? RETURNING work, guid"
             work, guid = db.execute(take, (owner, number)).fetchone()
+            take_turn(db, number, at)
             return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid, waited=waited)
         why = "tried too often" if lost < MAX_LOST else "it ended the process that worked on it, too often"
-        db.execute(_GIVE_UP, {"why": why, "id": number})
+        death: Death = "transient" if lost < MAX_LOST else "lost"
+        db.execute(_GIVE_UP, {"why": why, "id": number, "death": death, "now": given["now"]})
     return None
 
 
@@ -230,13 +260,15 @@ def check_owned(db: Connection, job: Job) -> None:
         raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
-def _release(db: Connection, job: Job, state: str, when: float, said: str, *, waited: bool = False) -> None:
+def _release(
+    db: Connection, job: Job, state: str, when: float, said: str, *, waited: bool = False, death: str = ""
+) -> None:
     statement = """
-        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?, waited = waited + ?
+        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?, waited = waited + ?, death = ?
         WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?
     """
     settled = when if state == "done" else None
-    given = (state, when, said[:1_000], settled, int(waited), job.id, job.attempt, job.owner)
+    given = (state, when, said[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
     if not db.execute(statement, given).rowcount:
         raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
 

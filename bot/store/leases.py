@@ -1,4 +1,4 @@
-"""What one process at a time does for all of them: whoever takes the lease first."""
+"""Leases: what one process at a time does for all of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from bot.store.database import Database, Value
 _TAKE = """
 INSERT INTO leases (name, until) VALUES (:name, :until)
 ON CONFLICT (name) DO UPDATE SET until = excluded.until
-WHERE leases.until <= :now OR leases.until > :until
+WHERE leases.until <= :now OR leases.until > :latest
 """
+_SKEW = 60.0
+"""Seconds by which clocks may differ, or by which a process may be late after it read its clock."""
 
 
 class Leases:
@@ -20,10 +22,10 @@ class Leases:
     async def take(self, name: str, seconds: float) -> bool:
         """Have a lease for so many seconds; False if somebody has it still, this process included.
 
-        One that would end later than a new one was taken by a clock that was wrong, and counts for nothing.
+        A lease that ends much later than a new one would was taken by a clock that was wrong, and does not count.
         """
         now = self._database.clock()
-        given: dict[str, Value] = {"name": name, "now": now, "until": now + seconds}
+        given: dict[str, Value] = {"name": name, "now": now, "until": now + seconds, "latest": now + seconds + _SKEW}
         return await self._database.do(lambda db: db.execute(_TAKE, given).rowcount) > 0
 
     async def give_back(self, name: str) -> None:

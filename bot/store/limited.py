@@ -16,7 +16,14 @@ UPDATE limited SET told = :issue WHERE repository_key = :key AND day = :day AND 
     WHERE other.repository_key = :key AND other.day = :day AND other.told <> :issue
 )
 """
-_TOLD = "SELECT what FROM limited WHERE repository_key = ? AND day = ? AND told = ? ORDER BY what"
+# A missing permission is told once: it is the same on the next day.
+_TOLD = """
+SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :issue AND NOT EXISTS (
+    SELECT 1 FROM limited AS before
+    WHERE before.repository_key = :key AND before.day < :day AND before.what = limited.what
+      AND before.told <> :issue AND before.what LIKE 'permission.%'
+) ORDER BY what
+"""
 
 
 class RepositoryLimited:
@@ -41,8 +48,7 @@ class RepositoryLimited:
         day = self._today()
         given = {"issue": issue_key, "key": self._key, "day": day}
         await self._database.do(lambda db: db.execute(_TELL, given).rowcount)
-        told = (self._key, day, issue_key)
-        return tuple(what for (what,) in await self._database.read(lambda db: db.execute(_TOLD, told).fetchall()))
+        return tuple(what for (what,) in await self._database.read(lambda db: db.execute(_TOLD, given).fetchall()))
 
     def _today(self) -> str:
         return day_of(self._database.clock())

@@ -18,7 +18,7 @@ from psycopg.errors import DeadlockDetected, IdleInTransactionSessionTimeout, Se
 from psycopg.types.string import StrDumper
 
 from bot.errors import UnreachableError, UserError
-from bot.store.database import Parameters, Rows, StoreError, Value, Work
+from bot.store.database import ClosedError, Parameters, Rows, StoreError, Value, Work
 from bot.store.migrate import require_current
 from bot.store.tables import Store
 from bot.store.workers import Workers
@@ -59,6 +59,7 @@ class PostgresDatabase:
         """
         self._url = url
         self._ahead, self._asked = 0.0, 0.0
+        self._closed = False
         self._idle: SimpleQueue[_Connection] = SimpleQueue()
         connection = connect(url)
         try:
@@ -76,10 +77,12 @@ class PostgresDatabase:
         Raises:
             StoreError: the server is away or full. A commit whose answer was lost may have been done.
         """
+        self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _commit, work)
 
     async def read(self, work: Work[T]) -> T:
         """Look something up without keeping writers out."""
+        self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _look, work)
 
     def clock(self) -> float:
@@ -88,9 +91,14 @@ class PostgresDatabase:
 
     async def aclose(self) -> None:
         """Close the connections."""
+        self._closed = True
         await asyncio.to_thread(self._threads.shutdown)
         while not self._idle.empty():
             self._idle.get().close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the store is closed")
 
     def _patiently(self, way: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
         until, nap = time.monotonic() + PATIENCE, _FIRST_NAP

@@ -15,7 +15,7 @@ from bot.store.signals import read_signals
 from bot.store.usage import reserve
 
 RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
-_FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result"
+_FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result, began_at"
 _NOTE = """
 UPDATE runs SET status = ?, last_signal = CASE WHEN last_signal < ? THEN ? ELSE last_signal END,
     result = coalesce(?, result), changed_at = ?
@@ -23,6 +23,7 @@ WHERE issue_key = ? AND run_no = ?
 """
 _SHOW = "UPDATE runs SET kind = ?, claimed = ?, confidence = ? WHERE issue_key = ? AND run_no = ?"
 _UNFINISHED = ("running", "waiting")
+_ANY = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Run:
     """The number of the last signal that it, or one before it, took in."""
     result: str | None
     """JSON of what it ended with (``triage schema`` describes it)."""
+    began_at: float
+    """Seconds since 1970."""
 
     @property
     def unfinished(self) -> bool:
@@ -69,6 +72,10 @@ class IssueRuns:
     async def last(self) -> Run | None:
         """The newest run."""
         return await self._database.read(lambda db: _last(db, self._key))
+
+    async def before(self, number: int) -> Run | None:
+        """The run before another one."""
+        return await self._database.read(lambda db: _last(db, self._key, before=number))
 
     async def open(self) -> Run:
         """The unfinished run, or a new one."""
@@ -183,9 +190,9 @@ def _replace(db: Connection, issue_key: str, number: int, now: float) -> Run:
     return open_run(db, issue_key, now)
 
 
-def _last(db: Connection, issue_key: str) -> Run | None:
-    statement = f"SELECT {_FIELDS} FROM runs WHERE issue_key = ? ORDER BY run_no DESC LIMIT 1"  # noqa: S608  as above
-    row = db.execute(statement, (issue_key,)).fetchone()
+def _last(db: Connection, issue_key: str, *, before: int = _ANY) -> Run | None:
+    which = "issue_key = ? AND run_no < ? ORDER BY run_no DESC LIMIT 1"
+    row = db.execute(f"SELECT {_FIELDS} FROM runs WHERE {which}", (issue_key, before)).fetchone()  # noqa: S608  as above
     return Run(*row) if row else None
 
 

@@ -300,8 +300,42 @@ ALTER TABLE issues ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX issues_ended ON issues (pruned, ended_at)
 """
 
+# Jobs of older releases have no installation: together they take turns with all others.
+_TURNS = """
+ALTER TABLE jobs ADD COLUMN installation TEXT NOT NULL DEFAULT '';
+CREATE INDEX jobs_of_installation ON jobs (lane, installation, due, id) WHERE state = 'todo';
+CREATE INDEX jobs_begun ON jobs (lane, installation, due, id) WHERE state = 'todo' AND attempt > 0;
+CREATE TABLE turns (
+    lane TEXT NOT NULL,
+    installation TEXT NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (lane, installation)
+) STRICT, WITHOUT ROWID
+"""
+
+_SHARES = """
+ALTER TABLE writes ADD COLUMN repository TEXT NOT NULL DEFAULT '';
+ALTER TABLE usage ADD COLUMN answers INTEGER NOT NULL DEFAULT 0
+"""
+
+# Why a job was given up, and how often it was begun again since.
+_DEATHS = """
+ALTER TABLE jobs ADD COLUMN death TEXT NOT NULL DEFAULT '';
+ALTER TABLE jobs ADD COLUMN revived INTEGER NOT NULL DEFAULT 0
+"""
+
+# A body is signed and its delivery's id is not: one that was captured could be sent again under another id.
+_BODIES = """
+ALTER TABLE deliveries ADD COLUMN digest TEXT;
+CREATE UNIQUE INDEX deliveries_digest ON deliveries (digest);
+CREATE TABLE ended_sessions (
+    id TEXT PRIMARY KEY,
+    until REAL NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
-    _PRUNING,
+    *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES),
 )
 """A file's ``user_version`` counts the steps that were taken."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bot.errors import UserError
-from bot.store.database import Connection, StoreError
+from bot.store.database import ClosedError, Connection, StoreError
 from bot.store.schema import STEPS
 from bot.store.tables import Store
 
@@ -50,6 +50,7 @@ class SqliteDatabase:
             UserError: a newer release wrote it, or it cannot be used at all.
         """
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._closed = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = self._thread.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
@@ -60,13 +61,15 @@ class SqliteDatabase:
         """Commit what was done, or nothing.
 
         Raises:
-            StoreError: the disk is full, or somebody else holds the file.
+            StoreError: the disk is full, another process holds the file, or this one has closed it.
         """
+        self._check_open()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, _in_transaction, self._connection, work)
 
     async def read(self, work: Work[T]) -> T:
         """Look something up without keeping writers out."""
+        self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._thread, _patiently, self._connection, work)
 
     def clock(self) -> float:
@@ -74,9 +77,14 @@ class SqliteDatabase:
         return time.time()
 
     async def aclose(self) -> None:
-        """Close the connection."""
+        """Close the connection, after what was begun."""
+        self._closed = True
         await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
         self._thread.shutdown()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the store is closed")
 
 
 class SqliteStore(Store):

@@ -7,9 +7,11 @@ from bot.ports import IssueRef, RepositoryRef
 from bot.store.api_runs import ApiRuns
 from bot.store.control import Control
 from bot.store.database import Database
+from bot.store.dead import DeadJobs
 from bot.store.deliveries import Inbox
 from bot.store.effects import Effects
 from bot.store.evidence import RunEvidence
+from bot.store.heartbeats import Heartbeats
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.jobs import Jobs
@@ -26,6 +28,7 @@ from bot.store.pruning import Pruning
 from bot.store.questions import Questions
 from bot.store.run_events import RunEvents
 from bot.store.runs import IssueRuns, open_run
+from bot.store.sessions import EndedSessions
 from bot.store.signals import IssueSignals
 from bot.store.tenant import Tenant
 from bot.store.usage import Usage
@@ -40,13 +43,16 @@ class Store:
         self._database = database
         self.inbox = Inbox(self._database)
         self.jobs = Jobs(self._database)
+        self.dead = DeadJobs(self._database)
         self.installations = Installations(self._database)
         self.outcomes = Outcomes(self._database)
         self.leases = Leases(self._database)
+        self.heartbeats = Heartbeats(self._database)
         self.writes = StoredWrites(self._database)
         self.metrics = Metrics(self._database)
         self.usage = Usage(self._database)
         self.api_runs = ApiRuns(self._database)
+        self.ended_sessions = EndedSessions(self._database)
         self.pages = Pages(self._database)
         self.pruning = Pruning(self._database)
 

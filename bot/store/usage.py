@@ -8,13 +8,14 @@ from dataclasses import astuple, fields
 from bot.ceilings import Amount, Reached, Scope
 from bot.store.database import Connection, Database
 
-_COLUMNS = "calls, tokens, cost_micros, issues, questions"
+_COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
 _SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"  # noqa: S608  names of columns
 _ADD = """
-INSERT INTO usage (scope, day, calls, tokens, cost_micros, issues, questions) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO usage (scope, day, calls, tokens, cost_micros, issues, questions, answers)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (scope, day) DO UPDATE SET calls = usage.calls + excluded.calls, tokens = usage.tokens + excluded.tokens,
     cost_micros = usage.cost_micros + excluded.cost_micros, issues = usage.issues + excluded.issues,
-    questions = usage.questions + excluded.questions
+    questions = usage.questions + excluded.questions, answers = usage.answers + excluded.answers
 """
 _POSTPONE = """
 INSERT INTO usage (scope, day, postponed) VALUES (?, ?, 1)

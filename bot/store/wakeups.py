@@ -52,7 +52,24 @@ CREATE TRIGGER tracehound_job_waits AFTER UPDATE OF state, due ON jobs
     EXECUTE FUNCTION tracehound_job_waits();
 SELECT tracehound_wake(id, issue_key, lane, due, attempt) FROM jobs WHERE state = 'todo'
 """  # noqa: S608  numbers and a name of ours
-_STEPS = {"tracehound-1": _OURS}
+# A wake-up leads to the job whose turn it is, which may belong to another issue. A lock of its issue would delay it.
+_UNLOCKED = f"""
+CREATE OR REPLACE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision, attempt bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    at timestamptz := CASE WHEN to_timestamp(due) > clock_timestamp() + interval '{EARLY} s' THEN to_timestamp(due) END;
+BEGIN
+    IF at > clock_timestamp() + interval '{AHEAD} s' THEN
+        RETURN;
+    END IF;
+    PERFORM procrastinate_defer_jobs_v1(ARRAY[ROW(
+        lane, '{TASK}', CASE WHEN attempt > 0 THEN 1 ELSE 0 END, NULL, NULL,
+        jsonb_build_object('job', job, 'issue_key', issue_key, 'lane', lane), at
+    )]::procrastinate_job_to_defer_v1[]);
+END;
+$$
+"""
+_STEPS = {"tracehound-1": _OURS, "tracehound-2": _UNLOCKED}
 """By name, in order; one that was released is never changed."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]

@@ -37,7 +37,9 @@ KEPT: Mapping[str, str] = {
     "repositories": _REPOSITORY,
 }
 """Table → which of its rows are a repository's."""
-NOT_OF_A_REPOSITORY = frozenset({"installations", "writes", "quiet", "paces", "leases", "metric_samples"})
+NOT_OF_A_REPOSITORY = frozenset(
+    {"installations", "writes", "quiet", "paces", "leases", "turns", "metric_samples", "ended_sessions"}
+)
 """Tables that hold nothing of what anybody wrote in a repository."""
 
 _THREADS = f"SELECT issue_key, run_no FROM runs WHERE {_ISSUE} ORDER BY issue_key, run_no"  # noqa: S608  no input

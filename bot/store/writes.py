@@ -26,6 +26,15 @@ RETURNING in_a_row
 """
 # Calls that were under way when a quiet period began say nothing new.
 _UNTIL = "UPDATE quiet SET until = CASE WHEN until > ? THEN until ELSE ? END WHERE installation = ?"
+_PARTS = """
+SELECT count(*) FILTER (WHERE repository = ?), count(DISTINCT CASE WHEN repository <> ? THEN repository END), count(*)
+FROM writes WHERE installation = ? AND at > ?
+"""
+_OTHERS = """
+SELECT 1 FROM repositories WHERE host = ? AND installation_id = ? AND repository_key <> ? AND gone = 0 LIMIT 1
+"""
+_NOT_RESERVED = 0.75
+"""The part of a window that repositories beyond their even part may fill."""
 _PROMISE = """
 INSERT INTO quiet (installation, promised) VALUES (:installation, :first)
 ON CONFLICT (installation) DO UPDATE SET promised =
@@ -51,14 +60,19 @@ class StoredWrites:
         self._refused: set[str] = set()
         """Installations of which a write was refused, and none has been answered since."""
 
-    async def take(self, installation: str, share: Share = WHOLE) -> None:
+    async def take(self, installation: str, share: Share = WHOLE, repository: str = "") -> None:
         """Count one write.
+
+        Args:
+            installation: its key.
+            share: what writes of this kind may fill.
+            repository: key of the repository that is written to. It leaves room for the installation's others.
 
         Raises:
             RateLimitedError: there is no room for writes of this kind; ``after`` says until when.
         """
         now = self._clock()
-        taken = await self._database.do(lambda db: _take(db, installation, share, now))
+        taken = await self._database.do(lambda db: _take(db, installation, share, repository, now))
         if taken.in_a_row:
             self._refused.add(installation)
         if taken.wait > 0:
@@ -122,7 +136,7 @@ class _Taken:
     limit: str = ""
 
 
-def _take(db: Connection, installation: str, share: Share, now: float) -> _Taken:
+def _take(db: Connection, installation: str, share: Share, repository: str, now: float) -> _Taken:
     until, in_a_row = _known_quiet(db, _writing(installation), now)
     if until > now:
         wait = _promised(db, installation, until, now, _APART) if share.comes_back else until - now
@@ -133,7 +147,12 @@ def _take(db: Connection, installation: str, share: Share, now: float) -> _Taken
     if free > now:
         wait = _promised(db, installation, free, now, apart) if share.comes_back else free - now
         return _Taken(wait, in_a_row, "our own share of writes to GitHub is used up", "github.writes")
-    db.execute("INSERT INTO writes (installation, at) VALUES (?, ?)", (installation, now))
+    others = max((_free_of_others(db, installation, repository, now, window) for window in share.windows), default=now)
+    if repository and others > now:
+        # A time of its own as above, but not one of those that all the installation's repositories wait for.
+        wait = _promised(db, f"{installation} {repository}", others, now, apart) if share.comes_back else others - now
+        return _Taken(wait, in_a_row, "the repository's part of our writes to GitHub is used up", "github.writes")
+    db.execute("INSERT INTO writes (installation, repository, at) VALUES (?, ?, ?)", (installation, repository, now))
     return _Taken(in_a_row=in_a_row)
 
 
@@ -154,6 +173,26 @@ def _free_at(db: Connection, installation: str, now: float, seconds: float, most
     nth = "SELECT at FROM writes WHERE installation = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?"
     row = db.execute(nth, (installation, now - seconds, most - 1)).fetchone()
     return float(row[0]) + seconds if row else now
+
+
+def _free_of_others(db: Connection, installation: str, repository: str, now: float, window: tuple[float, int]) -> float:
+    """When a repository may write without using what the installation's other repositories may need.
+
+    Up to an even part it may always write; beyond that only while a quarter of the window is free.
+    """
+    seconds, most = window
+    own, active, total = db.execute(_PARTS, (repository, repository, installation, now - seconds)).fetchone()
+    room = int(most * _NOT_RESERVED)
+    # One more repository is counted: the one that has written nothing yet.
+    if total < room or own < most // (active + 2) or not _has_others(db, installation, repository):
+        return now
+    return _free_at(db, installation, now, seconds, max(room, 1))
+
+
+def _has_others(db: Connection, installation: str, repository: str) -> bool:
+    host, _, number = installation.rpartition("/installation:")
+    given = (host, int(number) if number.isdecimal() else 0, repository)
+    return db.execute(_OTHERS, given).fetchone() is not None
 
 
 def _promised(db: Connection, installation: str, free: float, now: float, apart: float) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from bot.errors import RetryableError
@@ -18,7 +19,10 @@ FRESH = 60.0
 """Seconds for which what somebody may see is not asked again."""
 STALE = 600.0
 """Seconds for which it is still shown while GitHub does not answer."""
-_MOST = 1_000
+MOST, MOST_OF_ONE = 1_000, 10
+"""Logins that are remembered, of everybody and of one person: any account of GitHub may log in, any number of times."""
+AT_ONCE = 20
+"""Logins that are being finished; each asks GitHub several times."""
 
 
 @dataclass
@@ -45,6 +49,7 @@ class Accounts:
         self._host = host.lower()
         self._clock = clock
         self._known: OrderedDict[str, _Account] = OrderedDict()
+        self._finishing = 0
 
     async def enter(self, token: str) -> str:
         """Let somebody in by their token; returns the id for their cookie.
@@ -59,9 +64,32 @@ class Accounts:
         account = _Account(Viewer(name, await self._visible(token)), token, now, now)
         key = secrets.token_urlsafe(24)
         self._known[key] = account
-        while len(self._known) > _MOST:
-            self._known.popitem(last=False)
+        self._make_room(name)
         return key
+
+    @contextlib.contextmanager
+    def finishing(self) -> Iterator[None]:
+        """Count a login that is being finished, for the length of a block.
+
+        Raises:
+            RetryableError: too many are.
+        """
+        if self._finishing >= AT_ONCE:
+            raise RetryableError("too many logins at once")
+        self._finishing += 1
+        try:
+            yield
+        finally:
+            self._finishing -= 1
+
+    def _make_room(self, name: str) -> None:
+        """A person displaces their own logins first; among all, those who see nothing go before those who do."""
+        own = [key for key, account in self._known.items() if account.viewer.name == name]
+        for key in own[:-MOST_OF_ONE]:
+            self.leave(key)
+        if len(self._known) > MOST:
+            blind = (key for key, account in self._known.items() if not account.viewer.repositories)
+            self.leave(next(blind, next(iter(self._known))))
 
     async def viewer(self, key: str) -> Viewer | None:
         """Who it is, with what GitHub lets them see by now.
@@ -77,6 +105,8 @@ class Accounts:
             if self._clock() - account.asked_at > FRESH and not await self._asked_again(account):
                 self.leave(key)
                 return None
+        if key in self._known:
+            self._known.move_to_end(key)  # the first is the one that was not used for longest
         return account.viewer
 
     def leave(self, key: str) -> None:

@@ -1,4 +1,4 @@
-"""How often somebody may guess."""
+"""How many wrong tokens an address sent lately."""
 
 from __future__ import annotations
 
@@ -7,27 +7,31 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 MOST = 10
-"""Wrong guesses of one address within ``WITHIN``."""
+"""Wrong tokens of one address within ``WITHIN``, after which it is told to stop."""
 WITHIN = 300.0
 """Seconds."""
 _ADDRESSES = 10_000
 
 
 class Attempts:
-    """Counts wrong guesses by address; behind a proxy all share one, which is the safe side."""
+    """Counts wrong tokens by address.
+
+    The count only changes the answer to further wrong tokens. The right token always works: behind a proxy all callers
+    share one address, and a stranger must not be able to lock the operator out. What protects the token is its length.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
 
-    def may_try(self, address: str) -> bool:
-        """Whether another guess is looked at."""
+    def is_guessing(self, address: str) -> bool:
+        """Whether too many wrong tokens came from there."""
         since = self._clock() - WITHIN
         recent = [at for at in self._wrong.get(address, ()) if at > since]
-        return len(recent) < MOST
+        return len(recent) >= MOST
 
     def was_wrong(self, address: str) -> None:
-        """Count a guess."""
+        """Count a wrong token."""
         self._wrong[address] = [*self._wrong.pop(address, ()), self._clock()][-MOST:]
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
+PATIENCE = 10.0
+"""Seconds for a whole form to arrive."""
 _LARGEST = 16_384
 
 
@@ -14,14 +17,23 @@ async def read_form(request: Request) -> dict[str, str]:
     """The fields of a small form; of a repeated one the last.
 
     Raises:
-        HTTPException: it is none, or larger than 16 kB.
+        HTTPException: it is none, larger than 16 kB, or took too long.
     """
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > _LARGEST:
-            raise HTTPException(413)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            body = await _bounded(request)
+    except (TimeoutError, ClientDisconnect) as error:
+        raise HTTPException(408, headers={"connection": "close"}) from error
     try:
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=50))
     except ValueError as error:
         raise HTTPException(400) from error
+
+
+async def _bounded(request: Request) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _LARGEST:
+            raise HTTPException(413, headers={"connection": "close"})
+    return bytes(body)

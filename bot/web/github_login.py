@@ -49,10 +49,11 @@ async def come_back(request: Request) -> Response:
     if not said or not hmac.compare_digest(state.encode(), str(said["state"]).encode()):
         return login_form(request, "/", status=400, says="That login was not begun here. Try again.")
     try:
-        token = await accounts.people.token(
-            request.query_params.get("code", ""), verifier=said["verifier"], redirect_uri=_redirect_uri(request)
-        )
-        key = await accounts.enter(token)
+        with accounts.finishing():
+            token = await accounts.people.token(
+                request.query_params.get("code", ""), verifier=said["verifier"], redirect_uri=_redirect_uri(request)
+            )
+            key = await accounts.enter(token)
     except LoggedOutError:
         return login_form(request, said["next"], status=403, says="GitHub did not log you in.")
     except RetryableError:

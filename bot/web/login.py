@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from bot.errors import RetryableError
 from bot.web.door import TooManyError
 from bot.web.faults import fault
 from bot.web.forms import read_form
@@ -43,9 +44,12 @@ async def log_in(request: Request) -> Response:
 
 
 async def log_out(request: Request) -> Response:
-    """Forget who it was."""
+    """End the session."""
     response = RedirectResponse("/login", 303)
-    site_of(request).door.let_out(request, response)
+    try:
+        await site_of(request).door.let_out(request, response)
+    except RetryableError:
+        return fault(request, 503)
     return response
 
 

@@ -10,7 +10,7 @@ from bot.github.people import People
 from bot.settings import Settings
 from bot.store.tables import Store
 from bot.web.accounts import Accounts
-from bot.web.door import Door
+from bot.web.door import Door, Ended
 from bot.web.live import Live
 from bot.web.sessions import Sessions, session_secret
 
@@ -27,15 +27,15 @@ class Site:
     @classmethod
     def of(cls, settings: Settings, store: Store) -> Site:
         """Put them together from the settings."""
-        return cls(settings, store, door_of(settings), Live(store.pages.runs))
+        return cls(settings, store, door_of(settings, store.ended_sessions), Live(store.pages.runs))
 
     def address(self, request: Request) -> str:
         """Where browsers find this server."""
         return (self.settings.triage_public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
 
 
-def door_of(settings: Settings) -> Door:
-    """The login that the settings allow."""
+def door_of(settings: Settings, ended: Ended | None = None) -> Door:
+    """The login that the settings allow; ``ended`` knows the sessions that were logged out."""
     given, token = settings.triage_session_secret, settings.triage_admin_token
     secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
     https = (settings.triage_public_url or "").startswith("https:")
@@ -44,6 +44,7 @@ def door_of(settings: Settings) -> Door:
         token.get_secret_value() if token else None,
         errands=Sessions(secret, https=https, name="triage-errand", lasts=600),
         accounts=_accounts(settings),
+        ended=ended,
     )
 
 

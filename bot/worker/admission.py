@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bot.ceilings import Amount, Reached, Scope, until_tomorrow
 from bot.errors import RateLimitedError, RefusedError
+from bot.jobs import Commands
 from bot.ports import Issue, Permission
-from bot.repo_config import RepositoryConfig
+from bot.repo_config import FoundConfig, RepositoryConfig
 from bot.store.runs import Run
 from bot.worker.turn import Turn
 
-_QUESTION = Amount(questions=1)
+_QUESTION, _ANSWER = Amount(questions=1), Amount(answers=1)
 
 
 class OverLimitError(RefusedError):
@@ -53,6 +54,19 @@ async def may_ask(turn: Turn, run: Scope, config: RepositoryConfig) -> bool:
     if reached is not None:
         await turn.limited(reached.code, f"{reached}; the report is written without asking")
     return reached is None
+
+
+async def may_answer(turn: Turn, asked: Commands, found: FoundConfig) -> bool:
+    """Count one comment with commands that is answered; False if its author has had as many as an author may have."""
+    now = turn.tools.store.clock()
+    scopes = turn.tools.budgets.answered(turn.ref.repository, found.config, asked.sender_id or 0, now)
+    reached = await turn.tools.store.usage.reserve(scopes, _ANSWER)
+    if reached is None:
+        return True
+    if reached.kind == "author" and await turn.github.permission(asked.sender) >= Permission.TRIAGE:
+        return True
+    await turn.limited(reached.code, f"{reached}; a comment is not answered")
+    return False
 
 
 async def _may_triage(turn: Turn, issue: Issue) -> bool:

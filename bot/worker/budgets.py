@@ -63,6 +63,11 @@ class Budgets:
         key = author_key(issue.ref.repository, issue.author_id)
         return tuple(Scope("author", key, period, ceiling) for period, ceiling in periods if ceiling)
 
+    def answered(self, ref: RepositoryRef, config: RepositoryConfig, person: int, now: float) -> tuple[Scope, ...]:
+        """The scopes of an answer to a person's commands."""
+        hour = Scope("author", author_key(ref, person), hour_of(now), Ceiling(answers=self.author.answers))
+        return (*((hour,) if hour.ceiling else ()), *self.day(ref, config, now))
+
 
 def run_scope(thread: str, ceiling: Ceiling) -> Scope:
     """A run, however many days it takes."""

@@ -40,6 +40,17 @@ async def catch_up(store: Store, app: AppPort) -> int:
     return asked
 
 
+async def revive_dead(store: Store) -> int:
+    """Begin again jobs that were given up while something was away; returns how many.
+
+    Each has a few chances, an hour after it was given up and then at twice the distance each time.
+    """
+    revived = await store.dead.revive()
+    if revived:
+        logger.warning("%d dead jobs begun again", len(revived), extra={"action": "jobs_revived", "jobs": revived})
+    return len(revived)
+
+
 async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHubPort]) -> int:
     """Triage issues that were opened since a repository was last looked at, and that nobody told us of.
 

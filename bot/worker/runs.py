@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.answers import answer_in, answer_in_body
-from bot.jobs import Continue, Edited, Expire, Reply, Triage
-from bot.ports import AskedQuestion, Comment, Issue
+from bot.errors import RateLimitedError
+from bot.jobs import Continue, Edited, Expire, Reply, Triage, Work
+from bot.ports import AskedQuestion, Comment, Issue, IssueRef
 from bot.publish.publisher import Why
-from bot.publish.quiet import reason_to_be_quiet
+from bot.publish.quiet import lifted_by, reason_to_be_quiet
+from bot.repo_config import FoundConfig
 from bot.store.runs import Run
-from bot.worker.admission import admit
+from bot.worker.admission import OverLimitError, admit
 from bot.worker.past import look_again, saw
 from bot.worker.steps import Seen, step
 from bot.worker.turn import Turn, body_hash
+from bot.worker.why_not import STOPPED, tell_why_not
 
+RunWork = Triage | Edited | Reply | Continue | Expire
 _LOOKED = ("waiting", "finished", "stopped")
 """A run that was cut off is what the job at hand had begun; one that failed left nothing."""
 
@@ -24,38 +30,61 @@ async def triage(turn: Turn, work: Triage) -> None:
         await turn.store.row.adopt(work.moved_from)
     run = await turn.store.runs.last()
     if run is not None and run.status in _LOOKED and work.why in ("opened", "backfill"):
-        return await turn.done("triaged before")
-    seen = await _seen(turn, why)
+        return await _looked_at(turn, work, run)
+    seen = await _seen(turn, why, work)
     if seen is None:
         return None
-    row = await turn.store.row.state()
-    if row.ended is not None:
-        await turn.store.row.end(None)
-    if row.muted:
+    if (await turn.store.row.state()).muted:
+        await tell_why_not(turn, seen.found, work.asked_in, STOPPED)
         return await turn.done("muted")
-    if (
-        run is not None
-        and work.why == "reopened"
-        and run.status == "finished"
-        and run.body_hash == body_hash(seen.issue)
-    ):
-        return await turn.done("nothing is new")
+    if work.why == "reopened" and run is not None and run.body_hash == body_hash(seen.issue):
+        if run.status == "finished":
+            return await turn.done("nothing is new")
+        if run.status == "waiting":
+            return await _reopened(turn, seen, run)
     by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
-    run = await _new_run(turn, seen, run, by_author=by_author)
+    run = await _wanted_run(turn, seen, run, work, by_author=by_author)
     await turn.publisher().reactions(turn.ref, seen.found).leave("eyes")
     return await step(turn, seen, run)
 
 
-async def edited(turn: Turn, work: Edited) -> None:  # noqa: ARG001  a table of functions with one shape
+async def _looked_at(turn: Turn, work: Triage, run: Run) -> None:
+    """An issue that was triaged before is left as it is; one that was moved here while it waits still waits."""
+    waiting = await _open_question(turn) if work.moved_from is not None and run.status == "waiting" else None
+    then = [Expire(ref=turn.ref, question_id=waiting.question_id)] if waiting is not None else []
+    await turn.tools.store.jobs.settle(turn.job, "triaged before", next_work=then)
+
+
+async def _reopened(turn: Turn, seen: Seen, run: Run) -> None:
+    """A run that waits still waits, unless the answer came while the issue was closed."""
+    if await _open_question(turn) is not None:
+        return await turn.done("it still waits")
+    return await step(turn, replace(seen, why="answer"), run)
+
+
+async def _wanted_run(turn: Turn, seen: Seen, last: Run | None, work: Triage, *, by_author: bool) -> Run:
+    """A new run; if a limit is in the way, the person whose command asked for it is told."""
+    try:
+        return await _new_run(turn, seen, last, by_author=by_author)
+    except RateLimitedError as error:
+        await tell_why_not(turn, seen.found, work.asked_in, f"Not now: {error}. The run starts when the limit allows.")
+        raise
+    except OverLimitError as error:
+        await tell_why_not(turn, seen.found, work.asked_in, f"Not done: {error}.")
+        raise
+
+
+async def edited(turn: Turn, work: Edited) -> None:
     """A changed text is looked at again, where there was a look before; what it withdraws or answers is settled."""
     run = await turn.store.runs.last()
-    if run is None or (await turn.store.row.state()).muted:
+    row = await turn.store.row.state()
+    if row.muted or (run is None and row.moved_to is None):
         await look_again(turn)
         return await turn.done("not triaged, or muted")
-    seen = await _seen(turn, "edited")
+    seen = await _seen(turn, "edited", work)
     if seen is None:
         return None
-    if run.body_hash == body_hash(seen.issue) and run.status != "running":
+    if run is None or (run.body_hash == body_hash(seen.issue) and run.status != "running"):
         return await turn.done("nothing is new")
     waiting = await _open_question(turn)
     if waiting is not None:
@@ -77,19 +106,22 @@ async def _settle_by_edit(turn: Turn, issue: Issue, question: AskedQuestion) -> 
 
 
 async def reply(turn: Turn, work: Reply) -> None:
-    """A comment that answers the open question lets the run go on; every other one is left to people."""
+    """A comment that answers the open question resumes the run; on a closed issue it is stored for later."""
     waiting = await _open_question(turn)
-    run = await turn.store.runs.last()
-    if run is None or (await turn.store.row.state()).muted:
+    run, row = await turn.store.runs.last(), await turn.store.row.state()
+    if row.muted or (run is None and row.moved_to is None):
         return await turn.done("not triaged, or muted")
-    if waiting is None and run.status != "waiting":
+    if run is not None and waiting is None and run.status != "waiting":
         return await turn.done("nothing was asked")
-    seen = await _seen(turn, "answer")
-    if seen is None:
+    found, issue = await _read(turn, work)
+    if issue is None:
         return None
-    if waiting is not None and not await _answered(turn, seen.issue, waiting, work.comment):
+    if waiting is not None and not await _answered(turn, issue, waiting, work.comment):
         return await turn.done("no answer")
-    return await step(turn, seen, run)
+    quiet = reason_to_be_quiet(issue, found.config)
+    if quiet is not None or run is None:
+        return await turn.done(quiet or "nothing was asked")
+    return await step(turn, Seen(issue, found, "answer"), run)
 
 
 async def _answered(turn: Turn, issue: Issue, question: AskedQuestion, comment: Comment) -> bool:
@@ -118,12 +150,17 @@ async def _came_after(turn: Turn, question: AskedQuestion, comment: Comment) -> 
     effects = turn.store.repository.effects
     own = await effects.get(turn.ref.key, "question", question.question_id)
     carrier = own if own is not None and own.github_id else await effects.get(turn.ref.key, "sticky")
-    return carrier is not None and carrier.github_id is not None and comment.id > carrier.github_id
+    if carrier is None:
+        # What was posted is noted under the issue's old key; whoever writes here wrote after the issue was moved.
+        return await turn.store.row.was_moved_here()
+    return carrier.github_id is not None and comment.id > carrier.github_id
 
 
-async def go_on(turn: Turn, work: Continue) -> None:  # noqa: ARG001  as above
+async def go_on(turn: Turn, work: Continue) -> None:
     """Take in what people said by commands since the run last looked."""
     run = await turn.store.runs.last()
+    if run is None and (await turn.store.row.state()).moved_to is not None:
+        return await _follow(turn, work)
     said = await turn.store.signals.since(run.last_signal if run else 0)
     waiting = await _open_question(turn)
     answer = next((one for one in said if one.kind == "answer"), None)
@@ -140,10 +177,10 @@ async def go_on(turn: Turn, work: Continue) -> None:  # noqa: ARG001  as above
     elif waiting is not None and redirected:
         await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")
     if run is not None and run.unfinished:
-        return await _go_on(turn, run, "answer" if answer and waiting else "redirect")
+        return await _go_on(turn, run, "answer" if answer and waiting else "redirect", work)
     if not redirected:
         return await turn.done("nothing to take in")
-    seen = await _seen(turn, "redirect")
+    seen = await _seen(turn, "redirect", work)
     return None if seen is None else await step(turn, seen, await _new_run(turn, seen, run, by_author=False))
 
 
@@ -153,33 +190,71 @@ async def expire(turn: Turn, work: Expire) -> None:
     run = await turn.store.runs.last()
     if run is None or run.status != "waiting":
         return await turn.done("nothing waits")
-    return await _go_on(turn, run, "expired")
+    return await _go_on(turn, run, "expired", work)
 
 
-async def _go_on(turn: Turn, run: Run, why: Why) -> None:
-    seen = await _seen(turn, why)
+async def _go_on(turn: Turn, run: Run, why: Why, work: Continue | Expire) -> None:
+    seen = await _seen(turn, why, work)
     if seen is not None:
         await step(turn, seen, run)
 
 
-async def _seen(turn: Turn, why: Why) -> Seen | None:
+async def _follow(turn: Turn, work: RunWork) -> None:
+    """Do on the issue's new place what was to be done on its old one."""
+    _, issue = await _read(turn, work)
+    if issue is not None:
+        await turn.done("nothing to take in")
+
+
+async def _seen(turn: Turn, why: Why, work: RunWork) -> Seen | None:
     """Read the issue again; None, and the job is settled, where it is to be left alone now."""
+    found, issue = await _read(turn, work)
+    if issue is None:
+        return None
+    quiet = reason_to_be_quiet(issue, found.config)
+    asked_in = work.asked_in if isinstance(work, Triage | Continue) else None
+    if quiet is not None:
+        await tell_why_not(turn, found, asked_in, f"Nothing was done: {quiet}. {lifted_by(quiet)}".rstrip())
+        await _leave_alone(turn, quiet)
+        return None
+    commanded = isinstance(work, Continue) or (isinstance(work, Triage) and work.why == "command")
+    return Seen(issue, found, why, commanded, asked_in)
+
+
+async def _read(turn: Turn, work: RunWork) -> tuple[FoundConfig, Issue | None]:
+    """The issue as it is now; None, and the job is settled, where it is gone or elsewhere."""
     found = await turn.config()
     issue = await turn.github.issue(turn.ref.number)
     await saw(turn, issue)
-    if issue is not None and issue.ref.key != turn.ref.key:
-        await turn.store.row.end("transferred", issue.ref.key)
-        moved = Triage(ref=issue.ref, why="opened", moved_from=turn.ref.key)
-        await turn.tools.store.jobs.settle(turn.job, "moved", next_work=[moved])
-        return None
-    quiet = reason_to_be_quiet(issue, found.config)
-    if quiet is not None or issue is None:
-        await _end_quietly(turn, quiet or "")
-        return None
-    return Seen(issue, found, why)
+    if issue is None:
+        await _end(turn, "the issue is gone")
+        return found, None
+    if issue.ref.key != turn.ref.key:
+        await _moved(turn, work, issue.ref)
+        return found, None
+    if issue.state == "open" and (await turn.store.row.state()).ended is not None:
+        await turn.store.row.end(None)  # the delivery that tells so is lost, or still to come
+    return found, issue
 
 
-async def _end_quietly(turn: Turn, why: str) -> None:
+async def _moved(turn: Turn, work: RunWork, to: IssueRef) -> None:
+    """Hand the job over to the issue's new place, behind what takes over its runs and questions there."""
+    await turn.store.row.end("transferred", to.key)
+    follows: list[Work] = [Triage(ref=to, why="opened", moved_from=turn.ref.key)]
+    if not isinstance(work, Triage) or work.why == "command":
+        follows.append(work.model_copy(update={"ref": to}))
+    await turn.tools.store.jobs.settle(turn.job, "moved", next_work=follows)
+
+
+async def _leave_alone(turn: Turn, why: str) -> None:
+    """An open question can be answered once the reason is over; a run without one ends."""
+    run = await turn.store.runs.last()
+    if run is not None and run.status == "waiting" and await _open_question(turn) is not None:
+        return await turn.done(f"{why}; it still waits")
+    return await _end(turn, why)
+
+
+async def _end(turn: Turn, why: str) -> None:
     """A run that waits for an issue that is over waits for nothing."""
     run = await turn.store.runs.last()
     if run is not None and run.unfinished:

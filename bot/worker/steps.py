@@ -12,10 +12,19 @@ from langgraph.types import Durability
 from pydantic import ValidationError
 
 from bot.code import EngineCode
-from bot.errors import RateLimitedError, RefusedError, StoppedError, SuspendedError
+from bot.errors import (
+    GoneError,
+    MissingPermissionError,
+    RefusedError,
+    RetryableError,
+    StoppedError,
+    SuspendedError,
+)
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.logs import also_about
+from bot.metrics.measures import LIMITS
 from bot.mirrors import ForbiddenError
+from bot.no_code import NoCode
 from bot.past.stored import StoredPast
 from bot.ports import Finished, Issue, Outcome, Waiting, Withheld
 from bot.publish import Publication, Published
@@ -25,14 +34,15 @@ from bot.report.document import build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.report.record import read_record
 from bot.store.outcomes import Reported
-from bot.store.runs import Ending, Run
+from bot.store.runs import Ending, Run, RunStatus
 from bot.worker.admission import may_ask
 from bot.worker.budgets import run_scope
-from bot.worker.no_code import NoCode
+from bot.worker.first import FirstReport, ModelBusyError
 from bot.worker.past import begin_learning
 from bot.worker.purse import SharedPurse
 from bot.worker.recorder import recording
 from bot.worker.turn import Turn, body_hash
+from bot.worker.why_not import tell_why_not
 from nodes import run as graph_run
 from nodes.brains.purse import PostponedError
 from nodes.checkpoints import NewerSchemaError
@@ -44,8 +54,12 @@ from nodes.trust.secrets import holds_token, mask
 
 logger = logging.getLogger(__name__)
 
+_STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
+"""A run that was not shown since its issue moved left nothing there: it begins anew where the issue is now."""
 _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that lets us in no more is reported on without its code."""
+_LATE_WITHOUT_CODE = 2
+"""Attempts that took too long, after which the next one reports without reading the code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +69,10 @@ class Seen:
     issue: Issue
     found: FoundConfig
     why: Why
+    commanded: bool = False
+    """A person's command asks for it."""
+    asked_in: int | None = None
+    """The comment with that command."""
 
 
 class UnreadableError(Exception):
@@ -76,6 +94,7 @@ async def step(turn: Turn, seen: Seen, run: Run) -> None:
             turn.log("run_begun_anew", str(error))
             run = await _pinned(turn, seen, await turn.store.runs.give_up(run.number), code)
             outcome = await _outcome(turn, seen, run, code)
+        await _note_shortfalls(turn, code)
     await _conclude(turn, seen, run, outcome)
 
 
@@ -91,6 +110,10 @@ async def _withhold(turn: Turn, seen: Seen, run: Run) -> None:
 async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
     """The repository at the run's commit; one that cannot be read is no reason to say nothing."""
     config = seen.found.config
+    if turn.job.late >= _LATE_WITHOUT_CODE:
+        turn.log("code_not_readable", "reading it took too long twice")
+        yield NoCode()
+        return
     async with AsyncExitStack() as stack:
         try:
             mirror = await stack.enter_async_context(turn.tools.mirrors.ready(turn.ref.repository, turn.github))
@@ -99,11 +122,23 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
         except (RefusedError, ForbiddenError) as error:
             if isinstance(error, ForbiddenError) and turn.job.tried < _TRIES_TO_READ:
                 raise
+            if isinstance(error, GoneError) and not await turn.github.is_empty():
+                raise RetryableError("git finds no commit where GitHub has some") from error
             turn.log("code_not_readable", str(error))
-            yield NoCode()
+            if isinstance(error, MissingPermissionError):
+                await turn.lacks(error)
+            yield NoCode.because(error)
             return
-        sha = run.sha if run.sha and await mirror.has(run.sha) else mirror.sha
+        # A force push leaves the object in the mirror for a while: only what the branch leads to is still there.
+        sha = run.sha if run.sha and await mirror.reaches(run.sha) else mirror.sha
         yield EngineCode(turn.tools.engines.of(mirror.directory), sha, config.ignore_paths)
+
+
+async def _note_shortfalls(turn: Turn, code: CodePort) -> None:
+    """Note what was left unread because the repository is too large; the log has it, and the report tells it once."""
+    for limit in code.untold() if isinstance(code, EngineCode) else ():
+        LIMITS.labels(limit).inc()
+        await turn.store.repository.limited.note(limit)
 
 
 async def _pinned(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Run:
@@ -131,9 +166,17 @@ def _title(issue: Issue) -> str:
 
 
 async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
-    """Advance until nobody has an answer; what the store knows of a question is given to the run at once."""
+    """Advance the run, with a first report by rules where the model takes long."""
     context = _context(turn, seen, run, code)
-    start = await _start(turn, seen, context)
+    start = await _start(turn, seen, context, await _dropped(turn, run, code))
+    if seen.found.config.mode != "comment":
+        return await _judged(turn, seen, run, context, start)
+    first = FirstReport(turn, run, context, start, lambda report: _publish(turn, seen, run, report, first=True))
+    return await first.beside(lambda: _judged(turn, seen, run, context, start))
+
+
+async def _judged(turn: Turn, seen: Seen, run: Run, context: Context, start: BugTriageState) -> Outcome:
+    """Advance until a question is open. Answers that are in the store are given to the run at once."""
     thread = turn.store.thread(run.number)
     async with recording(turn.store.events(run.number)) as watch:
         result = await _advance(turn, context, thread, start, watch)
@@ -174,7 +217,7 @@ async def _advance(
             durability=_durability(context),
         )
     except PostponedError as postponed:
-        raise RateLimitedError(str(postponed), after=postponed.after, limit=None) from postponed
+        raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
 
 
 def _durability(context: Context) -> Durability:
@@ -231,12 +274,26 @@ def _purse(turn: Turn, run: Run, config: RepositoryConfig) -> SharedPurse:
     )
 
 
-async def _start(turn: Turn, seen: Seen, context: Context) -> BugTriageState:
+async def _dropped(turn: Turn, run: Run, code: CodePort) -> tuple[str, ...]:
+    """What the report says where the run before this one was dropped because its commit left the branch."""
+    before = await turn.store.runs.before(run.number)
+    if before is None or before.status != "failed" or not before.sha or not isinstance(code, EngineCode):
+        return ()
+    if await code.follows(before.sha):
+        return ()
+    return (
+        f"Commit {before.sha[:12]}, which was read first, is no longer part of the default branch. "
+        f"What was found there was dropped, and {code.sha[:12]} was searched instead.",
+    )
+
+
+async def _start(turn: Turn, seen: Seen, context: Context, notes: tuple[str, ...]) -> BugTriageState:
     """Where a new run starts: with everything that people said in earlier ones."""
     issue = seen.issue
     said = [one for one in await turn.store.signals.since(0) if one.kind in ("redirect", "correction")]
     repository = f"{issue.ref.owner}/{issue.ref.name}"
-    state = initial_state(issue.title, issue.body, repository=repository, sha=context.code.sha, outside=context.outside)
+    sha, outside = context.code.sha, context.outside
+    state = initial_state(issue.title, issue.body, repository=repository, sha=sha, outside=outside, notes=notes)
     return state.model_copy(
         update={
             "human_exchanges": await turn.store.repository.questions.exchanges(turn.ref.key),
@@ -259,12 +316,16 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
     except SuspendedError:
         raise
     except RefusedError as error:
+        if isinstance(error, MissingPermissionError):
+            await turn.lacks(error)
         published = Published("quiet", f"refused: {error}")
+    if published.state == "quiet":
+        await tell_why_not(turn, seen.found, seen.asked_in, f"Nothing was written: {published.reason}.")
     await _settle(turn, run, outcome, published, await turn.left_over(seen.found))
     turn.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")
 
 
-async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Published:
+async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome, *, first: bool = False) -> Published:
     known = await turn.store.known()
     # Limits are told where comments are allowed, once a day and repository.
     tells = known.limited and seen.found.config.mode == "comment"
@@ -278,7 +339,9 @@ async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> Publis
         why=seen.why,
         relations=known.relations,
         record=read_record(known.outcomes),
+        commanded=seen.commanded,
         limited=await turn.store.repository.limited.to_tell(turn.ref.key) if tells else (),
+        first=first,
     )
     return await turn.publisher().publish(given)
 
@@ -302,7 +365,7 @@ async def _settle(
         return
     await turn.store.runs.settle(
         run.number,
-        "stopped" if quiet else "finished",
+        _STATUS.get(published.state, "finished"),
         turn.job,
         last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
         result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,

@@ -62,7 +62,9 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             store=store,
             github=github,
             mirrors=Mirrors(settings.data_dir / "repos", local_addresses=_is_local(settings)),
-            engines=Engines(settings.settings.triage_cache_mb * 1_000_000),
+            engines=Engines(
+                settings.settings.triage_cache_mb * 1_000_000, most_text=settings.settings.triage_index_mb * 1_000_000
+            ),
             graph=build_graph(checkpoints),
             checkpoints=checkpoints,
             sources=Sources(settings.operator),

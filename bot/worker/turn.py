@@ -7,16 +7,21 @@ import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from bot.errors import StoppedError
+from bot.errors import MissingPermissionError, StoppedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import Job, LeftOver
 from bot.metrics.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck
 from bot.publish import Publisher
+from bot.publish.later import LATER
+from bot.publish.replies import ANSWER, LABELS
 from bot.repo_config import FoundConfig
 from bot.repo_config.find import find_config
 from bot.store.tables import IssueStore
+from bot.worker.permissions import note_missing
 from bot.worker.tools import Tools
+
+_LABELS = (LABELS, LATER)
 
 logger = logging.getLogger(__name__)
 
@@ -58,18 +63,24 @@ class Turn:
     def publisher(self, check: OwnerCheck | None = None) -> Publisher:
         """Writes what a run came to, or with a check of its own what a command did."""
         effects = self.store.repository.effects
-        return Publisher(self.tools.github.for_repository, effects, check or self.may_write, self._now)
+        github = self.tools.github.for_repository
+        return Publisher(github, effects, check or self.may_write, self._now, self.lacks)
+
+    async def lacks(self, error: MissingPermissionError) -> None:
+        """Say that the installation lacks a permission."""
+        await note_missing(self.tools.store, self.ref.repository, error)
 
     def _now(self) -> datetime:
         """By the clock that intents are noted with: a wrong one here would cut short how long they are waited for."""
         return datetime.fromtimestamp(self.tools.store.clock(), UTC)
 
     async def left_over(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
-        """What is to be tried again, where a reaction or a reply is still wanted on GitHub and may be left there."""
-        if found.config.mode != "comment" or not found.config.enabled:
+        """The job that tries again, if GitHub still lacks a reaction, an answer or labels that it may have."""
+        if found.config.mode == "dry-run" or not found.config.enabled:
             return ()
         pending = await self.store.repository.effects.pending(self.ref.key)
-        wanted = any(effect.kind in ("reaction", "reply", "command-labels") for effect in pending)
+        kinds = _LABELS if found.config.mode == "label" else (*_LABELS, "reaction", ANSWER)
+        wanted = any(effect.kind in kinds for effect in pending)
         return (LeftOver(ref=self.ref, again=again),) if wanted else ()
 
     async def config(self) -> FoundConfig:

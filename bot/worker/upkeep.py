@@ -10,7 +10,8 @@ from bot.errors import BotError
 from bot.jobs import Score
 from bot.store.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.missed import catch_up, find_missed
+from bot.worker.missed import catch_up, find_missed, revive_dead
+from bot.worker.parked import find_revived
 from bot.worker.prune import prune, tidy_up
 from bot.worker.tools import Tools
 
@@ -45,6 +46,8 @@ async def go_round(tools: Tools) -> None:
     """Everything that is done once for all processes; a part that fails is tried again in the next round."""
     store, github = tools.store, tools.github
     await _part("catch_up", lambda: catch_up(store, github))
+    await _part("find_revived", lambda: find_revived(store, github))
+    await _part("revive_dead", lambda: revive_dead(store))
     await _part("find_missed", lambda: find_missed(store, github.for_repository))
     await _part("look_for_fixes", lambda: look_for_fixes(store))
     await _part("prune", lambda: prune(tools))

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from bot.errors import GoneError, RateLimitedError, RefusedError, StoppedError, SuspendedError
+from bot.errors import GoneError, MissingPermissionError, RateLimitedError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import ApiRun, InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
 from bot.logs import about
 from bot.metrics.shared import sharing
@@ -20,6 +20,7 @@ from bot.store.tables import Store
 from bot.tracing.opening import tracing
 from bot.tracing.spans import Spans
 from bot.worker import api_runs, control, outcomes, past, runs
+from bot.worker.permissions import note_missing
 from bot.worker.tools import Tools, open_tools
 from bot.worker.turn import Turn
 from bot.worker.upkeep import keep_up
@@ -94,6 +95,10 @@ class Worker:
                 return await api_runs.refuse(job, work, str(error), self._tools)
             if isinstance(error, SuspendedError):
                 raise
+            if isinstance(error, MissingPermissionError):
+                await note_missing(
+                    self._tools.store, work.ref if isinstance(work, LearnPast) else work.ref.repository, error
+                )
             await self.jobs.settle(job, f"{type(error).__name__}: {error}")
 
     async def _on_repository(self, job: Job, work: LearnPast | ApiRun | OnIssueWork) -> None:

@@ -1,26 +1,17 @@
-"""Kinds there is nothing to learn from, told by rules that would rather miss one than be wrong."""
+"""Kinds there is nothing to learn from, told by rules: spam and docs only when sure, security when in doubt."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal
 
-from nodes.kinds.cues import OPENING
 from nodes.kinds.parts import Parts
+from nodes.kinds.security import may_be_security
 
 RareKind = Literal["docs", "spam", "security"]
 SURE = 0.8
 """How sure a rule is. A guess: no labelled issues were at hand to measure it by."""
 
-_WEAKNESS = re.compile(
-    r"\bvulnerabilit(y|ies)\b|\bsecurity (issue|hole|flaw|bug|report|advisory)\b|\bcve-\d{4}-\d"
-    r"|\b(remote|arbitrary) code execution\b|\brce\b|\bprivilege escalation\b|\bauth\w* bypass\b"
-    r"|\b(xss|ssrf|csrf|xxe)\b|\bsql injection\b|\b(path|directory) traversal\b|\b(command|code) injection\b"
-)
-_ATTACK = re.compile(
-    r"\battackers? (can|could|may|is able to)\b|\bproof[- ]of[- ]concept\b|\bexploit(ed|able|s|ing)?\b|\bcvss\b"
-    r"|\bvulnerable to\b|\bresponsible disclosure\b"
-)
 _DOCS = re.compile(
     r"\b(documentation|docs|docstrings?|readme(\.\w{2,4})?|tutorial|changelog|man ?pages?|doc ?pages?)\b"
     r"|^\W{0,3}docs?\s?[:\]]"
@@ -38,19 +29,12 @@ _ADVERTS = (
 
 
 def rare_kind(parts: Parts) -> RareKind | None:
-    """The kind that a rule is sure of, or None."""
-    if _is_security(parts):
+    """The kind that a rule decides, or None."""
+    if may_be_security(parts):
         return "security"
     if _is_advert(parts):
         return "spam"
     return "docs" if _is_docs(parts) else None
-
-
-def _is_security(parts: Parts) -> bool:
-    """A weakness in the title, or one in the opening with what an attacker does with it; never a mere mention."""
-    if _WEAKNESS.search(parts.title):
-        return not parts.title.rstrip().endswith("?")
-    return bool(_WEAKNESS.search(parts.prose[:OPENING]) and _ATTACK.search(parts.prose))
 
 
 def _is_advert(parts: Parts) -> bool:

@@ -12,26 +12,53 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nodes.search.git import Repository
+    from nodes.search.running import Running
 
 MOST_AT_ONCE = 300
 """Ids that are asked for together: they fit in a pipe, so that git never waits for us while we wait for it."""
+
+
+_MOST_RESTARTS = 50
+"""Objects that may end git, by damage or by size, before the rest is left unread."""
 
 
 class BlobReader:
     """A ``git cat-file`` that stays open."""
 
     def __init__(self, repository: Repository) -> None:
-        self._process = repository.started("cat-file", "--batch", stdin=subprocess.PIPE)
+        """Start git."""
+        self._repository = repository
+        self._restarts = 0
+        self._git = self._started()
 
     def read(self, blobs: Sequence[str]) -> list[bytes | None]:
         """Return the content of at most ``MOST_AT_ONCE`` blobs, None for one that is missing."""
-        asked, answers = self._process.stdin, self._process.stdout
-        assert asked is not None  # noqa: S101 - pipes were asked for
-        assert answers is not None  # noqa: S101
-        with suppress(BrokenPipeError):  # git gave up at an object that is damaged: nothing more will be answered
+        found = self._read(blobs)
+        while len(found) < len(blobs) and self._restarts < _MOST_RESTARTS:
+            self._restarts += 1
+            self._git.__exit__()
+            self._git = self._started()
+            found += self._read(blobs[len(found) :])
+        return [*found, *[None] * (len(blobs) - len(found))]
+
+    def _started(self) -> Running:
+        return self._repository.started("cat-file", "--batch", stdin=subprocess.PIPE)
+
+    def _read(self, blobs: Sequence[str]) -> list[bytes | None]:
+        """Return the contents up to the first object at which git gave up, which is None."""
+        asked, answers = self._git.stdin, self._git.out
+        assert asked is not None  # noqa: S101 - a pipe was asked for
+        self._git.more_time()
+        with suppress(BrokenPipeError):
             asked.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             asked.flush()
-        return [parse_content(answers, answers.readline()) for _ in blobs]
+        found: list[bytes | None] = []
+        for _ in blobs:
+            header = answers.readline()
+            found.append(parse_content(answers, header))
+            if not header or (found[-1] is None and not header.endswith(b" missing\n")):
+                break
+        return found
 
     def __enter__(self) -> Self:
         """Nothing to do: the process runs already."""
@@ -39,5 +66,4 @@ class BlobReader:
 
     def __exit__(self, *_: object) -> None:
         """End the process."""
-        self._process.kill()
-        self._process.communicate()
+        self._git.__exit__()

@@ -6,7 +6,6 @@ import hashlib
 import os
 import time
 from collections import OrderedDict
-from fnmatch import fnmatchcase
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ import numpy as np
 
 from nodes.search.cache import LARGEST, Cache
 from nodes.search.confidence import RIVALS, confidence, signs
-from nodes.search.facts import find_facts
+from nodes.search.facts import find_facts, verify
 from nodes.search.facts.confidence import with_facts
 from nodes.search.features import measure
 from nodes.search.features.definitions import add_definitions
@@ -24,10 +23,11 @@ from nodes.search.features.table import Features
 from nodes.search.fingerprint import Fingerprint, fingerprints
 from nodes.search.forms import IssueForm, read_forms, template_lines
 from nodes.search.git import Repository, decode, is_text, split_lines
+from nodes.search.globs import path_matches
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
-from nodes.search.loading import Loaded, load_index
+from nodes.search.loading import MOST_TEXT, Loaded, load_index
 from nodes.search.lookups import Lookups
 from nodes.search.paths import PathIndex
 from nodes.search.query import Parsed, parse_query
@@ -59,6 +59,7 @@ class Engine:
         progress: Callable[[str, int, int], None] | None = None,
         *,
         cache_bytes: int = LARGEST,
+        most_text: int = MOST_TEXT,
     ) -> None:
         """Open a repository.
 
@@ -67,6 +68,7 @@ class Engine:
             cache_dir: where parsed files are kept between runs; None keeps nothing.
             progress: told (phase, done, of how many) now and then.
             cache_bytes: how much of what was parsed is kept at the most.
+            most_text: bytes of text of a commit that are indexed.
 
         Raises:
             NotARepository: there is none at that path.
@@ -76,6 +78,7 @@ class Engine:
         """What was parsed in earlier runs."""
         if cache_dir:
             self.cache = Cache(cache_file(cache_dir, self.repository.directory), largest=cache_bytes)
+        self._most_text = most_text
         self._progress = progress or (lambda _phase, _done, _total: None)
         self._indexes: OrderedDict[str, Loaded] = OrderedDict()
         self._lock = Lock()
@@ -105,7 +108,7 @@ class Engine:
         index, parsed, features = self.measured(query, sha)
         weights = load_weights()
         scores = weighted(features.files, weights.files, len(index.paths))
-        ignored = [n for n, path in enumerate(index.paths) if matches(path, query.ignore)]
+        ignored = [n for n, path in enumerate(index.paths) if path_matches(path, query.ignore)]
         files = best_files(scores, index, query.limit, ignored)
         add_definitions(features, index, parsed, files)
         all_places = rank_places(index, features, weights, files, scores)
@@ -122,7 +125,7 @@ class Engine:
         """Return the first files of a commit for an issue, the checked facts about them, and how sure that makes it."""
         ranking = self.find(query, commit)
         paths = [lead.path for lead in ranking.leads]
-        facts = self.facts(query, paths, commit)
+        facts = self._verified(self.facts(query, paths, commit), query, paths, ranking.commit)
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
 
     def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
@@ -148,9 +151,15 @@ class Engine:
         """
         sha = self.commit(commit)
         index = self._index(sha)
-        ignored = [number for number, path in enumerate(index.paths) if matches(path, query.ignore)]
+        ignored = [number for number, path in enumerate(index.paths) if path_matches(path, query.ignore)]
         template = template_lines(self.repository, sha)
         return find_facts(self.repository, sha, index, query, files, ignored=ignored, template=template)
+
+    def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
+        """Return the facts that count, each checked again by other means than it was found by."""
+        text = "\n".join((query.title, query.body, *query.extra))
+        wanted = (fact for fact in facts if fact.strong or fact.path is None or fact.path in paths)
+        return tuple(fact for fact in wanted if verify(fact, self.repository, sha, text) is None)
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:
         """Return how the crashes in a text are named, by the files of a commit."""
@@ -181,7 +190,9 @@ class Engine:
         """Return what answers questions about names, words and lines of a commit, less some path globs."""
         sha = self.commit(commit)
         index = self._index(sha)
-        return Lookups(self.repository, sha, index, [n for n, path in enumerate(index.paths) if matches(path, ignore)])
+        return Lookups(
+            self.repository, sha, index, [n for n, path in enumerate(index.paths) if path_matches(path, ignore)]
+        )
 
     def _index(self, sha: str) -> Index:
         return self._loaded(sha).index
@@ -189,7 +200,9 @@ class Engine:
     def _loaded(self, sha: str) -> Loaded:
         with self._lock:
             if sha not in self._indexes:
-                self._indexes[sha] = load_index(self.repository, sha, self.cache, self._progress)
+                self._indexes[sha] = load_index(
+                    self.repository, sha, self.cache, self._progress, most_text=self._most_text
+                )
                 while len(self._indexes) > COMMITS:
                     self._indexes.popitem(last=False)
             self._indexes.move_to_end(sha)
@@ -272,11 +285,6 @@ def _confidence(
         return 0.0
     columns = {name: values[files] for name, values in features.files.items()}
     return confidence(signs(best, columns, weights.files), weights.confidence)
-
-
-def matches(path: str, globs: Sequence[str]) -> bool:
-    """Whether a path is among those that the globs name."""
-    return any(fnmatchcase(path, glob) for glob in globs)
 
 
 def cache_file(directory: Path, repository: Path) -> Path:

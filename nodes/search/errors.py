@@ -21,3 +21,7 @@ class UnknownRevision(SearchError):  # noqa: N818 - see NotARepository
 
 class GitFailed(SearchError):  # noqa: N818 - see NotARepository
     """Git is missing, or refused to read its own objects."""
+
+
+class CodeNotReadable(SearchError):  # noqa: N818 - see NotARepository
+    """There is no code to search: the message says why in half a sentence, for a report."""

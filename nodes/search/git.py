@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Timer
 from typing import IO, TYPE_CHECKING
 
 from nodes.search.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
 from nodes.search.remembered import Remembered
+from nodes.search.running import Cut, ReadLimits, Running
+from nodes.search.shortfalls import Shortfalls
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -20,15 +22,21 @@ if TYPE_CHECKING:
 TEXT_LIMIT = 1_000_000
 """Bytes. A larger blob is found by its path alone, and never loaded."""
 NUL_WINDOW = 8_000  # as far as git itself looks for a NUL before it calls a blob binary
-OUTPUT_LIMIT = 32_000_000
-"""Bytes that a question to the history may print."""
 _FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _ENTRY = 200
 """Bytes that an entry takes in memory, about."""
-PATIENCE = 60.0
-"""Seconds after which a question to the history is given up: far beyond what its budgets of commits and lines allow."""
+_ANSWER = 1_000_000
+"""Bytes of an answer that is a name or two."""
+_OBJECT = 60
+"""Bytes that git prints of an object's id and size, about."""
 
-SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*")
+logger = logging.getLogger(__name__)
+
+SAFE = (
+    *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*"),
+    # What git keeps of packs and deltas in memory, whatever a repository's own configuration asks for.
+    *("-c", "core.packedGitWindowSize=32m", "-c", "core.packedGitLimit=256m", "-c", "core.deltaBaseCacheLimit=32m"),
+)
 QUIET = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -63,9 +71,13 @@ class Repository:
     directory: Path
     known: Remembered = field(default_factory=Remembered, repr=False, compare=False)
     """What was asked before."""
+    limits: ReadLimits = field(default=ReadLimits(), compare=False)
+    """Of each command of git."""
+    shortfalls: Shortfalls = field(default_factory=Shortfalls, repr=False, compare=False)
+    """What was left unread because the repository is too large."""
 
     @classmethod
-    def open(cls, path: Path | str) -> Repository:
+    def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Repository:
         """Check that there is a repository at the path.
 
         Raises:
@@ -74,9 +86,8 @@ class Repository:
         directory = Path(path).expanduser()
         if not directory.is_dir():
             raise NotARepository(f"{printable(str(path))}: no such directory")
-        repository = cls(directory.resolve())
-        done = repository._run("rev-parse", "--git-dir")
-        if done.returncode:
+        repository = cls(directory.resolve(), limits=limits or ReadLimits())
+        if repository._answer("rev-parse", "--git-dir") is None:
             raise NotARepository(f"{printable(str(path))}: not a git repository")
         return repository
 
@@ -91,57 +102,78 @@ class Repository:
             raise UnknownRevision(f"{printable(revision)!r} is not a revision: name a branch, a tag or a commit")
         if self.known.get(("commit", revision)):
             return revision
-        done = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
-        if done.returncode == 0 and not done.stdout.startswith(b"^"):
-            sha = done.stdout.decode().split()[-1]
+        found = self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+        if found and not found.startswith(b"^"):
+            sha = found.decode().split()[-1]
             self.known.keep(("commit", sha), answer=True, size=_ENTRY)
             return sha
-        if not self._run("rev-list", "--all", "--max-count=1").stdout:
+        if not self._answer("rev-list", "--all", "--max-count=1"):
             raise EmptyRepository(f"{printable(str(self.directory))}: the repository has no commits yet")
         raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")
 
     def tree(self, commit: str) -> list[Entry]:
-        """List the regular files of a commit by path; submodules and symlinks are left out."""
-        return sorted(self._listed(commit), key=lambda entry: entry.path)
+        """List the regular files of a commit by path; submodules and symlinks are left out.
+
+        Of a commit that lists as more than the limits allow, the files that git names first.
+        """
+        return sorted(self._listed(commit, "-r"), key=lambda entry: entry.path)
 
     def entry(self, commit: str, path: str) -> Entry | None:
         """Return one file of a commit, or None where no regular file has that path."""
         if not path or path.startswith("/") or "\0" in path:
             return None
-        return next((entry for entry in self._some(commit, path) if entry.path == path), None)
+        return next((entry for entry in self._some(commit, "-t", path) if entry.path == path), None)
 
     def under(self, commit: str, *paths: str) -> list[Entry]:
         """List the regular files at some paths or below them, by path."""
-        return sorted(self._some(commit, *paths), key=lambda entry: entry.path)
+        return sorted(self._some(commit, "-r", *paths), key=lambda entry: entry.path)
 
-    def _some(self, commit: str, *paths: str) -> Sequence[Entry]:
-        asked = ("tree", commit, *paths)
+    def _some(self, commit: str, depth: str, *paths: str) -> Sequence[Entry]:
+        """List some paths: ``-r`` with all that is below them, ``-t`` without."""
+        asked = ("tree", commit, depth, *paths)
         found: Sequence[Entry] | None = self.known.get(asked)
         if found is None:
-            found = tuple(self._listed(commit, *map(os.fsencode, paths)))
+            found = tuple(self._listed(commit, depth, *map(os.fsencode, paths)))
             # What is missing in a partial clone may be fetched; a name that is no full id may come to mean another.
             if _FULL.fullmatch(commit) and all(entry.size >= 0 for entry in found):
                 self.known.keep(asked, found, _ENTRY * (1 + len(found)))
         return found
 
-    def _listed(self, commit: str, *paths: bytes) -> Iterator[Entry]:
-        done = self._list("-l", commit, *paths)
-        sizes: dict[bytes, bytes] = {}
-        if done.returncode:  # in a partial clone git gives up at the first object that is not there
-            sizes = self._sizes()
-            done = self._list("-z", commit, *paths)
-        if done.returncode:
-            hint = "; this is a partial clone: fetch what is missing" if b"promisor" in done.stderr else ""
-            raise GitFailed(f"git cannot list {commit}: {last_line(done.stderr)}{hint}")
-        return filter(None, (parse_entry(record, sizes) for record in done.stdout.split(b"\0")))
+    def _listed(self, commit: str, depth: str, *paths: bytes) -> list[Entry]:
+        found, failed = self._list(commit, {}, depth, "-l", *paths)
+        if failed is not None:  # in a partial clone git gives up at the first object that is not there
+            found, failed = self._list(commit, self._sizes(), depth, "-z", *paths)
+        if failed is not None:
+            hint = "; this is a partial clone: fetch what is missing" if b"promisor" in failed else ""
+            raise GitFailed(f"git cannot list {commit}: {last_line(failed)}{hint}")
+        return found
 
-    def _list(self, option: str, commit: str, *paths: bytes) -> subprocess.CompletedProcess[bytes]:
-        return self._run("--literal-pathspecs", "ls-tree", "-r", "-z", option, "--full-tree", commit, "--", *paths)
+    def _list(
+        self, commit: str, sizes: Mapping[bytes, bytes], *arguments: str | bytes
+    ) -> tuple[list[Entry], bytes | None]:
+        """Return the files that git lists within the limits, and what it complained of where it failed."""
+        limits = self.limits
+        (depth, size), paths = arguments[:2], arguments[2:]
+        command = ("--literal-pathspecs", "ls-tree", depth, "-z", size, "--full-tree", commit, "--", *paths)
+        with self.started(*command, most=limits.listing) as git:
+            records = git.records(b"\0", limits.entries)
+            found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
+            code = git.finish()
+            if git.cut is not None:
+                self._fell_short("files", f"only the first {len(found):,} files are searched", git.cut)
+            return found, None if code == 0 or git.cut is not None else git.complaint()
+
+    def _fell_short(self, what: str, said: str, why: Cut) -> None:
+        if self.shortfalls.note(f"repository.{what}"):
+            extra = {"action": "repository_too_large", "limit": f"repository.{what}"}
+            logger.warning("the repository is too large to index whole (%s): %s", why, said, extra=extra)
 
     def _sizes(self) -> dict[bytes, bytes]:
-        """The size of every object that is here, by its id."""
-        done = self._run("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
-        return dict(line.split() for line in done.stdout.splitlines())
+        """The size of every object that is here, by its id; of the first ones where there are too many."""
+        command = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
+        with self.started(*command, most=self.limits.listing) as git:
+            most = self.limits.listing // _OBJECT
+            return dict(line.split() for line in git.records(b"\n", most) if line.count(b" ") == 1)
 
     def read(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Read blobs one after the other, in the order asked; a missing one is skipped."""
@@ -175,16 +207,8 @@ class Repository:
         with tempfile.TemporaryFile() as ids:
             ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             ids.seek(0)
-            command = self._command("cat-file", "--batch", "--buffer")
-            with subprocess.Popen(
-                command, stdin=ids, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
-            ) as process:
-                assert process.stdout is not None  # noqa: S101 - a pipe was asked for
-                try:
-                    yield from parse_batch(process.stdout)
-                finally:
-                    process.stdout.close()
-                    process.kill()
+            with self.started("cat-file", "--batch", "--buffer", stdin=ids) as git:
+                yield from parse_batch(git.out)
 
     def read_file(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes, or None where it is not there or too large to be text."""
@@ -211,31 +235,37 @@ class Repository:
         """
         which = (f"--max-count={count}", "--min-parents=1", "--max-parents=1")
         shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
-        done = self._run("log", *which, *shape, "--end-of-options", commit, "--")
-        return done.stdout if done.returncode == 0 else None
+        with self.started("log", *which, *shape, "--end-of-options", commit, "--", most=self.limits.output) as git:
+            printed = git.out.read()
+            code = git.finish()
+            if git.cut is None:
+                return printed if code == 0 else None
+            whole = printed[: max(0, printed.rfind(b"\x01"))]  # the last commit may be half a commit
+            commits = whole.count(b"\x01")
+            self._fell_short("history", f"only the latest {commits:,} commits are searched", git.cut)
+            return whole
 
     @property
     def shallow(self) -> bool:
         """Whether history ends where somebody stopped fetching it, and may reach further back tomorrow."""
-        return self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+        return (self._answer("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
 
-    def output(self, *arguments: str | bytes, stdin: bytes = b"", limit: int = OUTPUT_LIMIT) -> bytes | None:
+    def output(self, *arguments: str | bytes, stdin: bytes = b"", limit: int | None = None) -> bytes | None:
         """Return what a command that only reads prints; None where it fails, as in a clone that lacks objects.
 
-        None too where it prints more than ``limit`` bytes, or is stuck.
+        None too where it prints more than ``limit`` bytes, or is stuck; the next one then gets less time.
         """
         with tempfile.TemporaryFile() as given:
             given.write(stdin)
             given.seek(0)
-            with self.started(*arguments, stdin=given) as process:
-                assert process.stdout is not None  # noqa: S101 - a pipe was asked for
-                alarm = Timer(PATIENCE, process.kill)
-                alarm.start()
-                printed = process.stdout.read(limit + 1)
-                alarm.cancel()
-                if len(printed) > limit:
-                    process.kill()
-        return printed if process.returncode == 0 else None
+            limits = replace(self.limits, seconds=self.shortfalls.patience(self.limits.seconds))
+            most = self.limits.output if limit is None else limit
+            with self.started(*arguments, stdin=given, most=most, limits=limits) as git:
+                printed = git.out.read()
+                code = git.finish()
+                if git.cut == "seconds":
+                    self.shortfalls.stuck()
+        return printed if code == 0 and git.cut is None else None
 
     def settled(self, *arguments: str | bytes, stdin: bytes = b"", asked: Hashable = None) -> bytes | None:
         """Return ``output`` of a command that names what it reads by full ids alone, from memory where it is there.
@@ -263,30 +293,22 @@ class Repository:
             return found.st_mtime_ns, found.st_size
         return None
 
-    def started(self, *arguments: str | bytes, stdin: IO[bytes] | int) -> subprocess.Popen[bytes]:
-        """Start a command whose output is read as it comes."""
-        command = self._command(*arguments)
-        try:
-            return subprocess.Popen(
-                command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
-            )
-        except FileNotFoundError as error:
-            raise GitFailed("git is not installed, or not on the PATH") from error
+    def started(
+        self,
+        *arguments: str | bytes,
+        stdin: IO[bytes] | int = subprocess.DEVNULL,
+        most: int | None = None,
+        limits: ReadLimits | None = None,
+    ) -> Running:
+        """Start a command whose output is read as it comes, at most so many bytes of it."""
+        command = ["git", "-C", str(self.directory), *SAFE, *arguments]
+        return Running(command, stdin=stdin, env=environment(), limits=limits or self.limits, most=most)
 
-    def _command(self, *arguments: str | bytes) -> list[str | bytes]:
-        return ["git", "-C", str(self.directory), *SAFE, *arguments]
-
-    def _run(self, *arguments: str | bytes) -> subprocess.CompletedProcess[bytes]:
-        try:
-            return subprocess.run(
-                self._command(*arguments),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                env=environment(),
-                check=False,
-            )
-        except FileNotFoundError as error:
-            raise GitFailed("git is not installed, or not on the PATH") from error
+    def _answer(self, *arguments: str | bytes) -> bytes | None:
+        """Return the short answer of a command; None where it fails."""
+        with self.started(*arguments, most=_ANSWER) as git:
+            printed = git.out.read()
+            return printed if git.finish() == 0 else None
 
 
 def environment() -> dict[str, str]:
@@ -317,13 +339,12 @@ def parse_batch(stream: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
 
 
 def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:
-    """Read what follows a header of ``git cat-file --batch``; None where the object is missing."""
+    """Read what follows a header of ``git cat-file --batch``; None where the object is missing or breaks off."""
     parts = header.split()
     if len(parts) != 3:  # "<id> missing"
         return None
     content = stream.read(int(parts[2]))
-    stream.read(1)
-    return content
+    return content if stream.read(1) else None
 
 
 def is_text(content: bytes) -> bool:

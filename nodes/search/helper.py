@@ -1,78 +1,93 @@
-"""A child process that parses batches until there are none left (``python -m nodes.search.helper``)."""
+"""A child process that parses batches until there are none left (``python -m nodes.search.helper``).
+
+A parser may need minutes for a small file, and nothing in this process can interrupt it. So the kernel ends the process
+when a file has used its processor time; the parent reads from the note which file that was.
+"""
 
 from __future__ import annotations
 
-import json
-import marshal
 import os
-import struct
+import resource
+import signal
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from zlib import crc32
+from typing import TYPE_CHECKING
 
-from nodes.search.git import Repository
-from nodes.search.parsing import Job, Parsed, Text, parse_here
-from nodes.search.types import Definition, Outline
+from nodes.search.blobs import BlobReader
+from nodes.search.frames import packed
+from nodes.search.git import Repository, is_text
+from nodes.search.helper_task import NOTE, TOO_MUCH_MEMORY, Task, claimed, deadline, load_task
+from nodes.search.languages import language_of
+from nodes.search.languages.syntax import outline
+from nodes.search.parsing import PLAIN, Job, Text, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NUMBER = struct.Struct("<I")
-_FRAME = struct.Struct("<III?xxx")
-"""Checksum and length of what follows, number of the batch, and whether it is complete."""
+MEMORY = 1 << 30
+"""Bytes of address space; the largest file that parses soundly needs a third of it."""
+PROCESSOR = 300
+"""Seconds of processor time of one process, whatever its files leave over."""
 
 
-def claims_of(batches: int) -> bytes:
-    """Return what a file says from which processes take the numbers of batches."""
-    return b"".join(map(_NUMBER.pack, range(batches)))
+def work(task: Task, reader: BlobReader, output: int) -> None:
+    """Parse as long as there are batches and the parent lives."""
+    for number, files in _wanted(task):
+        jobs = [task.batches[number][file] for file in files]
+        for file, job, content in zip(files, jobs, reader.read([job.blob for job in jobs]), strict=True):
+            if os.getppid() != task.parent:
+                return
+            os.pwrite(task.note, NOTE.pack(number, file, time.process_time()), 0)
+            text = None if content is None else _text(task, job, content)
+            _write(output, packed(number, file, text))
 
 
-def claimed(descriptor: int) -> Iterator[int]:
-    """Take numbers one by one: all processes share the descriptor's offset, which each read moves on."""
-    while len(number := os.read(descriptor, _NUMBER.size)) == _NUMBER.size:
-        yield _NUMBER.unpack(number)[0]
+def _wanted(task: Task) -> Iterator[tuple[int, list[int]]]:
+    yield from task.first
+    for claims in task.claims:
+        yield from ((number, list(range(len(task.batches[number])))) for number in claimed(claims))
 
 
-def packed(parsed: Parsed) -> bytes:
-    """Return a batch as ``next_frame`` reads it."""
-    texts = [(text.content, *_plain(text.outline)) for text in parsed.texts]
-    body = marshal.dumps(texts)
-    return _FRAME.pack(crc32(body), len(body), parsed.number, parsed.complete) + body
+def _text(task: Task, job: Job, content: bytes) -> Text:
+    if not content or not is_text(content):
+        return Text(b"", PLAIN)
+    if language_of(job.path) in task.gave_up:
+        return plain_text(job.path, content)
+    signal.setitimer(signal.ITIMER_PROF, deadline(len(content)))
+    text = Text(content, outline(job.path, content))
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return text
 
 
-def next_frame(descriptor: int, at: int) -> tuple[Parsed, int] | None:
-    """Read a batch from a file, and say where it ends; None where it is still being written, or never will be."""
-    head = os.pread(descriptor, _FRAME.size, at)
-    if len(head) < _FRAME.size:
-        return None
-    checksum, length, number, complete = _FRAME.unpack(head)
-    body = os.pread(descriptor, length, at + _FRAME.size)
-    if len(body) < length or crc32(body) != checksum:
-        return None
-    texts = [Text(content, _outline(*rest)) for content, *rest in marshal.loads(body)]  # noqa: S302 - our own child's
-    return Parsed(number, texts, complete), at + _FRAME.size + length
+def _write(output: int, frame: bytes) -> None:
+    rest = memoryview(frame)
+    while rest:
+        rest = rest[os.write(output, rest) :]
 
 
-def _plain(outline: Outline) -> tuple[object, ...]:
-    definitions = [(one.name, one.kind, one.start_line, one.end_line) for one in outline.definitions]
-    return outline.language, definitions, outline.imports, outline.strings
-
-
-def _outline(language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> Outline:
-    return Outline(language, tuple(Definition(*fields) for fields in definitions), *rest)
+def _limit() -> None:
+    """Let the kernel end this process at its limits, without a core file."""
+    for limit, most in (
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_CPU, PROCESSOR),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with suppress(ValueError, OSError):  # macOS has no limit on address space; ours may exceed an operator's
+            resource.setrlimit(limit, (most, most))
 
 
 def main() -> None:
-    """Parse for as long as the parent lives."""
-    parent = os.getppid()
-    directory, batches = json.load(sys.stdin)
-    jobs = [[Job(*fields) for fields in batch] for batch in batches]
-    for parsed in parse_here(Repository(Path(directory)), jobs, claimed(int(sys.argv[1]))):
-        sys.stdout.buffer.write(packed(parsed))
-        sys.stdout.buffer.flush()
-        if os.getppid() != parent:
-            return
+    """Work off the task on standard input."""
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    task = load_task(sys.stdin)
+    with BlobReader(Repository(Path(task.directory))) as reader:
+        _limit()  # not before: git maps packs that may be larger than what a parser needs
+        try:
+            work(task, reader, sys.stdout.fileno())
+        except MemoryError:
+            os._exit(TOO_MUCH_MEMORY)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Blobs become texts with their outlines, batch by batch, in this process.
+"""Blobs become texts with their outlines; in this module without any parser.
 
 Nothing here needs numpy, which would take a child process longer to load than all the rest.
 """
@@ -8,23 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.blobs import MOST_AT_ONCE, BlobReader
+from nodes.search.blobs import MOST_AT_ONCE
 from nodes.search.git import is_text
-from nodes.search.languages import outline
+from nodes.search.languages import outline_without_parser
 from nodes.search.types import Outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from nodes.search.git import Repository
+    from collections.abc import Sequence
 
 BATCH_BYTES = 250_000
 """Text parsed at a time: enough for arrays to pay, little enough that no process waits long for the last one."""
+PLAIN = Outline("text")
+"""The outline of a file that is only searched by its words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One blob to parse, as the language that its path says."""
+    """One blob to parse, as the language that its path names."""
 
     key: str
     path: str
@@ -33,25 +33,27 @@ class Job:
 
 
 class Text(NamedTuple):
-    """What one blob says."""
+    """The content and the outline of one blob."""
 
     content: bytes
-    """Nothing where it is no text."""
+    """Empty where it is no text."""
     outline: Outline
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What one batch gave: a text for each of its jobs, in their order."""
+    """The result of one batch: a text for each of its jobs, in their order."""
 
     number: int
     texts: list[Text]
     complete: bool
     """Whether every blob could be read; one that could not is an empty text."""
+    missed: bool = False
+    """Whether a file took its parser too long, so that the result is worth storing at once."""
 
 
 def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
-    """Cut jobs into batches, in their order; the largest come first, so that no process is left alone with one."""
+    """Cut jobs into batches, in their order."""
     batches: list[list[Job]] = []
     room = -1
     for job in jobs:
@@ -60,19 +62,17 @@ def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
             room = max(BATCH_BYTES, job.size)
         batches[-1].append(job)
         room -= job.size
-    return sorted(batches, key=lambda batch: -sum(job.size for job in batch))
+    return batches
 
 
-def parse_here(repository: Repository, batches: Sequence[Sequence[Job]], numbers: Iterable[int]) -> Iterator[Parsed]:
-    """Parse the batches of these numbers in this process."""
-    with BlobReader(repository) as reader:
-        for number in numbers:
-            contents = reader.read([job.blob for job in batches[number]])
-            found = zip(batches[number], contents, strict=True)
-            texts = [parse_text(job.path, content or b"") for job, content in found]
-            yield Parsed(number, texts, None not in contents)
+def text_without_parser(path: str, content: bytes | None) -> Text | None:
+    """Outline one blob in time linear to its size; None where only a parser can do that."""
+    if not content or not is_text(content):
+        return Text(b"", PLAIN)
+    outline = outline_without_parser(path, content)
+    return None if outline is None else Text(content, outline)
 
 
-def parse_text(path: str, content: bytes) -> Text:
-    """Parse one blob, given with a path that it has."""
-    return Text(content, outline(path, content)) if content and is_text(content) else Text(b"", Outline("text"))
+def plain_text(path: str, content: bytes | None) -> Text:
+    """Outline one blob as far as that needs no parser."""
+    return text_without_parser(path, content) or Text(content or b"", PLAIN)

@@ -1,30 +1,33 @@
-"""Batches become columns; they are parsed on several cores where there is enough to parse.
+"""Batches become columns; helper processes parse them, and this process counts their words.
+
+tree-sitter runs in helpers alone: it may need minutes for a small file, holds the interpreter's lock meanwhile, and
+cannot be interrupted. This process reads what needs no parser: text, and plainly written Python.
 
 Helpers are plain child processes: nothing is forked, and it makes no difference what the parent's main module or
-standard input is. Parent and helpers take the numbers of batches from one file, so that none is idle while another is
-behind; what a helper made it leaves in a file, so that no pipe can fill up. Helpers parse, and the parent alone counts
-words: each word is learnt once, and a helper, which need not load numpy, starts in a third of the time.
+standard input is. All processes take the numbers of batches from files that they share, so that none is idle while
+another is behind; a helper leaves its results in a file, so that no pipe can fill up. Only the parent counts words:
+each word is learnt once, and a helper, which need not load numpy, starts in a third of the time.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import tempfile
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING
 
-from nodes.search.helper import claimed, claims_of, next_frame
-from nodes.search.parsing import Job, Parsed, parse_here
+from nodes.search.helper_task import claimed, claims_of
+from nodes.search.languages import always_needs_parser
+from nodes.search.parsing import Job, Parsed, text_without_parser
+from nodes.search.pool import Pool
 from nodes.search.postings import Vocabulary
+from nodes.search.progress import Progress
 from nodes.search.records import build_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nodes.search.columns import Columns
     from nodes.search.git import Repository
@@ -32,58 +35,88 @@ if TYPE_CHECKING:
 WORTH_A_PROCESS = 600_000
 """Bytes to parse from which starting a second process pays."""
 MOST_PROCESSES = 4
+PAUSE = 0.005
+"""Seconds between two checks of the helpers when this process has nothing else to do."""
 REMEMBERED = 1 << 19  # words; a vocabulary that has more is begun anew, so that memory stays bounded
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What one batch gave: a file for each of its jobs, in their order."""
+    """The result of one batch: a row of the columns for each of its jobs, in their order."""
 
     number: int
     columns: Columns
     complete: bool
     """Whether every blob could be read; one that could not has no rows."""
+    missed: bool
+    """Whether a file took its parser too long, so that the result is worth storing at once."""
 
 
-def build(repository: Repository, batches: Sequence[Sequence[Job]]) -> Iterator[Built]:
+def build(repository: Repository, progress: Progress) -> Iterator[Built]:
     """Build the columns of every batch; they come in no particular order."""
     vocabulary = Vocabulary()
-    for parsed in _parse(repository, batches):
+    for parsed in _parse(repository, progress):
         if len(vocabulary) > REMEMBERED:
             vocabulary = Vocabulary()
-        yield Built(parsed.number, build_columns(vocabulary, parsed.texts), parsed.complete)
+        columns = build_columns(vocabulary, parsed.texts)
+        yield Built(parsed.number, columns, parsed.complete, parsed.missed)
 
 
-def _parse(repository: Repository, batches: Sequence[Sequence[Job]]) -> Iterator[Parsed]:
+def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
     """Parse every batch, each as soon as a process is free."""
-    size = sum(job.size for batch in batches for job in batch)
-    done: set[int] = set()
+    hard = [number for number, batch in enumerate(progress.batches) if needs_parser(batch)]
+    easy = sorted(set(range(len(progress.batches))).difference(hard))
     with ExitStack() as stack:
-        claims = stack.enter_context(tempfile.TemporaryFile(buffering=0))
-        claims.write(claims_of(len(batches)))
-        claims.seek(0)
-        count = processes_for(size) - 1
-        helpers = [stack.enter_context(Helper(repository, batches, claims)) for _ in range(count)]
-        for parsed in _from_all(helpers, parse_here(repository, batches, claimed(claims.fileno()))):
-            done.add(parsed.number)
-            yield parsed
-    if undone := [number for number in range(len(batches)) if number not in done]:  # by a helper that was killed
-        yield from parse_here(repository, batches, undone)
+        claims = [stack.enter_context(_claims(numbers)) for numbers in (hard, easy)]
+        pool = stack.enter_context(Pool(repository, progress, [file.fileno() for file in claims]))
+        for _ in range(helpers_for(*(_size(progress.batches[n] for n in numbers) for numbers in (hard, easy)))):
+            pool.start()
+        for number in claimed(claims[1].fileno()):
+            _read_here(pool, progress, number)
+            pool.collect()
+            yield from progress.finished()
+        yield from _rest(pool, progress)
 
 
-def _from_all(helpers: Sequence[Helper], own: Iterator[Parsed]) -> Iterator[Parsed]:
-    """Yield what helpers made before anything is parsed here, so that little of it waits."""
-    for parsed in own:
-        yield parsed
-        for helper in helpers:
-            yield from helper.finished()
-    for helper in helpers:
-        yield from helper.rest()
+def _rest(pool: Pool, progress: Progress) -> Iterator[Parsed]:
+    """Wait for helpers; then more of them do what needs a parser and was found here, and what was lost with one."""
+    while True:
+        while pool.busy:
+            pool.collect()
+            yield from progress.finished()
+            time.sleep(PAUSE)
+        left = list(progress.left())
+        if not left or pool.is_over:
+            break
+        count = helpers_for(sum(progress.batches[batch][file].size for batch, files in left for file in files), 0)
+        for part in range(count or 1):
+            pool.start(left[part :: count or 1])
+    pool.finish()
+    yield from progress.finished()
 
 
-def processes_for(size: int) -> int:
-    """How many processes so many bytes are worth, this one included."""
-    return max(1, min(MOST_PROCESSES, available_cores(), size // WORTH_A_PROCESS + 1))
+def _read_here(pool: Pool, progress: Progress, number: int) -> None:
+    """Read those files of a batch that need no parser."""
+    batch = progress.batches[number]
+    contents = pool.reader.read([job.blob for job in batch])
+    for file, (job, content) in enumerate(zip(batch, contents, strict=True)):
+        if content is None:
+            progress.put(number, file, None)
+        elif text := text_without_parser(job.path, content):
+            progress.put(number, file, text)
+
+
+def needs_parser(batch: Sequence[Job]) -> bool:
+    """Whether files of a batch need a parser, by their names."""
+    return any(always_needs_parser(job.path) for job in batch)
+
+
+def helpers_for(hard: int, easy: int) -> int:
+    """How many helpers so many bytes are worth that need a parser, and that hardly do."""
+    most = min(MOST_PROCESSES, available_cores())
+    if hard:
+        return max(1, min(most, (hard + easy) // WORTH_A_PROCESS))
+    return max(0, min(most - 1, easy // WORTH_A_PROCESS))
 
 
 def available_cores() -> int:
@@ -91,43 +124,13 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Helper:
-    """A child process that parses batches until there are none left."""
+def _size(batches: Iterable[Sequence[Job]]) -> int:
+    return sum(job.size for batch in batches for job in batch)
 
-    def __init__(self, repository: Repository, batches: Sequence[Sequence[Job]], claims: IO[bytes]) -> None:
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end
-        self._read = 0
-        order = [os.fspath(repository.directory), [[[j.key, j.path, j.blob, j.size] for j in b] for b in batches]]
-        with tempfile.TemporaryFile() as task:
-            task.write(json.dumps(order).encode())
-            task.seek(0)
-            self._process = subprocess.Popen(
-                # -P: the current directory may be anybody's
-                [sys.executable, "-P", "-m", "nodes.search.helper", str(claims.fileno())],
-                stdin=task,
-                stdout=self._output,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[claims.fileno()],
-                env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-            )
 
-    def finished(self) -> Iterator[Parsed]:
-        """Yield what was made since the last time."""
-        while frame := next_frame(self._output.fileno(), self._read):
-            parsed, self._read = frame
-            yield parsed
-
-    def rest(self) -> Iterator[Parsed]:
-        """Wait for the child to end, and yield what is left."""
-        self._process.wait()
-        yield from self.finished()
-
-    def __enter__(self) -> Self:
-        """Nothing to do: the child runs already."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the child, if it still runs."""
-        self._process.kill()
-        self._process.wait()
-        self._output.close()
+def _claims(numbers: Sequence[int]) -> IO[bytes]:
+    """Make a file from which processes take the numbers of batches."""
+    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - the caller closes it
+    file.write(claims_of(numbers))
+    file.seek(0)
+    return file

@@ -6,8 +6,10 @@ import asyncio
 import os
 import shutil
 import signal
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -24,19 +26,23 @@ INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 """All that a server sees of our environment; keys and tokens are not among it."""
 _GRACE = 0.5
 """Seconds that a server has to leave after its input was closed."""
+_KILL = 15.0
+"""Seconds in which every process of a server is killed."""
 _CHUNK = 65_536
+_REAPER = ("-I", "-S", str(Path(__file__).with_name("reaper.py")))
+"""Python's arguments: nothing of the environment or of site packages is imported."""
 
 
 @asynccontextmanager
 async def serve_child(
     command: Sequence[str], *, env: Mapping[str, str], cwd: str | None, meter: Meter
 ) -> AsyncIterator[TransportStreams]:
-    """Start a server in a process group of its own, and kill the whole group in the end, whatever it does.
+    """Start a server, and in the end kill it with every process that it started, whatever it does.
 
     Raises:
         SourceError: it cannot be started.
     """
-    process = await _start(command, env, cwd)
+    process, lifeline = await _start(command, env, cwd)
     output, stdin = process.stdout, process.stdin
     if output is None or stdin is None:
         raise SourceError("the server's standard streams are missing")
@@ -53,16 +59,24 @@ async def serve_child(
                 tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
-            await _end(process, stdin)
+            await _end(process, stdin, lifeline)
 
 
-async def _start(command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> asyncio.subprocess.Process:
+async def _start(
+    command: Sequence[str], env: Mapping[str, str], cwd: str | None
+) -> tuple[asyncio.subprocess.Process, int]:
+    """Start a server below a reaper; returns the reaper, and the descriptor whose end makes it kill them all."""
     program = shutil.which(command[0])
     if program is None:
         raise SourceError(f"`{command[0]}` is not an executable on the PATH")
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    watched, lifeline = os.pipe()
+    process = None
     try:
-        return await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *_REAPER,
+            str(watched),
             program,
             *command[1:],
             stdin=asyncio.subprocess.PIPE,
@@ -72,9 +86,15 @@ async def _start(command: Sequence[str], env: Mapping[str, str], cwd: str | None
             # Not where we stand: a checkout there could hold modules that the server would import.
             cwd=cwd or os.sep,
             start_new_session=True,
+            pass_fds=[watched],
         )
     except OSError as error:
         raise SourceError(f"`{command[0]}` cannot be started: {error.strerror or type(error).__name__}") from error
+    finally:
+        os.close(watched)
+        if process is None:
+            os.close(lifeline)
+    return process, lifeline
 
 
 async def _read(
@@ -108,11 +128,15 @@ async def _write(
                 await to.drain()
 
 
-async def _end(process: asyncio.subprocess.Process, stdin: asyncio.StreamWriter) -> None:
-    """Close its input, wait a moment, then kill its group: a server may have started others."""
+async def _end(process: asyncio.subprocess.Process, stdin: asyncio.StreamWriter, lifeline: int) -> None:
+    """Close its input, wait a moment, then have all that it started killed: a server may have started others."""
     stdin.close()
-    with suppress(TimeoutError):
-        await asyncio.wait_for(asyncio.shield(asyncio.ensure_future(_gone(process))), _GRACE)
+    gone = asyncio.ensure_future(_gone(process))
+    await asyncio.wait([gone], timeout=_GRACE)
+    os.close(lifeline)
+    await asyncio.wait([gone], timeout=_KILL)
+    gone.cancel()
+    # Where there is no reaping of orphans, its group is all that can be found.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(TimeoutError):

@@ -19,6 +19,8 @@ class Signals:
     citation_issue: bool = False
     hallucination: bool = False
     critic_retry: bool = False
+    unreadable: bool = False
+    """There was no code to search: searching again cannot help."""
     conflict: bool = False
     nothing_found: bool = False
     """The search had no candidate at all: searching again cannot help."""
@@ -45,6 +47,8 @@ class Gate:
 
 def gate(signals: Signals, *, retry_count: int, max_retries: int) -> Gate:
     """Decide what becomes of a draft; retries come before people (seed 000, retry-first resolution)."""
+    if signals.unreadable:
+        return Gate("review", message=_UNREADABLE)
     if signals.nothing_found:
         return Gate("review", message=_NOTHING_FOUND)
     if signals.all_filtered:
@@ -59,6 +63,7 @@ def gate(signals: Signals, *, retry_count: int, max_retries: int) -> Gate:
     return Gate("review", message=_CONFLICT if signals.conflict else _low_confidence(signals.confidence, retry_count))
 
 
+_UNREADABLE = "The code could not be read, so nothing was searched. Once the App can read it, `/triage` searches it."
 _NOTHING_FOUND = (
     "Nothing in the repository matched the words, names or traces of this issue. "
     "An error message, a stack trace or the name of the feature would give a search something to hold on to."

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from tests.backtest.story import ISSUES, build, write_issues
 from tests.cli.process import command, environment, triage
 from tests.github_server import Fault, GitHubServer, serve_github
 from tests.model_server import error, serve
+from tests.patience import wait_for
 from tests.repositories import git
 
 
@@ -126,10 +126,7 @@ def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: P
     process = subprocess.Popen(
         command(*told), cwd=tmp_path, env=environment(**settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    until = time.monotonic() + 50
-    while not any(b"\n" in notes.read_bytes() for notes in (tmp_path / "backtest").glob("*")):
-        assert time.monotonic() < until
-        time.sleep(0.005)
+    wait_for(lambda: any(b"\n" in one.read_bytes() for one in (tmp_path / "backtest").glob("*")), 50.0, pause=0.005)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     (notes,) = (tmp_path / "backtest").glob("*.jsonl")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from nodes.brains.models import ModelSettings, ModelSettingsError, check_model
@@ -22,9 +20,18 @@ def test_a_supervisor_with_temperature_is_accepted(name):
 
 
 async def test_a_burst_is_free_and_the_rest_waits_its_turn():
-    pace = Pace(calls_per_minute=600)
-    pace._tokens = 2.0
-    started = time.monotonic()
-    for _ in range(4):
+    now, waits = 0.0, []
+
+    async def sleep(seconds):
+        nonlocal now
+        now += seconds
+        waits.append(seconds)
+
+    pace = Pace(calls_per_minute=600, clock=lambda: now, sleep=sleep)
+    for _ in range(603):
         await pace.wait()
-    assert 0.15 < time.monotonic() - started < 2
+    assert waits == pytest.approx([0.1] * 3)
+    now += 0.2
+    for _ in range(3):
+        await pace.wait()
+    assert waits == pytest.approx([0.1] * 4)

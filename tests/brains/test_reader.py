@@ -23,6 +23,7 @@ from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Usage
 from tests.code_reader import costing, look, messages, ranks, wants
 from tests.fakes import FILES, SHA, FakeCode
 from tests.model_server import ModelServer, Reply, error, says, serve, text_of
+from tests.patience import patience
 
 SCAN = look("definition", "scan")
 
@@ -35,7 +36,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 async def brain(server: ModelServer) -> AsyncIterator[LLMBrain]:
-    models = Models(ModelSettings(base_url=server.url, timeout=2, max_retries=0, calls_per_minute=6_000))
+    models = Models(ModelSettings(base_url=server.url, timeout=patience(10), max_retries=0, calls_per_minute=6_000))
     yield LLMBrain(models)
     await models.aclose()
 

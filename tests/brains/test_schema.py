@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from pydantic import ValidationError
@@ -18,6 +17,7 @@ from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReadin
 from nodes.search.types import Frame, StackTrace
 from nodes.state import AgentFinding, BugTriageState, HumanExchange, SupervisorDecision
 from prompts import build_role_prompt
+from tests.growth import assert_linear
 
 
 @pytest.mark.parametrize("model", [SupervisorDecision, Investigation, CodeReading, WebReading, Audit, Draft])
@@ -75,11 +75,10 @@ def test_compress_keeps_both_ends():
     assert compress("a" * 10 + "b" * 100 + "c" * 5, 15) == "aaaaaaaaaa\n[… 100 characters left out …]\nccccc"
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("piece", ["<", "<<< ", "DATA ", "DATA 0a"])
 def test_hostile_text_is_fenced_in_linear_time(piece):
-    started = time.perf_counter()
-    fence("issue", piece * (100_000 // len(piece)))
-    assert time.perf_counter() - started < 2
+    assert_linear(lambda text: fence("issue", text), lambda size: piece * (size // len(piece)), 100_000)
 
 
 def test_a_briefing_stays_within_its_tokens():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,12 +35,9 @@ def app(github: GitHubServer, tmp_path: Path) -> Iterator[App]:
     app.kill()
 
 
-async def test_a_newcomer_comes_to_a_working_app_in_two_minutes(
-    app: App, github: GitHubServer, tmp_path: Path, tab: Tab
-) -> None:
+async def test_a_newcomer_comes_to_a_working_app(app: App, github: GitHubServer, tmp_path: Path, tab: Tab) -> None:
     sha = make_repository(tmp_path / "origin", FILES)
     repo = github.world.repository("octo/feedbox", git=tmp_path / "origin", head=sha)
-    began = time.monotonic()
     tab.origins.add(github.url)
 
     await tab.open(app.url)
@@ -60,7 +56,6 @@ async def test_a_newcomer_comes_to_a_working_app_in_two_minutes(
     number = app.open_issue(repo, TITLE, BODY)
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 60.0, lambda: app.log[-5:])
     assert "feedbox/dates.py" in github.world.reports(repo, number)[0]
-    assert time.monotonic() - began < 120
     kept = app.data / "app.json"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert len(github.asked("POST", "/conversions")) == 1

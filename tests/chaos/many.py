@@ -27,6 +27,7 @@ from tests.chaos.storm import FAULTS, Weather, blind_posts
 from tests.deliveries import comment_event, issue_event
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import Repo
+from tests.patience import patience
 from tests.postgres import Postgres, serve_postgres
 from tests.repositories import make_repository
 from tests.serve.app import SERVE, WAIT_BY_NATURE, App, ask, processes_of, wait_for
@@ -109,7 +110,7 @@ class Fleet:
 
     def _start(self, app: App) -> None:
         app.start(ready=False)
-        app.up.wait(60)
+        app.up.wait(patience(60))
         self.down.remove(app)
 
     @contextlib.contextmanager
@@ -141,7 +142,7 @@ class Fleet:
     def watched(self) -> list[float]:
         """The waits, when all is known."""
         for thread in self._watching:
-            thread.join(120)
+            thread.join(patience(120))
         return self.waits
 
     def _in_hand(self, pid: int) -> dict[int, int]:

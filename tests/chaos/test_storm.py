@@ -8,7 +8,10 @@ import pytest
 
 from tests.chaos.storm import storm
 
+KILLS = 2
 
+
+@pytest.mark.tried("kills of the server and its workers while issues arrive", each=KILLS)
 @pytest.mark.timeout(600)  # on a busy machine each of its starts takes long
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
 def test_killed_and_failed_upon_every_issue_gets_its_one_report(
@@ -16,7 +19,7 @@ def test_killed_and_failed_upon_every_issue_gets_its_one_report(
 ) -> None:
     shared = database == "postgres"
     settings = {"DATABASE_URL": request.getfixturevalue("postgres").migrated()} if shared else {}
-    outcome = storm(6, 2, folder=tmp_path, rate=0.1, **settings)
+    outcome = storm(6, KILLS, folder=tmp_path, rate=0.1, **settings)
     assert outcome.reports == {1: 6}
     assert outcome.blind == 0
     assert not outcome.states

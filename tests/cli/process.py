@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import patience
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -28,7 +30,7 @@ def triage(cwd: Path, *arguments: str, stdin: bytes | None = None, **settings: s
         env=environment(**settings),
         input=stdin or b"",
         capture_output=True,
-        timeout=60,
+        timeout=patience(60),
         check=False,
     )
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())

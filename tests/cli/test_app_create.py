@@ -14,6 +14,7 @@ from bot.registration.kept import keep, read_kept
 from tests.browserless import on_github
 from tests.cli.process import command, environment, triage
 from tests.github_server import GitHubServer, serve_github
+from tests.patience import patience
 
 PUBLIC = "https://triage.example.org"
 
@@ -32,11 +33,11 @@ async def created(github: GitHubServer, cwd: Path, *options: str) -> tuple[int, 
     with subprocess.Popen(words, cwd=cwd, env=environment(**settings), text=True, **pipes) as process:  # type: ignore[call-overload]
         address = process.stderr.readline().removeprefix("Open ").strip()
         base = address.partition("/setup")[0]
-        async with httpx.AsyncClient(base_url=base, timeout=30, follow_redirects=True) as http:
+        async with httpx.AsyncClient(base_url=base, timeout=patience(30), follow_redirects=True) as http:
             assert (await http.get(address)).status_code == 200
             done = await http.get(await on_github(http))
         assert (done.status_code, "This page can be closed" in done.text) == (200, True)
-        printed, _ = process.communicate(timeout=30)
+        printed, _ = process.communicate(timeout=patience(30))
     return process.returncode, printed
 
 

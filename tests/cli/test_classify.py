@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import ROOT, command, environment, triage
+from tests.patience import patience
 
 CRASH = {"title": "Crash when the file is empty", "body": "It fails with an error."}
 ADD = {"title": "Add support for YAML", "body": None}
@@ -92,4 +93,4 @@ def test_an_answer_comes_before_the_next_line_is_sent() -> None:
             process.stdin.flush()
             assert "kind" in json.loads(process.stdout.readline())
         process.stdin.close()
-        assert process.wait(60) == 0
+        assert process.wait(patience(60)) == 0

@@ -125,7 +125,7 @@ def test_every_command_keeps_its_data_where_the_settings_say(app: Path, monkeypa
     )
     assert storage("../app").cache_mb == load_settings("../app").triage_cache_mb == 512
     Path(".env").write_text("TRIAGE_DATA_DIR=~/kept\nTRIAGE_CACHE_MB=7\n")
-    assert storage("../app") == (load_settings("../app").triage_data_dir, 7) == (app.parent / "kept", 7)
+    assert storage("../app") == (load_settings("../app").triage_data_dir, 7, 64) == (app.parent / "kept", 7, 64)
 
 
 def test_faults_never_show_the_value_and_leave_the_rest_usable(monkeypatch: pytest.MonkeyPatch) -> None:

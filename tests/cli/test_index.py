@@ -15,6 +15,7 @@ from nodes.search.engine import cache_file
 from nodes.search.git import Repository
 from nodes.search.loading import load_index
 from tests.cli.process import command, environment, triage
+from tests.patience import patience
 from tests.repositories import make_repository
 from tests.search.states import state
 
@@ -85,8 +86,8 @@ def test_many_at_once_make_one_sound_cache(place: Path) -> None:
     reader = subprocess.Popen(
         command("locate", "--repo", "app", "--text", "f7_3 fails"), cwd=place, env=environment(), stdout=subprocess.PIPE
     )
-    answer, _ = reader.communicate(timeout=60)
-    assert [process.wait(60) for process in processes] == [0, 0, 0]
+    answer, _ = reader.communicate(timeout=patience(60))
+    assert [process.wait(patience(60)) for process in processes] == [0, 0, 0]
     assert_sound(place)
     assert answer.decode() == triage(place, "locate", "--repo", "app", "--text", "f7_3 fails").stdout
 

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.process import triage
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, GRANTED, Repo
-from tests.repositories import make_repository
+from tests.repositories import git, make_repository
 from tests.serve.conftest import BODY, FILES, TITLE
 
 TOKEN = "ghp_" + "person00" * 5
@@ -84,3 +84,19 @@ def test_a_file_that_is_called_like_an_issue_goes_first(tmp_path: Path) -> None:
     done = triage(tmp_path, "run", "--repo", "app", "--issue", "octo/feedbox#1")
     assert done.returncode == 0, done.stderr
     assert "feedbox/dates.py" in done.stdout
+
+
+@pytest.mark.parametrize("form", ["md", "json"])
+def test_code_that_cannot_be_read_is_no_reason_to_say_nothing(
+    github: GitHubServer, here: dict[str, str], tmp_path: Path, form: str
+) -> None:
+    git(tmp_path, "init", "--quiet", "--bare", "empty")
+    repo = github.world.repository(f"octo/empty-{form}", git=tmp_path / "empty")
+    github.world.tokens[TOKEN]["repositories"].append(repo.id)
+    github.world.open_issue(repo, TITLE, BODY)
+    done = triage(tmp_path, "run", "--issue", f"{repo.full_name}#1", "--format", form, **here, GITHUB_TOKEN=TOKEN)
+    assert done.returncode == 0, done.stderr
+    assert "could not be read: the repository has no commit yet" in done.stderr
+    assert "The code could not be read, so no place is named." in done.stdout
+    assert "Searched the code" not in done.stdout
+    assert ('"not_found": "code_not_readable"' in done.stdout) == (form == "json")

@@ -15,6 +15,7 @@ import pytest
 
 from bot.report.document import result_schema
 from tests.cli.process import command, environment, triage
+from tests.patience import patience
 from tests.repositories import git, make_repository
 
 FILES = {
@@ -182,7 +183,7 @@ def interrupted_question(place: Path) -> str:
             shown += byte
         process.send_signal(signal.SIGINT)
         # The input stays open: it must not take another line to leave.
-        assert process.wait(timeout=20) == 130
+        assert process.wait(timeout=patience(20)) == 130
         rest = process.stderr.read().decode()
         assert process.stdout is not None
         assert process.stdout.read() == b""

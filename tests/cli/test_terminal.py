@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import command, environment, triage
+from tests.patience import patience
 from tests.repositories import make_repository
 
 ASKED = ("run", "--repo", "app", "--text", "parse fails with KeyError: 'x'")
@@ -53,7 +54,7 @@ def on_a_terminal(place: Path, *arguments: str, **settings: str) -> str:
         while part := _read(ours):
             shown += part
         os.close(ours)
-        assert process.wait(timeout=30) == 0, shown
+        assert process.wait(timeout=patience(30)) == 0, shown
     return shown.decode().replace("\r\n", "\n")
 
 

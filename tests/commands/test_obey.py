@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from bot.commands import COMMANDS
+from bot.commands.edited import Edit
 from bot.commands.obey import Heard, obey
 from bot.github import GitHub
 from bot.ports import Comment, IssueRef, Relation
@@ -19,6 +21,7 @@ from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage
 from tests.github_server import LOST_ANSWER, Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo, person
+from tests.patience import patience
 from tests.publish.clock import Clock
 from tests.report.reports import FOUND, SHA
 
@@ -34,7 +37,8 @@ class Stage:
         self.world.open_issue(self.repo, author="rita")
         self.ref = IssueRef("127.0.0.1", INSTALLATION, self.repo.id, "octo", "parser", 1)
         self.store = store.for_issue(self.ref)
-        self.jobs = store.jobs
+        self.jobs, self.writes = store.jobs, store.writes
+        self.writes._clock = self.store.repository.effects._clock = self.clock.seconds
 
     @property
     def publisher(self) -> Publisher:
@@ -45,14 +49,16 @@ class Stage:
 
     async def say(self, body: str, who: str = "mia", config: str = "", comment: dict | None = None) -> dict:
         """Somebody comments, or with ``comment`` edits it, and the commands in it are run."""
+        edit = None
         if comment is None:
             comment = self.world.comment(self.repo, 1, body, who)
         else:
+            edit = Edit(comment["body"], by_author=comment["user"]["login"] == who)
             comment |= {"body": body, "updated_at": self.world.now()}
-        await self.hear(comment, who, config)
+        await self.hear(comment, who, config, edit)
         return comment
 
-    async def hear(self, comment: dict, who: str, config: str = "") -> None:
+    async def hear(self, comment: dict, who: str, config: str = "", edit: Edit | None = None) -> None:
         read = Comment(
             id=comment["id"],
             author_id=comment["user"]["id"],
@@ -64,7 +70,7 @@ class Stage:
             updated_at=comment["updated_at"],
         )
         found = FoundConfig(read_config(config), config, "")
-        heard = Heard(self.ref, read, who, person(who)["id"], found)
+        heard = Heard(self.ref, read, who, person(who)["id"], found, edit)
         await obey(heard, self.store.control, self.publisher)
 
     async def signals(self) -> list[tuple[str, str]]:
@@ -119,7 +125,7 @@ async def stage(server: GitHubServer, tmp_path: Path) -> AsyncIterator[Stage]:
         writes=store.writes,
         api_url=server.url,
         server_url=server.url,
-        timeout=2,
+        timeout=patience(10),
     )
     yield Stage(server, github, store)
     await github.aclose()
@@ -308,12 +314,87 @@ async def test_an_edit_that_comes_first_is_not_run_again_by_the_original(stage) 
     original = dict(comment)
     await stage.say("/triage redirect one\n/triage redirect two", comment=comment)
     await stage.hear(original, "mia")
-    assert await stage.signals() == [("redirect", "one"), ("redirect", "two")]
+    await stage.hear(original, "mia")
+    assert sorted(await stage.signals()) == [("redirect", "one"), ("redirect", "two")]
 
 
-async def test_the_same_command_twice_in_one_comment_is_run_twice(stage) -> None:
-    await stage.say("/triage redirect one\n/triage redirect one")
-    assert len(await stage.signals()) == 2
+async def test_the_same_command_twice_in_a_row_is_run_once(stage) -> None:
+    comment = await stage.say("/triage redirect one\n/triage redirect  one")
+    assert len(await stage.signals()) == 1
+    await stage.hear(comment, "mia")
+    assert len(await stage.signals()) == 1
+
+
+async def test_stop_resume_stop_is_three_commands(stage) -> None:
+    await stage.say("/triage stop\n/triage resume\n/triage stop")
+    assert await stage.store.control.muted()
+
+
+async def test_all_commands_of_a_comment_are_answered_in_one_reply(stage) -> None:
+    comment = await stage.say("/triage status\n/triage bogus\n/triage status\n/triage help\n/triage wrong")
+    (said,) = stage.said
+    assert said.startswith(f"<!-- triage:reply to={comment['id']} -->\n")
+    parts = ["**`/triage status`**", "No run yet.", "**`/triage bogus`**", "There is no command", "**`/triage help`**"]
+    assert [said.count(part) for part in parts] == [1] * 5
+    assert sorted(parts, key=said.index) == parts
+
+
+async def test_an_edited_comment_keeps_its_one_reply(stage) -> None:
+    comment = await stage.say("/triage status")
+    await stage.say("/triage status\n/triage wrong", comment=comment)
+    assert len(stage.said) == 1
+    assert "No run yet." in stage.said[0]
+    assert "Say what is wrong" in stage.said[0]
+
+
+async def test_a_crash_between_two_commands_loses_no_answer(stage, monkeypatch) -> None:
+    control, applied = type(stage.store.control), []
+
+    async def cut(self, comment, ordinal, canonical, effects) -> None:
+        if canonical == "wrong" and not applied:
+            applied.append(canonical)
+            raise RuntimeError("killed")
+        await whole(self, comment, ordinal, canonical, effects)
+
+    whole = control.apply
+    monkeypatch.setattr(control, "apply", cut)
+    comment = stage.world.comment(stage.repo, 1, "/triage status\n/triage wrong", "mia")
+    with pytest.raises(RuntimeError):
+        await stage.hear(comment, "mia")
+    await stage.hear(comment, "mia")
+    assert len(stage.said) == 1
+    assert "No run yet." in stage.said[0]
+    assert "Say what is wrong" in stage.said[0]
+
+
+async def test_answers_that_do_not_fit_say_so(stage, monkeypatch) -> None:
+    monkeypatch.setattr("bot.publish.replies._LONGEST", 200)
+    await stage.say("/triage status\n/triage help")
+    assert "No run yet." in stage.said[0]
+    assert "does not fit here" in stage.said[0]
+
+
+async def test_where_replies_must_wait_commands_do_not(stage) -> None:
+    for _ in range(240):
+        stage.clock.time += timedelta(seconds=2)
+        await stage.writes.take(f"127.0.0.1/installation:{INSTALLATION}")
+    comment = await stage.say("/triage status\n/triage stop\n/triage label bug")
+    assert (stage.said, stage.marks(comment)) == ([], [])
+    assert await stage.store.control.muted()
+    stage.clock.time += timedelta(hours=1)
+    await stage.hear(comment, "mia")
+    assert len(stage.said) == 1
+    assert stage.marks(comment) == ["rocket"]
+    assert [label["name"] for label in stage.repo.issues[1]["labels"]] == ["bug"]
+
+
+async def test_a_reply_that_a_person_deleted_holds_nothing_up(stage) -> None:
+    comment = await stage.say("/triage status")
+    stage.world.comments = {number: one for number, one in stage.world.comments.items() if number == comment["id"]}
+    await stage.say("/triage status\n/triage wrong", comment=comment)
+    later = await stage.say("/triage status")
+    assert "rocket" in stage.marks(later)
+    assert len(stage.said) == 1
 
 
 async def test_a_reply_whose_answer_was_lost_is_not_repeated(stage) -> None:
@@ -332,6 +413,67 @@ async def test_a_reply_in_a_locked_thread_is_refused_quietly(stage) -> None:
     assert stage.said == []
     await stage.hear(comment, "mia")
     assert stage.said == []
+    assert stage.marks(comment) == ["confused"]
+
+
+async def test_what_a_stranger_hid_is_not_run_by_a_maintainers_edit(stage) -> None:
+    comment = await stage.say("It fails.\n<!--\n/triage redirect look at evil\n-->", "olaf")
+    await stage.say("It fails.\n\n/triage redirect look at evil\n", "mia", comment=comment)
+    assert (await stage.signals(), stage.marks(comment), stage.said) == ([], [], [])
+    await stage.say("It fails.\n\n/triage redirect look at the lexer\n", "mia", comment=comment)
+    assert await stage.signals() == [("redirect", "look at the lexer")]
+
+
+async def test_what_a_stranger_was_refused_is_not_run_by_a_maintainers_edit(stage) -> None:
+    comment = await stage.say("/triage redirect look at evil", "olaf")
+    assert stage.marks(comment) == ["confused"]
+    await stage.say("Hello.\n\n/triage redirect look at evil", "mia", comment=comment)
+    assert await stage.signals() == []
+
+
+STARTERS = ("", "redirect x", "wrong it is not", "duplicate #2", "not-duplicate #2", "answer 2.4.1")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        pytest.param({"state": "closed"}, "This issue is closed; reopen it first.", id="closed"),
+        pytest.param({"locked": True}, "Unlock it first.", id="locked"),
+        pytest.param({"user": person("ci[bot]", "Bot")}, "Name the bot under `bots`", id="a-bots"),
+        pytest.param({"labels": [{"name": "triage: skip"}]}, "Remove the label first.", id="opt-out"),
+    ],
+)
+async def test_a_run_that_would_do_nothing_is_not_promised(stage, change, says) -> None:
+    await stage.finish_a_run()
+    await stage.store.repository.questions.ask(stage.ref.key, EXCHANGE)
+    await stage.queued()
+    before = await stage.signals()
+    stage.repo.issues[1] |= change
+    locked = "locked" in change  # GitHub refuses the reply
+    for command in STARTERS:
+        comment = await stage.say(f"/triage {command}".rstrip())
+        assert stage.marks(comment) == ["confused"], command
+        assert locked or says in stage.said[-1], command
+    assert await stage.queued() == []
+    assert await stage.signals() == before
+
+
+async def test_what_is_so_already_is_not_done_again(stage) -> None:
+    await stage.say("/triage label bug")
+    for text, says in (("/triage label bug", "has that already"), ("/triage unlabel needs info", "no such label")):
+        comment = await stage.say(text)
+        assert stage.marks(comment) == ["confused"]
+        assert says in stage.said[-1]
+    await stage.say("/triage stop")
+    comment = await stage.say("/triage stop")
+    assert stage.marks(comment) == ["confused"]
+    assert "Triage is stopped here already." in stage.said[-1]
+
+
+async def test_labels_that_github_refuses_are_no_success(stage) -> None:
+    stage.server.fail("POST", "/labels", Fault(status=403, message="archived"))
+    comment = await stage.say("/triage label bug")
+    assert stage.marks(comment) == ["confused"]
 
 
 @pytest.mark.parametrize(("mode", "labels"), [("dry-run", []), ("label", ["bug"])])

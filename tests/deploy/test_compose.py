@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import yaml
 from click.testing import CliRunner
 
 from bot.cli import cli
+from tests.patience import patience
 
 ROOT = Path(__file__).parents[2]
 FILES = ("compose.yaml", "compose.postgres.yaml")
@@ -23,7 +25,7 @@ def read(name: str) -> dict[str, Any]:
 
 def test_they_are_what_the_compose_specification_describes() -> None:
     checked = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", *FILES]
-    done = subprocess.run(checked, check=False, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(checked, check=False, cwd=ROOT, capture_output=True, text=True, timeout=patience(60))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -43,3 +45,25 @@ def test_what_they_start_is_a_command_and_gets_no_rights() -> None:
         assert (service["cap_drop"], service["read_only"], service["init"]) == (["ALL"], True, True)
         command = service.get("command", ["serve"])
         assert CliRunner().invoke(cli, [*command, "--help"]).exit_code == 0
+
+
+def test_what_they_start_has_limits_of_memory_and_processes() -> None:
+    for name, service in ((name, one) for file in FILES for name, one in read(file)["services"].items()):
+        assert service["mem_limit"].endswith("g"), name
+        assert 0 < service["pids_limit"] <= 512, name
+        assert all("size=" in mount for mount in service.get("tmpfs", ())), name
+
+
+def test_images_and_actions_are_named_by_their_content() -> None:
+    """A tag can be moved to something else; a digest and a commit cannot."""
+    used = [line for name in ("Dockerfile", "action.Dockerfile") for line in (ROOT / name).read_text().splitlines()]
+    images = [line.split()[1] for line in used if line.startswith("FROM ")]
+    images += [
+        service["image"] for file in FILES for service in read(file)["services"].values() if not service.get("build")
+    ]
+    assert len(images) == 4
+    assert [image for image in images if not re.fullmatch(r"[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", image)] == []
+    actions = re.findall(r"uses: (\S+)@(\S+)", (ROOT / "docs" / "action.md").read_text())
+    others = {name: at for name, at in actions if name != "tracehound/tracehound"}
+    assert others
+    assert [at for at in others.values() if not re.fullmatch("[0-9a-f]{40}", at)] == []

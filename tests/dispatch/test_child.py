@@ -8,6 +8,7 @@ import os
 from bot.dispatch import outage
 from bot.dispatch.child import WorkerProcess
 from bot.store.database import StoreError
+from tests.patience import patience
 
 
 class FullDisk:
@@ -41,6 +42,6 @@ async def test_what_it_cannot_work_with_is_said_and_not_tried_again(monkeypatch)
     jobs, given_up = FullDisk(), asyncio.Event()
     worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set, concurrency=1)  # type: ignore[arg-type]
     await worker.start()
-    await asyncio.wait_for(given_up.wait(), 60)
+    await asyncio.wait_for(given_up.wait(), patience(60))
     assert "GITHUB_APP_ID: missing" in worker.fault
     await worker.stop()

@@ -14,10 +14,11 @@ from bot.dispatch import attempts
 from bot.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, pause
 from bot.dispatch.embedded import Dispatcher
 from bot.errors import RetryableError, SuspendedError
-from bot.jobs import Continue, Ended, Job, Triage, Work
+from bot.jobs import Continue, Ended, Job, Lane, Triage, Work
 from bot.ports import IssueRef
 from bot.store.deliveries import Arrival
 from bot.store.sqlite import SqliteStore
+from tests.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]
 
@@ -53,7 +54,7 @@ async def dispatching(store: SqliteStore, worker: Worker, concurrency: int = 3) 
 
 
 async def settled(store: SqliteStore) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(patience(10)):
         while set(await store.jobs.counts()) - {"dead", "parked"}:
             await asyncio.sleep(0.01)
 
@@ -61,12 +62,16 @@ async def settled(store: SqliteStore) -> None:
 async def test_issues_are_worked_on_at_once_up_to_a_bound_and_each_in_order(store: SqliteStore) -> None:
     busy: Counter[str] = Counter()
     most, order = 0, []
+    full = asyncio.Event()
 
     async def worker(job: Job) -> None:
         nonlocal most
         busy[job.work.key] += 1
         assert busy[job.work.key] == 1
         most = max(most, busy.total())
+        if most == 3:
+            full.set()
+        await full.wait()
         await asyncio.sleep(0.02)
         order.append((job.work.key, job.work.kind))
         busy[job.work.key] -= 1
@@ -139,7 +144,7 @@ async def test_stopping_lets_what_runs_end_and_frees_the_rest(store: SqliteStore
     running = asyncio.create_task(dispatcher.run())
     await begun.wait()
     await asyncio.sleep(0.02)
-    await dispatcher.drain(0.2)
+    await dispatcher.drain(patience(0.1))
     await running
     assert await store.jobs.counts() == {"todo": 3}
 
@@ -171,3 +176,82 @@ async def test_a_job_that_is_stored_while_it_sleeps_is_taken_at_once(store: Sqli
 )
 def test_a_job_waits_longer_each_time_but_not_an_hour_for_ten_minutes(attempt, first, seconds) -> None:
     assert pause(attempt, first) == seconds
+
+
+async def test_a_job_that_is_claimed_while_we_stop_is_freed_and_not_begun(store: SqliteStore) -> None:
+    await arrive(store, Triage(ref=ref(1), why="opened"))
+    begun: list[Job] = []
+    claiming, go = asyncio.Event(), asyncio.Event()
+    claim = store.jobs.claim
+
+    class Slow:
+        """The store's jobs, of which the first is handed out late."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(store.jobs, name)
+
+        async def claim(self, lane: Lane, owner: str) -> Job | None:
+            if lane == "run":
+                claiming.set()
+                await go.wait()
+            return await claim(lane, owner)
+
+    async def work(job: Job) -> None:
+        begun.append(job)
+        await store.jobs.settle(job)
+
+    dispatcher = Dispatcher(Slow(), work, concurrency=1)  # type: ignore[arg-type]
+    running = asyncio.create_task(dispatcher.run())
+    await claiming.wait()
+    draining = asyncio.create_task(dispatcher.drain(5.0))
+    await asyncio.sleep(0.05)
+    go.set()
+    await asyncio.gather(draining, running)
+    assert begun == []
+    assert await store.jobs.counts() == {"todo": 1}
+
+
+async def test_a_job_in_hand_when_the_store_is_closed_ends_quietly(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "closed.db")
+    await arrive(store, Triage(ref=ref(1), why="opened"))
+    job = await store.jobs.claim("run", "us")
+    assert job is not None
+
+    async def work(job: Job) -> None:
+        await store.aclose()
+        await store.jobs.settle(job)
+
+    async with asyncio.timeout(10):
+        assert not await attempts.Attempts(store.jobs, work, attempts.Outage()).make(job)
+
+
+async def test_a_job_that_takes_too_long_is_ended_tried_again_and_given_up(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    async def worker(job: Job) -> None:
+        if job.work.key == ref(1).key:
+            seen.append(job.late)
+            await asyncio.sleep(60)
+        await store.jobs.settle(job)
+
+    await arrive(store, Triage(ref=ref(1), why="opened"), Triage(ref=ref(2), why="opened"))
+    dispatcher = Dispatcher(store.jobs, worker, concurrency=1, deadline=0.05)
+    running = asyncio.create_task(dispatcher.run())
+    await settled(store)
+    await dispatcher.drain(2.0)
+    await running
+    assert seen == [0, 1, 2, 3]
+    dead = await store.jobs.shelved()
+    assert [(one.issue_key, one.said) for one in dead] == [(ref(1).key, "the job took longer than 0 s")]
+
+
+async def test_a_timeout_inside_a_job_is_a_fault_like_any_other(store: SqliteStore) -> None:
+    async def worker(job: Job) -> None:
+        raise TimeoutError(job.late)
+
+    await arrive(store, Triage(ref=ref(1), why="opened"))
+    async with dispatching(store, worker):
+        await settled(store)
+    assert [one.said for one in await store.jobs.shelved()] == ["TimeoutError: 0"]

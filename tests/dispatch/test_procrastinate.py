@@ -17,6 +17,7 @@ from bot.ports import IssueRef
 from bot.store import workers
 from bot.store.deliveries import Arrival
 from bot.store.postgres import PostgresStore, connect
+from tests.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]
 
@@ -62,12 +63,12 @@ async def dispatching(
 
 
 async def _ended(dispatcher: SharedDispatcher, running: asyncio.Task[None]) -> None:
-    await dispatcher.drain(0.3)
+    await dispatcher.drain(patience(0.1))
     await running
 
 
 async def settled(store: PostgresStore) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(patience(60)):
         while set(await store.jobs.counts()) - {"dead", "parked"}:
             await asyncio.sleep(0.02)
 
@@ -75,12 +76,16 @@ async def settled(store: PostgresStore) -> None:
 async def test_each_job_is_done_once_and_an_issue_s_in_order_however_many_work(store: PostgresStore) -> None:
     busy: Counter[str] = Counter()
     order, most = [], 0
+    beside = asyncio.Event()
 
     async def worker(job: Job) -> None:
         nonlocal most
         busy[job.work.key] += 1
         assert busy[job.work.key] == 1
         most = max(most, busy.total())
+        if most > 2:
+            beside.set()  # more than one dispatcher runs at once
+        await beside.wait()
         await asyncio.sleep(0.05)
         order.append((job.work.key, job.work.kind))
         busy[job.work.key] -= 1
@@ -120,7 +125,7 @@ async def test_what_waits_for_a_minute_holds_nothing_up(store: PostgresStore) ->
         await store.jobs.settle(job)
 
     await arrive(store, Edited(ref=ref(1)), Continue(ref=ref(1)))
-    async with dispatching(store, worker), asyncio.timeout(60):
+    async with dispatching(store, worker), asyncio.timeout(patience(60)):
         while not done:
             await asyncio.sleep(0.02)
     assert done == ["continue"]

@@ -12,6 +12,7 @@ from bot.cli import cli
 from bot.settings import Settings
 from bot.store.schema import STEPS
 from tests.cli.process import ROOT
+from tests.tried import marked
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -47,6 +48,12 @@ def test_commands_and_settings_that_a_page_names_are_there(page: Path) -> None:
     assert commands - set(cli.list_commands(None)) == set()  # type: ignore[arg-type]
     named = set(re.findall(r"`(TRIAGE_[A-Z_]+[A-Z])[`= ]", text))
     assert {name.lower() for name in named} - set(Settings.model_fields) == set()
+
+
+def test_every_file_that_tries_attacks_is_in_the_table_of_security() -> None:
+    told = {name for row in rows("security.md") if len(row) == 4 for name in re.findall(r"`([\w/.]+)`", row[3])}
+    assert told == {path.relative_to(ROOT / "tests").as_posix() for path in marked()}
+    assert all(int(row[1] or row[2]) > 0 for row in rows("security.md") if len(row) == 4 and "`" in row[3])
 
 
 def test_every_page_has_a_title_and_a_place_in_the_menu() -> None:

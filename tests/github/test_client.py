@@ -17,10 +17,14 @@ from bot.errors import (
     RefusedError,
     RetryableError,
     SuspendedError,
+    UnreadableFileError,
 )
 from bot.github import GitHub
+from bot.github.answers import UndecodableError
 from bot.github.repository import RepositoryClient
+from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
+from bot.repo_config import find_config
 from tests.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
 from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
 
@@ -198,7 +202,7 @@ async def test_an_issue_that_moved_out_of_reach_is_gone(server, repo, client) ->
 
 async def test_a_redirect_to_another_server_is_not_followed(server, repo, client) -> None:
     server.fail("GET", "/labels", Fault(status=301, headers={"Location": "http://localhost:1/labels"}))
-    with pytest.raises(GoneError):
+    with pytest.raises(UndecodableError):
         await client.repository_labels()
 
 
@@ -273,6 +277,21 @@ async def test_permission_goes_by_the_flags(repo, client, flag, permission) -> N
     assert await client.permission("kim") == permission
 
 
+@pytest.mark.parametrize(
+    ("answer", "permission"),
+    [
+        pytest.param({"permission": "read", "role_name": "triage"}, Permission.TRIAGE, id="role"),
+        pytest.param({"permission": "write", "role_name": "maintain"}, Permission.MAINTAIN, id="maintainer"),
+        pytest.param({"permission": "write", "role_name": "release captain"}, Permission.WRITE, id="custom-role"),
+        pytest.param({"permission": "read"}, Permission.READ, id="no-role"),
+        pytest.param({"permission": "read", "role_name": "triage", "user": {"permissions": None}}, 2, id="null-flags"),
+        pytest.param({"permission": None}, Permission.NONE, id="nothing"),
+    ],
+)
+def test_without_flags_permission_goes_by_the_role(answer, permission) -> None:
+    assert permission_of(answer) == permission
+
+
 async def test_labels_are_read_added_and_removed(server, repo, client) -> None:
     server.world.open_issue(repo)
     assert await client.repository_labels() == {"bug", "area: lexer"}
@@ -305,6 +324,47 @@ async def test_files_of_the_repository_and_of_the_organisation(server, repo, cli
     assert await client.organisation_file("triage.yml") is None
     assert await client.organisation_file("triage.yml") is None
     assert len([call for call in server.asked("POST", "access_tokens") if "repositories" in call.body]) == 1
+
+
+LARGE = "enabled: false\n" + "#" * 140_000
+UNREADABLE = {
+    "utf-16": ("enabled: false\n".encode("utf-16"), 1, "not UTF-8 text but UTF-16", "enabled: false"),
+    "latin-1": ("# x\n# für uns\nenabled: false\n".encode("latin-1"), 2, "not UTF-8 text", "enabled: false"),
+    "large": (LARGE, 1, "larger than 131,072 bytes", "enabled: false"),
+    "very-large": ("#" * 1_100_000, 1, "larger than 131,072 bytes", ""),
+    "directory": ({"type": "dir"}, 1, "not a file but a directory", ""),
+    "submodule": ({"type": "submodule", "sha": "0"}, 1, "not a file but a submodule", ""),
+    "dangling-link": ({"type": "symlink", "target": "nowhere"}, 1, "not a file but a symlink", ""),
+    "not-base64": ({"type": "file", "content": "a", "size": 1}, 1, "not decodable", ""),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+@pytest.mark.parametrize("whose", ["repository", "organisation"])
+async def test_a_file_that_cannot_be_read_is_not_an_absent_one(server, repo, client, name, whose) -> None:
+    content, line, reason, glimpse = UNREADABLE[name]
+    owner = repo if whose == "repository" else server.world.repository("octo/.github")
+    owner.files[".github/triage.yml"] = content
+    with pytest.raises(UnreadableFileError, match=f"^{reason}$") as raised:
+        await (client.file if whose == "repository" else client.organisation_file)(".github/triage.yml")
+    assert raised.value.line == line
+    assert raised.value.digest
+    assert glimpse in raised.value.glimpse
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+@pytest.mark.parametrize("whose", ["repository", "organisation"])
+async def test_an_unreadable_configuration_is_invalid_and_never_none(server, repo, client, name, whose) -> None:
+    content, line, reason, glimpse = UNREADABLE[name]
+    owner = repo if whose == "repository" else server.world.repository("octo/.github")
+    owner.files[".github/triage.yml"] = content
+    found = await find_config(client)
+    assert (found.config.mode, found.from_organisation) == ("dry-run", whose == "organisation")
+    assert [str(fault) for fault in found.faults] == [f"line {line}: the file cannot be read: {reason}"]
+    assert found.may_tell is not bool(glimpse), "told once, unless it switches comments off"
+    assert found.digest
+    kept = await find_config(client, "enabled: false\n")
+    assert not kept.config.enabled
 
 
 async def test_an_organisations_file_is_read_with_a_token_for_nothing_else(server, repo, client) -> None:
@@ -357,3 +417,17 @@ async def test_we_learn_how_we_are_called_from_what_we_write(server, repo, clien
     ours = await client.create_comment(1, "hello")
     server.world.comments[ours.id]["performed_via_github_app"] = None
     assert [comment.ours for comment in await client.comments(1)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("said", "permission"),
+    [
+        pytest.param({"permission": "read", "role_name": "triage"}, Permission.TRIAGE, id="triage-reads-as-read"),
+        pytest.param({"permission": "write", "role_name": "maintain", "user": {}}, Permission.MAINTAIN, id="no-flags"),
+        pytest.param({"permission": "write", "role_name": "release manager"}, Permission.WRITE, id="a-role-of-theirs"),
+        pytest.param({"permission": "none", "role_name": None, "user": None}, Permission.NONE, id="none"),
+        pytest.param({"role_name": "admin", "user": {"permissions": {"pull": True}}}, Permission.READ, id="flags-win"),
+    ],
+)
+def test_without_flags_the_role_counts(said: dict[str, object], permission: Permission) -> None:
+    assert permission_of(said) == permission

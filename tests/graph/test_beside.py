@@ -26,6 +26,7 @@ from nodes.run import Finished, advance, initial_state
 from nodes.sources import SourceError
 from nodes.state import AgentFinding, BugTriageState, TraceEntry
 from tests.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
+from tests.patience import patience, wait_for
 
 PAGE = Evidence(kind="document", locator=Locator(url="https://example.org/1"), quote="known fault", reasons=("from d",))
 BESIDE = [decide("codebase_search", also=("web_search", "docs")), decide("critic"), decide("writer")]
@@ -52,19 +53,22 @@ def entry(state: BugTriageState, node: str) -> TraceEntry:
     return next(entry for entry in state.trace if entry.node == node)
 
 
-async def test_two_specialists_of_two_seconds_take_less_than_two_point_six_together() -> None:
-    for _ in range(3):  # a machine that is busy with something else is no slow graph
-        ctx = context(ScriptedBrain(list(BESIDE)), web=source("web_search", 2.0), tools=[source("docs", 2.0)])
-        state = await finish(ctx)
-        joined = entry(state, "join").timing
-        assert joined is not None
-        if joined.ended - joined.started < 2.6:
-            break
-    assert joined.ended - joined.started < 2.6
+async def test_two_specialists_work_at_the_same_time() -> None:
+    both = asyncio.Barrier(2)  # neither is over before the other has begun
+
+    async def together() -> None:
+        await both.wait()
+        await asyncio.sleep(0.3)
+
+    web, docs = (FakeWeb((PAGE,), name=name, before=together) for name in ("web_search", "docs"))
+    async with asyncio.timeout(patience(20)):
+        state = await finish(context(ScriptedBrain(list(BESIDE)), web=web, tools=[docs]))
+    joined = entry(state, "join").timing
+    assert joined is not None
     assert joined.overlap_ms is not None
-    assert joined.overlap_ms > 1_500
+    assert joined.overlap_ms > 250
     spans = [entry(state, name).timing for name in ("web_search", "docs")]
-    assert all(span is not None and span.ended - span.started >= 1.9 for span in spans)
+    assert all(span is not None and span.ended - span.started > 0.25 for span in spans)
 
 
 async def test_one_that_hangs_costs_its_time_and_an_entry_in_the_trace() -> None:
@@ -72,9 +76,7 @@ async def test_one_that_hangs_costs_its_time_and_an_entry_in_the_trace() -> None
     ctx = context(
         ScriptedBrain(list(BESIDE)), web=source("web_search"), tools=tools, patience=Patience(outside=0.3, code=60.0)
     )
-    began = time.monotonic()
     state = await finish(ctx)
-    assert time.monotonic() - began < 30
     hung = entry(state, "docs")
     assert (hung.decision, hung.error) == ("failed", "no answer within 0.3 s")
     assert [finding.confidence for finding in state.findings if finding.agent_name == "docs"] == [0.0]
@@ -187,15 +189,14 @@ def test_kill_9_between_branches_costs_only_those_that_were_not_done(tmp_path: P
     command = [sys.executable, str(script), str(tmp_path / "checkpoints.db"), str(log)]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     hanging = subprocess.Popen([*command, "hang"], env=env)
-    deadline = time.monotonic() + 60
-    while not (log.exists() and {"web_search done", "docs asked"} <= set(log.read_text().splitlines())):
-        assert hanging.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    expected = {"web_search done", "docs asked"}
+    wait_for(lambda: log.exists() and expected <= set(log.read_text().splitlines()), 60.0, hanging.poll)
     time.sleep(0.5)
     hanging.send_signal(signal.SIGKILL)
     hanging.wait()
-    done = subprocess.run([*command, "go on"], env=env, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [*command, "go on"], env=env, capture_output=True, text=True, timeout=patience(60), check=True
+    )
     assert done.stdout.strip() == "success"
     asked = log.read_text().splitlines()
     assert asked.count("web_search done") == 1

@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -35,6 +34,7 @@ from tests.code_reader import is_reading, look, ranks, wants
 from tests.fakes import SHA, FakeCode, FakeEvidence, context
 from tests.graph.test_model_faults import good
 from tests.model_server import ModelServer, Reply, error, says, serve
+from tests.patience import patience, wait_for
 from tests.repositories import make_repository
 
 DEFINITION = look("definition", "advance")
@@ -71,7 +71,7 @@ def reads(*steps: Reply) -> Any:
 
 
 async def triage(server: ModelServer, **ports: Any) -> tuple[BugTriageState, Context]:
-    settings = ModelSettings(base_url=server.url, timeout=2, max_retries=0, calls_per_minute=100_000)
+    settings = ModelSettings(base_url=server.url, timeout=patience(10), max_retries=0, calls_per_minute=100_000)
     models = Models(settings)
     ctx = context(LLMBrain(models), **{"rules": RulesBrain(), "code": Code(), **ports})
     start = initial_state(ctx.title, ctx.body, repository="o/r", sha=SHA)
@@ -259,15 +259,15 @@ async def test_kill_9_between_two_looks_doubles_no_evidence(tmp_path: Path, serv
     command = [sys.executable, str(child), *(str(tmp_path / name) for name in ("c.db", "s.db", "r")), server.url]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     hanging = subprocess.Popen(command, env=env)
-    deadline = time.monotonic() + 60
-    while not any(is_reading(request) and len(request["messages"]) == 4 for request in server.requests):
-        assert hanging.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(
+        lambda: any(is_reading(request) and len(request["messages"]) == 4 for request in server.requests),
+        60.0,
+        hanging.poll,
+    )
     hanging.send_signal(signal.SIGKILL)
     hanging.wait()
     hang.clear()
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=90, check=True)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=patience(90), check=True)
     resumed = json.loads(done.stdout)
     undisturbed, _ = await triage(server, code=EngineCode(Engine(tmp_path / "r"), sha))
     assert resumed["evidence"] == list(undisturbed.evidence)

@@ -18,6 +18,7 @@ from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
 from tests.fakes import SHA, context
 from tests.model_server import ModelServer, Reply, error, says, serve
+from tests.patience import patience
 
 DECISION = {"reasoning": "because", "question": None, "question_context": None, "confidence": 0.9}
 NEXT = {1: "codebase_search", 2: "critic", 3: "writer"}
@@ -70,7 +71,7 @@ def server() -> Iterator[ModelServer]:
 
 
 async def triage(server: ModelServer, **settings: Any) -> BugTriageState:
-    chosen: dict[str, Any] = {"base_url": server.url, "api_key": "k", "max_retries": 0, "timeout": 5.0}
+    chosen: dict[str, Any] = {"base_url": server.url, "api_key": "k", "max_retries": 0, "timeout": patience(10.0)}
     models = Models(ModelSettings(**{**chosen, "calls_per_minute": 100_000, **settings}))
     ctx = context(LLMBrain(models), rules=RulesBrain())
     graph = build_graph(InMemorySaver(serde=serializer()))
@@ -103,6 +104,7 @@ async def test_a_model_that_works_writes_the_report(server: ModelServer) -> None
     assert all(request["temperature"] == 0 for request in server.requests)
 
 
+@pytest.mark.tried("faults and lies of a model")
 @pytest.mark.parametrize(
     ("reply", "says_so"),
     [
@@ -144,6 +146,7 @@ async def test_a_busy_moment_costs_nothing(server: ModelServer) -> None:
     assert not report.notes
 
 
+@pytest.mark.tried("faults and lies of a model")
 async def test_a_model_that_praises_itself_and_invents_is_not_believed(server: ModelServer) -> None:
     def liar(request: dict[str, Any]) -> Reply:
         if "root_cause" not in request["response_format"]["json_schema"]["schema"]["properties"]:
@@ -161,6 +164,7 @@ async def test_a_model_that_praises_itself_and_invents_is_not_believed(server: M
     assert report.requires_human_review
 
 
+@pytest.mark.tried("faults and lies of a model")
 async def test_what_goes_beyond_the_evidence_it_cites_is_not_published(server: ModelServer) -> None:
     """Every sentence cites evidence that stands; what they say of it is invented, boasting or the reporter's own."""
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from nodes.judgements import Draft, DraftSuspect
 from nodes.run import Finished, StaleAnswerError, Waiting, advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
 from tests.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
+from tests.patience import patience, wait_for
 
 START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
 PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]
@@ -180,14 +180,12 @@ def test_kill_9_in_the_middle_costs_only_the_node_that_was_running(tmp_path: Pat
     command = [sys.executable, str(script), str(tmp_path / "checkpoints.db"), str(log)]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     hanging = subprocess.Popen([*command, "hang"], env=env)
-    deadline = time.monotonic() + 60
-    while not (log.exists() and "critic" in log.read_text()):
-        assert hanging.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(lambda: log.exists() and "critic" in log.read_text(), 60.0, hanging.poll)
     hanging.send_signal(signal.SIGKILL)
     hanging.wait()
-    done = subprocess.run([*command, "go on"], env=env, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [*command, "go on"], env=env, capture_output=True, text=True, timeout=patience(60), check=True
+    )
     assert done.stdout.strip() == "success"
     asked = log.read_text().split()
     assert [asked.count(role) for role in ("investigator", "codebase_search", "critic", "writer")] == [1, 1, 2, 1]

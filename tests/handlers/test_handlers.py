@@ -81,7 +81,6 @@ def test_issues(action: str, more: dict[str, Any], kinds: list[str]) -> None:
         pytest.param("deleted", {"comment": COMMENT | {"user": BOT}, "sender": BOT}, [], id="deleted-by-a-bot"),
         pytest.param("deleted", {}, [], id="a-persons-deleted"),
         pytest.param("created", {"issue": ISSUE | {"pull_request": {"url": "x"}}}, [], id="on-a-pull-request"),
-        pytest.param("created", {"comment": None}, [], id="no-comment"),
     ],
 )
 def test_comments(action: str, more: dict[str, Any], kinds: list[str]) -> None:

@@ -39,6 +39,7 @@ from nodes.sources.results import Result, as_evidence
 from nodes.state import Answer, HumanExchange
 from nodes.trust.secrets import holds_token
 from tests.fakes import FakeEvidence, FakeSignals, FakeWeb
+from tests.growth import budget
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile
 from tests.hostile.obedient import obedient
 from tests.model_server import ModelServer, serve
@@ -58,6 +59,7 @@ OURS = re.compile(
     r"|<!-- triage:report v1 issue=1 run=1 -->"
 )
 SECONDS = 10.0
+"""Of processor time, for one triage."""
 """CPU time for one text, with a wide margin; what is not linear takes minutes on these."""
 THIN = ("It fails", "It does not work.")
 BENIGN = "parse_date fails with ValueError: no zone"
@@ -99,6 +101,7 @@ def graph() -> Graph:
     return build_graph(InMemorySaver(serde=serializer()))
 
 
+@pytest.mark.tried("hostile issues and comments through a whole triage, by rules and by a model that obeys them")
 @pytest.mark.parametrize("brain", ["rules", "model"])
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 @pytest.mark.asyncio(loop_scope="module")
@@ -108,7 +111,7 @@ async def test_nothing_of_it_acts(
     server.script, server.requests[:] = obedient(case), []
     began = time.process_time()
     ran = await _triage(case, LLMBrain(models) if brain == "model" else RulesBrain(), engine, graph)
-    assert time.process_time() - began < SECONDS
+    assert time.process_time() - began < budget(SECONDS)
     assert ran.texts
     for text in ran.texts:
         _assert_dead(text)
@@ -121,6 +124,7 @@ async def test_nothing_of_it_acts(
 FROM_A_TOOL = [case for case in CASES if not case.is_comment][::4]
 
 
+@pytest.mark.tried("hostile issues and comments through a whole triage, by rules and by a model that obeys them")
 @pytest.mark.parametrize("case", FROM_A_TOOL, ids=[case.name for case in FROM_A_TOOL])
 @pytest.mark.asyncio(loop_scope="module")
 async def test_nothing_of_it_acts_where_a_tool_says_it(
@@ -139,6 +143,7 @@ async def test_nothing_of_it_acts_where_a_tool_says_it(
         assert not any(secret[:24] in text for text in (*ran.texts, str(server.requests)))
 
 
+@pytest.mark.tried("hostile comments read for commands and answers")
 @pytest.mark.parametrize("case", [c for c in CASES if c.is_comment], ids=[c.name for c in CASES if c.is_comment])
 def test_it_is_taken_for_no_more_than_it_is(case: Hostile) -> None:
     assert [command.canonical for command in parse(case.body)] == list(case.commands)

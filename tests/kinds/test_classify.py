@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from nodes.kinds import classify
 from nodes.kinds.model import LEARNT
 from nodes.kinds.parts import MAX_BODY, parts_of
+from tests.growth import assert_linear
 
 CASES = [
     ("Crash when the file is empty", "It fails with an error: ValueError.", "bug"),
@@ -60,13 +59,11 @@ def test_only_the_beginning_counts() -> None:
     assert classify("Crash", body) == classify("Crash", body + "How do I add a feature?")
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("piece", ["a ", "<!--", "```\n", "[](x", "**a", "- [ ] ", "![[", "\\", "# a\n", "é", "a: \n"])
 def test_a_hostile_megabyte_costs_no_more_than_its_beginning(piece: str) -> None:
-    body = piece * (1_000_000 // len(piece))
-    classify("warm", body[:MAX_BODY])
-    before = time.process_time()
-    classify(body, body)
-    assert time.process_time() - before < 1
+    classify("warm", (piece * MAX_BODY)[:MAX_BODY])
+    assert_linear(lambda body: classify(body, body), lambda size: piece * (size // len(piece)), 1_000_000)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,14 @@ class Day:
     def now(self) -> float:
         return time.time() + self.ahead
 
+    def __post_init__(self) -> None:
+        self._first = self.ahead
+
+    @property
+    def jumped(self) -> float:
+        """Seconds that passed because nothing was to be done: the same on a busy machine."""
+        return self.ahead - self._first
+
     @property
     def passed(self) -> float:
         """Seconds since it began."""
@@ -49,7 +57,9 @@ class Day:
             if counts.get("doing") or await self._is_due(worker):
                 continue
             if due is None:
-                done.set()
+                # A job that was claimed between the two queries above is seen by neither.
+                if not {"todo", "doing"} & set(await worker.jobs.counts()):
+                    done.set()
             else:
                 self.ahead += due + 0.001
                 dispatcher.wake()

@@ -20,6 +20,7 @@ from tests.github_server import private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION
 from tests.limits.day import BusyModel, Day, StrictGitHub
 from tests.model_server import serve
+from tests.patience import patience
 from tests.repositories import make_repository
 from tests.serve.conftest import BODY, FILES, TITLE
 
@@ -43,7 +44,7 @@ async def test_nothing_is_lost_the_budget_holds_and_nobody_waits_busily(
                 number = github.world.open_issue(repo, f"{TITLE}, case {n}", BODY)["number"]
                 ref = IssueRef(host, INSTALLATION, repo.id, "octo", "feedbox", number, f"{github.url}/octo/feedbox.git")
                 await worker.store.inbox.accept(Arrival(f"d{n}", "issues", b"{}", (Triage(ref=ref, why="opened"),)))
-            await asyncio.wait_for(day.live(worker, attempts, asyncio.Event()), 500)
+            await asyncio.wait_for(day.live(worker, attempts, asyncio.Event()), patience(200))
             spent = await worker.store.usage.spent(Scope("repository", f"{host}/{repo.id}", day_of(day.now())))
             left = await worker.jobs.counts()
         reports = [github.world.reports(repo, number) for number in range(1, ISSUES + 1)]

@@ -1,4 +1,4 @@
-"""How long an issue waits for its report: when many come at once, and when they come steadily.
+"""How long an issue waits for its report when many come at once and when they come steadily; how long a stop takes.
 
 python -m tests.load.pace                 one server on files
 python -m tests.load.pace --postgres      one server and two workers on a Postgres of their own
@@ -23,6 +23,7 @@ from tests.postgres import serve_postgres
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 
+_AT_WORK = 12
 _COMMENTS = re.compile(r"/repos/octo/(\w+)/issues/(\d+)/comments")
 
 
@@ -74,6 +75,17 @@ def main() -> None:
             print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
             _say("burst", *_arriving(github, app, repos, given.burst, 0.0))
             _say("steady", *_arriving(github, app, repos, steady, 1 / given.rate))
+            print(f"stopped with {_AT_WORK} issues at work after {_stopped(github, app, repos):.1f} s")
+
+
+def _stopped(github: GitHubServer, app: App, repos: Sequence[Repo]) -> float:
+    """Seconds that a server takes to stop while it has issues at work."""
+    waiting = Waiting(github, app)
+    for repo in repos[:_AT_WORK]:
+        waiting.deliver(repo)
+    began = time.monotonic()
+    assert app.stop() == 0
+    return time.monotonic() - began
 
 
 def _arriving(

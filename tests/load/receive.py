@@ -78,10 +78,11 @@ def _rivals() -> Iterator[tuple[str, Sequence[str]]]:
 
 def _load(url: str, event: str, body: bytes, seconds: float) -> Mapping[str, float]:
     sent = headers(event, body)
-    del sent["X-GitHub-Delivery"]
+    for own in ("X-GitHub-Delivery", "X-Hub-Signature-256"):  # the client's
+        del sent[own]
     order = {"url": url, "headers": sent, "body": body.decode(), "connections": CONNECTIONS, "seconds": seconds}
-    command = [sys.executable, str(Path(__file__).with_name("client.py"))]
-    done = subprocess.run(command, input=json.dumps(order).encode(), capture_output=True, check=False)
+    command = [sys.executable, "-m", "tests.load.client"]
+    done = subprocess.run(command, input=json.dumps(order).encode(), capture_output=True, check=False, cwd=ROOT)
     if done.returncode:
         raise SystemExit(done.stderr.decode())
     found: Mapping[str, float] = json.loads(done.stdout)

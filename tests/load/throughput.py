@@ -87,7 +87,7 @@ def _running(github: GitHubServer, folder: Path, workers: int) -> Iterator[_Flee
             )
         else:
             fleet = _Fleet([App(github, folder / "data")])
-        for app in fleet.apps:
+        for app in reversed(fleet.apps):  # a server without a worker is not ready
             app.start()
             stack.callback(app.kill)
         yield fleet

@@ -54,18 +54,20 @@ async def test_a_mirror_has_the_tip_the_history_and_the_tags(tmp_path, repo, sou
         assert mirror.directory == tmp_path / "repos" / str(repo.id) / "mirror"
         assert git(mirror.directory, "tag").split() == [b"v1"]
         assert git(mirror.directory, "rev-parse", "HEAD").decode().strip() == tip
-        assert await mirror.has(git(tmp_path / "theirs", "rev-parse", "v1").decode().strip())
-        assert not await mirror.has("0" * 40)
+        assert await mirror.reaches(git(tmp_path / "theirs", "rev-parse", "v1").decode().strip())
+        assert not await mirror.reaches("0" * 40)
 
 
 async def test_a_later_call_sees_what_was_pushed_since_even_by_force(tmp_path, repo, source) -> None:
     mirrors = Mirrors(tmp_path / "repos")
-    async with mirrors.ready(ref_to(repo), source):
-        pass
+    async with mirrors.ready(ref_to(repo), source) as mirror:
+        old = mirror.sha
     git(tmp_path / "theirs", "commit", "--quiet", "--amend", "--message", "Other")
     tip = git(tmp_path / "theirs", "rev-parse", "HEAD").decode().strip()
     async with mirrors.ready(ref_to(repo), source) as mirror:
         assert mirror.sha == tip
+        assert git(mirror.directory, "cat-file", "-t", old) == b"commit\n"  # the object alone says nothing
+        assert not await mirror.reaches(old)
 
 
 async def test_no_secret_is_left_on_disk_or_shown_in_arguments(tmp_path, server, repo, source, monkeypatch) -> None:
@@ -150,7 +152,7 @@ async def test_what_github_says_is_the_newest_is_not_fetched_again(tmp_path, ser
     shutil.rmtree(mirror.directory)
     async with mirrors.ready(ref_to(repo), source) as mirror:
         assert {mirror.sha} == set(shas)
-    assert await mirror.has(mirror.sha)
+    assert await mirror.reaches(mirror.sha)
 
 
 async def test_a_failed_fetch_serves_nobody(tmp_path, repo, source) -> None:
@@ -216,7 +218,7 @@ async def test_an_empty_repository_is_told_from_a_missing_one(tmp_path, server, 
         pytest.param(Fault(), RetryableError, id="it-hangs-up"),
         pytest.param(Fault(status=429, headers={"Retry-After": "1"}), RetryableError, id="too-many-calls"),
         pytest.param(Fault(status=403, headers={"Retry-After": "1"}), ForbiddenError, id="a-limit-or-for-good"),
-        pytest.param(Fault(status=404), RefusedError, id="it-is-not-there"),
+        pytest.param(Fault(status=404), ForbiddenError, id="it-is-not-there-or-not-ours"),
     ],
 )
 async def test_a_fetch_that_fails_is_told_from_one_that_is_refused(tmp_path, server, repo, fault, kind) -> None:

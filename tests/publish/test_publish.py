@@ -26,6 +26,7 @@ from nodes.report import RelatedIssue
 from nodes.state import BugTriageState, HumanExchange
 from tests.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
+from tests.patience import patience
 from tests.publish.clock import Clock
 from tests.report.reports import FOUND, NOTHING, SHA
 
@@ -90,7 +91,8 @@ class Stage:
         self.checks += 1
 
     async def publish(self, outcome=FINISHED, config: str = "", **given) -> Published:
-        publication = Publication(self.ref, 1, outcome, given.pop("found", found(config)), **given)
+        run, with_config = given.pop("run", 1), given.pop("found", found(config))
+        publication = Publication(self.ref, run, outcome, with_config, **given)
         return await self.publisher.publish(publication)
 
     def later(self, seconds: int = 60) -> None:
@@ -122,7 +124,7 @@ async def stage(server: GitHubServer, tmp_path: Path, writes: StoredWrites) -> A
         writes=writes,
         api_url=server.url,
         server_url=server.url,
-        timeout=2,
+        timeout=patience(10),
     )
     stage = Stage(server, github, tmp_path)
     writes._clock = stage.clock.seconds
@@ -355,7 +357,8 @@ async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
         pytest.param("mode: label\nlables: {}\n", 0, id="labels-are-wanted"),
         pytest.param("enabled: false\nlables: {}\n", 0, id="nothing-is-wanted"),
         pytest.param("mode: coment\n", 0, id="nobody-knows-what-is-wanted"),
-        pytest.param("mode: [", 0, id="not-yaml"),
+        pytest.param("mode: dry-run\nlabels: [\n", 0, id="not-yaml-and-a-dry-run-is-wanted"),
+        pytest.param("labels: [\nenabled: false\n", 0, id="not-yaml-and-nothing-is-wanted"),
     ],
 )
 async def test_a_first_configuration_that_is_faulty_is_told_of_and_nothing_else_written(stage, text, told) -> None:
@@ -397,6 +400,14 @@ async def test_labels_are_those_that_exist_and_are_allowed(stage) -> None:
     assert "missing" not in stage.repo.labels
 
 
+async def test_a_label_that_a_model_invented_is_not_shown(stage) -> None:
+    invented = FOUND.model_copy(update={"labels": ("bug", "area: nowhere", "priority: critical")})
+    await stage.publish(Finished(BugTriageState(report=invented)))
+    assert "**Labels that would fit:** `bug`" in stage.said[0]
+    assert "nowhere" not in stage.said[0]
+    assert "critical" not in stage.said[0]
+
+
 async def test_a_waiting_label_clears_itself(stage) -> None:
     config = "labels:\n  map: {needs-answer: needs info}\n"
     await stage.publish(WAITING, config, questions=(asked(),))
@@ -431,3 +442,19 @@ async def test_what_people_say_of_duplicates_goes_first(stage) -> None:
     assert "#7" not in stage.said[0]
     await stage.publish(guessed, relations=(Relation(7, duplicate=False), Relation(8, duplicate=True)))
     assert "**The same as [`#8`]" in stage.said[0]
+
+
+async def test_another_run_with_the_same_report_edits_nothing(stage) -> None:
+    first = await stage.publish()
+    stage.later()
+    again = await stage.publish(run=2)
+    assert again.comment_id == first.comment_id
+    assert stage.writes("PATCH") == 0
+    await stage.publish(OTHER, run=3)
+    assert stage.writes("PATCH") == 1
+
+
+async def test_a_report_is_posted_where_its_labels_are_refused(stage) -> None:
+    stage.server.fail("POST", "/issues/1/labels", Fault(status=403, message="Resource not accessible by integration"))
+    assert (await stage.publish()).state == "posted"
+    assert stage.labels == set()

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.repo_config import ConfigError, RepositoryConfig, find_config, read_config
-from bot.repo_config.model import config_schema, matches
+from bot.repo_config.model import config_schema
 
 WHOLE = """\
 # yaml-language-server: $schema=https://example.org/triage.yml.json
@@ -73,7 +73,8 @@ def test_an_empty_file_means_the_defaults(text: str) -> None:
         pytest.param("a: \x01", 1, "not YAML", id="control-character"),
         pytest.param("a: !!python/object:os.system ls\n", 1, "unknown key", id="a-tag-makes-nothing"),
         pytest.param("x" * 70_000, 1, "longer than", id="long"),
-        pytest.param("ignore_paths: ['*a*a*a*a*a*b']\n", 1, "ignore_paths", id="many-stars"),
+        pytest.param("labels:\n  allowed: ['*a*a*a*a*a*b']\n", 2, "labels.allowed", id="many-stars"),
+        pytest.param("ignore_paths:\n- vendor/\n- '!vendor/ours'\n", 3, "ignore_paths", id="negated-path"),
     ],
 )
 def test_a_fault_is_named_with_its_line(text: str, line: int, says: str) -> None:
@@ -93,21 +94,6 @@ def test_the_schema_accepts_what_we_accept() -> None:
     validator.validate(yaml.safe_load(WHOLE))
     assert not validator.is_valid({"mod": "label"})
     assert not validator.is_valid({"mode": "shout"})
-
-
-@pytest.mark.parametrize(
-    ("glob", "name", "fits"),
-    [
-        ("vendor/**", "vendor/a/b", True),
-        ("**/x.py", "x.py", True),
-        ("**/x.py", "a/b/x.py", True),
-        ("*.py", "a/x.py", False),
-        ("area: *", "Area: Lexer", True),
-        ("a.b", "axb", False),
-    ],
-)
-def test_patterns(glob: str, name: str, fits: bool) -> None:
-    assert matches(glob, name) is fits
 
 
 class Files:
@@ -140,6 +126,26 @@ async def test_an_invalid_file_leaves_the_last_valid_one_else_nothing_is_written
     found = await find_config(broken, "mode: label\n")
     assert (found.config.mode, found.text) == ("label", "mode: label\n")
     assert (await find_config(broken, "also: broken\n")).config.mode == "dry-run"
+
+
+@pytest.mark.parametrize(
+    ("text", "may_tell"),
+    [
+        pytest.param("labels: [\n", True, id="not-yaml"),
+        pytest.param("mode: comment\nlabels: [\n", True, id="not-yaml-and-comments-are-wanted"),
+        pytest.param("- mode\n", True, id="a-list"),
+        pytest.param("enabled: false\nlabels: [\n", False, id="not-yaml-and-switched-off"),
+        pytest.param("  'mode' : \"dry-run\"\nlabels: [\n", False, id="not-yaml-and-a-dry-run"),
+        pytest.param("{enabled: no, [", False, id="flow"),
+        pytest.param("e\0n\0a\0b\0l\0e\0d\0:\0 \0f\0a\0l\0s\0e\0\n\0", False, id="utf-16-without-a-mark"),
+        pytest.param("enabled: false\n" + "#" * 70_000, False, id="too-long-and-switched-off"),
+    ],
+)
+async def test_a_syntax_error_is_told_unless_the_file_switches_comments_off(text: str, may_tell: bool) -> None:
+    found = await find_config(Files(text))
+    assert found.faults
+    assert found.config.mode == "dry-run"
+    assert found.may_tell is may_tell
 
 
 def test_the_command_names_each_fault_and_fails(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from nodes.search import cache as cache_module
 from nodes.search.cache import Cache
 from nodes.search.cachefile import FORMAT
+from tests.patience import patience
 
 
 @pytest.fixture
@@ -152,7 +153,7 @@ def test_many_processes_may_begin_it_at_once(path):
     processes = [subprocess.Popen([*command, who], stdin=subprocess.PIPE, stderr=subprocess.PIPE) for who in "abcd"]
     for process in processes:
         process.stdin.close()
-    assert [(process.wait(60), process.stderr.read()) for process in processes] == [(0, b"")] * 4
+    assert [(process.wait(patience(60)), process.stderr.read()) for process in processes] == [(0, b"")] * 4
     for process in processes:
         process.stderr.close()
     assert set(Cache(path).get("abcd")) == set("abcd")
@@ -225,7 +226,7 @@ def test_many_processes_read_and_write_at_once(path):
     """
     command = [sys.executable, "-c", textwrap.dedent(code), path]
     processes = [subprocess.Popen([*command, who], stderr=subprocess.PIPE) for who in "abc"]
-    assert [process.communicate(timeout=60)[1] for process in processes] == [b""] * 3
+    assert [process.communicate(timeout=patience(60))[1] for process in processes] == [b""] * 3
     assert Cache(path).size() <= 3_000_000
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("pragma integrity_check").fetchone() == ("ok",)

@@ -7,7 +7,7 @@ import pytest
 
 from nodes.search.changes import read_changes
 from nodes.search.columns import COLUMNS, empty, gathered, is_sound, joined, unpack
-from nodes.search.parsing import parse_text
+from nodes.search.parsing import plain_text as parse_text
 from nodes.search.postings import Vocabulary
 from nodes.search.records import build_columns
 from nodes.search.trees import Tree, path_terms, unpack_tree

@@ -9,6 +9,7 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.types import Query
+from tests.patience import patience
 from tests.repositories import make_repository
 
 FILES = {
@@ -65,7 +66,7 @@ def test_two_processes_share_a_cache(repository, tmp_path):
     code = "import sys; from nodes.search.engine import Engine; e = Engine(sys.argv[1], sys.argv[2]); e.warm('HEAD')"
     command = [sys.executable, "-c", code, str(repository), str(tmp_path / "cache")]
     processes = [subprocess.Popen(command) for _ in range(2)]
-    assert [process.wait(60) for process in processes] == [0, 0]
+    assert [process.wait(patience(60)) for process in processes] == [0, 0]
 
 
 def test_ignored_paths_are_left_out(repository):

@@ -10,6 +10,7 @@ from nodes.search import loading, parsing, workers
 from nodes.search.cache import Cache
 from nodes.search.git import Repository
 from nodes.search.loading import load_index
+from nodes.search.roles import role_of
 from tests.repositories import git, make_repository
 from tests.search.states import state
 
@@ -114,7 +115,7 @@ def test_what_was_damaged_is_parsed_again(repository, cache, tmp_path, expected,
 def test_in_batches_by_several_processes(repository, cache, monkeypatch, expected):
     monkeypatch.setattr(parsing, "BATCH_BYTES", 100)
     monkeypatch.setattr(loading, "PER_WRITE", 1_000)
-    monkeypatch.setattr(workers, "processes_for", lambda _size: 3)
+    monkeypatch.setattr(workers, "helpers_for", lambda _hard, _easy: 3)
     seen = []
     sha = repository.resolve()
     loaded = load_index(repository, sha, cache, lambda *told: seen.append(told))
@@ -122,17 +123,31 @@ def test_in_batches_by_several_processes(repository, cache, monkeypatch, expecte
     assert seen[-1] == ("parsing", 13, 13)
 
 
-def test_a_helper_that_is_killed_leaves_its_work_to_others(repository, monkeypatch, expected):
-    monkeypatch.setattr(parsing, "BATCH_BYTES", 100)
-    monkeypatch.setattr(workers, "processes_for", lambda _size: 2)
-    begin = workers.Helper.__enter__
+def test_what_is_beyond_the_budget_of_text_is_found_by_its_path(repository, cache, caplog, expected):
+    sha = repository.resolve()
+    loaded = load_index(repository, sha, cache, ignored, most_text=300)
+    indexed = {loaded.index.paths[number] for number in set(loaded.index.chunk_file.tolist())}
+    assert loaded.left_out == 6
+    assert loaded.texts == len(indexed) == 8
+    assert set(loaded.index.paths) == set(FILES)
+    assert [record.action for record in caplog.records] == ["index_limited"]
+    again = load_index(repository, sha, cache, ignored, most_text=300)
+    assert (state(again.index), len(caplog.records)) == (state(loaded.index), 1)
+    assert state(load(repository, cache).index) == expected
 
-    def begin_and_die(self):
-        self._process.kill()
-        return begin(self)
 
-    monkeypatch.setattr(workers.Helper, "__enter__", begin_and_die)
-    assert state(load(repository, None).index) == expected
+def test_source_is_indexed_before_what_stands_beside_it(tmp_path):
+    files = {
+        "vendor/a.py": "a = 1\n",
+        "tests/test_a.py": "a = 1\n",
+        "big.py": "a = 12345\n",
+        "doc.txt": "a\n",
+        "a.py": "b=1\n",
+    }
+    make_repository(tmp_path / "r", files)
+    entries = Repository.open(tmp_path / "r").tree("HEAD")
+    order = loading.by_value(entries, [role_of(entry.path) for entry in entries])
+    assert [entries[number].path for number in order] == ["a.py", "big.py", "doc.txt", "tests/test_a.py", "vendor/a.py"]
 
 
 def test_an_incomplete_clone_is_not_taken_for_the_whole(repository, cache, tmp_path, expected):

@@ -138,6 +138,7 @@ def test_a_commit_is_read_though_no_branch_leads_to_it(tmp_path: Path) -> None:
     assert first_place(tmp_path, sha) == PLACE
 
 
+@pytest.mark.tried("odd, broken and hostile git repositories")
 @pytest.mark.parametrize("graft", ["", "{first}"], ids=["cut-off", "kept"])
 def test_a_graft_does_not_change_the_history(tmp_path: Path, graft: str) -> None:
     first = make_repository(tmp_path, FILES)
@@ -147,6 +148,7 @@ def test_a_graft_does_not_change_the_history(tmp_path: Path, graft: str) -> None
     assert b"new.py" in (Engine(tmp_path).repository.log(second, 10) or b"")
 
 
+@pytest.mark.tried("odd, broken and hostile git repositories")
 @pytest.mark.parametrize(
     "revision",
     ["^HEAD", "HEAD..HEAD", "HEAD^{tree}", "HEAD:pkg/other.py", "HEAD^9", "--glob=*", "@{upstream}", ":/none"],
@@ -168,6 +170,7 @@ def partial(tmp_path: Path) -> Path:
     return tmp_path / "partial"
 
 
+@pytest.mark.tried("odd, broken and hostile git repositories")
 @pytest.mark.parametrize(
     "settings",
     [
@@ -202,6 +205,7 @@ def test_of_a_partial_clone_what_is_there_is_read(partial: Path) -> None:
     assert [found for found, _ in Engine(partial).repository.read(asked)] == [blob, blob]
 
 
+@pytest.mark.tried("odd, broken and hostile git repositories")
 def test_a_clone_without_folders_is_refused_in_one_line(tmp_path: Path) -> None:
     make_repository(tmp_path / "whole", FILES)
     git(tmp_path / "whole", "config", "uploadpack.allowFilter", "true")
@@ -211,6 +215,7 @@ def test_a_clone_without_folders_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.tried("odd, broken and hostile git repositories")
 @pytest.mark.parametrize("damage", ["HEAD", "config", "objects"])
 def test_a_broken_repository_is_refused_in_one_line(tmp_path: Path, damage: str) -> None:
     make_repository(tmp_path, FILES)
@@ -285,6 +290,7 @@ def test_every_content_is_indexed_and_quoted_as_it_is(tmp_path: Path) -> None:
     assert {"crlf.py", "no_end.py", "bom.py", "latin.py"} <= {place.path for place in ranking.locations}
 
 
+@pytest.mark.tried("odd, broken and hostile git repositories")
 def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_repository(tmp_path / "r", {**FILES, ".gitattributes": "*.py filter=evil diff=evil merge=evil\n"})
     sha = make_repository(

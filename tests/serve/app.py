@@ -13,7 +13,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,12 +26,13 @@ from tests.cli.process import environment
 from tests.deliveries import SECRET, comment_event, headers, issue_event
 from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
+from tests.patience import patience, wait_for
 
 SERVE = ("serve", "--host", "127.0.0.1", "--port", "0")
 WAIT_BY_NATURE = ("left_over", "expire")
 """Jobs that leave reactions when an hour's writes allow it, or end a question when two weeks are over."""
-START = 150.0
-"""Seconds for a start on a machine that does other things too."""
+START = 60.0
+"""Seconds for a start on an idle machine."""
 
 
 @dataclass
@@ -43,6 +44,8 @@ class App:
     settings: dict[str, str] = field(default_factory=dict)
     words: Sequence[str] = SERVE
     """What it is started with; a worker listens nowhere."""
+    descriptors: int = 0
+    """File descriptors that it may have; 0 for as many as anybody."""
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
     log: list[dict[str, Any]] = field(default_factory=list)
@@ -65,7 +68,7 @@ class App:
         }
         self.url = ""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bot", *self.words],
+            [*self._within(), sys.executable, "-m", "bot", *self.words],
             env=environment(**given),
             cwd=self.data.parent,
             stderr=subprocess.PIPE,
@@ -76,10 +79,13 @@ class App:
         self._listener.start()
         if not ready and self.words[0] == "worker":
             return
-        assert up.wait(START), self.log
+        assert up.wait(patience(START)), self.log
         assert self.url or self.words[0] == "worker", self.log
         if ready and self.url:
-            wait_for(lambda: httpx.get(f"{self.url}/readyz").status_code == 200, START)
+            wait_for(lambda: httpx.get(f"{self.url}/readyz", timeout=patience(10)).status_code == 200, START)
+
+    def _within(self) -> Sequence[str]:
+        return ("sh", "-c", f'ulimit -n {self.descriptors}; exec "$@"', "sh") if self.descriptors else ()
 
     def _listen(self, process: subprocess.Popen[bytes], up: threading.Event) -> None:
         assert process.stderr is not None
@@ -115,14 +121,14 @@ class App:
     def _ended(self) -> int:
         assert self.process is not None
         assert self._listener is not None
-        code = self.process.wait(timeout=20)
-        self._listener.join(10)  # its pipe ends with the last child
+        code = self.process.wait(timeout=patience(20))
+        self._listener.join(patience(10))  # its pipe ends with the last child
         return code
 
     def deliver(self, event: str, body: bytes, guid: str | None = None) -> int:
         """Send a delivery; GitHub does not send it again."""
         sent = headers(event, body, guid=guid or str(uuid.uuid4()))
-        return httpx.post(f"{self.url}/webhooks/github", content=body, headers=sent, timeout=10).status_code
+        return httpx.post(f"{self.url}/webhooks/github", content=body, headers=sent, timeout=patience(10)).status_code
 
     def open_issue(self, repo: Repo, title: str, body: str, **given: Any) -> int:
         """Somebody opens an issue, and GitHub says so."""
@@ -138,8 +144,7 @@ class App:
 
     def counts(self) -> dict[str, int]:
         """The jobs that are not done, by state."""
-        found: dict[str, int] = httpx.get(f"{self.url}/readyz", timeout=10).json()["jobs"]
-        return found
+        return dict(self.ask("SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"))
 
     def ask(self, statement: str) -> list[tuple[Any, ...]]:
         """What its store says to a statement, whichever database that is."""
@@ -179,7 +184,7 @@ class App:
 def ask(store: str | Path, statement: str) -> list[tuple[Any, ...]]:
     """Run a statement on a store's file, or on the database at an address; it is committed."""
     if isinstance(store, Path):
-        with closing(sqlite3.connect(store, timeout=20)) as db, db:
+        with closing(sqlite3.connect(store, timeout=patience(20))) as db, db:
             return db.execute(statement).fetchall()
     with psycopg.connect(store, autocommit=True) as postgres:
         cursor = postgres.execute(statement.encode())
@@ -203,21 +208,6 @@ def running(github: GitHubServer, data: Path, **settings: str) -> Iterator[App]:
         yield app
     finally:
         app.kill()
-
-
-def wait_for(
-    holds: Callable[[], bool], seconds: float, says: Callable[[], object] = lambda: "", *, pause: float = 0.02
-) -> None:
-    """Wait until something holds."""
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            if holds():
-                return
-        except httpx.HTTPError:
-            pass
-        assert time.monotonic() < until, says()
-        time.sleep(pause)
 
 
 def processes_of(process: int) -> Iterator[int]:

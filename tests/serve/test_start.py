@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 from pathlib import Path
 
+import httpx
 import pytest
 
 from bot.registration.kept import keep
@@ -12,7 +15,7 @@ from tests.cli.process import triage
 from tests.deliveries import SECRET
 from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
-from tests.serve.app import App, running, wait_for
+from tests.serve.app import SERVE, App, processes_of, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 
 NO_KEY = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
@@ -84,3 +87,32 @@ def test_a_server_without_an_app_stops_as_any_other_and_starts_with_what_was_kep
         wait_for(lambda: len(github.world.reports(repo, number)) == 1, 60.0, lambda: app.log[-5:])
     finally:
         app.kill()
+
+
+@pytest.mark.timeout(400)  # the worker may be silent for twenty seconds before it counts as hung
+@pytest.mark.parametrize("shared", [False, True], ids=["sqlite", "postgres-without-a-worker-of-its-own"])
+def test_a_frozen_worker_makes_the_server_not_ready(
+    request: pytest.FixtureRequest, github: GitHubServer, tmp_path: Path, *, shared: bool
+) -> None:
+    settings = {"DATABASE_URL": request.getfixturevalue("postgres").migrated()} if shared else {}
+    app = App(github, tmp_path / "server", settings, words=(*SERVE, "--no-worker") if shared else SERVE)
+    other = App(github, tmp_path / "worker", settings, words=("worker",))
+    try:
+        app.start(ready=not shared)
+        if shared:
+            assert httpx.get(f"{app.url}/readyz").status_code == 503
+            other.start()
+            wait_for(lambda: httpx.get(f"{app.url}/readyz").status_code == 200, 100.0)
+        process = (other if shared else app).process
+        assert process is not None
+        _, worker, *_ = processes_of(process.pid)
+        os.kill(worker, signal.SIGSTOP)
+        try:
+            wait_for(lambda: httpx.get(f"{app.url}/readyz").status_code == 503, 100.0)
+        finally:
+            os.kill(worker, signal.SIGCONT)
+        wait_for(lambda: httpx.get(f"{app.url}/readyz").status_code == 200, 100.0)
+    finally:
+        for one in (app, other):
+            if one.process is not None:
+                one.kill()

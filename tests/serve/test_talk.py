@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from tests.github_server import GitHubServer
 from tests.github_world import Repo
 from tests.serve.app import App, wait_for
@@ -30,7 +28,7 @@ def ask(app: App, github: GitHubServer, repo: Repo) -> int:
     return number
 
 
-def test_an_answer_lets_the_run_go_on_within_seconds(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_an_answer_lets_the_run_go_on(app: App, github: GitHubServer, repo: Repo) -> None:
     number = ask(app, github, repo)
     assert "- [ ] **Q1**" in sticky(github, repo, number)
     assert "dates.py" not in sticky(github, repo, number)
@@ -38,10 +36,8 @@ def test_an_answer_lets_the_run_go_on_within_seconds(app: App, github: GitHubSer
         app.comment(repo, number, noise, "otto")
     app.settled()
     assert "- [ ] **Q1**" in sticky(github, repo, number)
-    began = time.monotonic()
     answer = app.comment(repo, number, ANSWER)
     wait_for(lambda: "- [x] **Q1**" in sticky(github, repo, number), 10.0, lambda: app.log[-5:])
-    assert time.monotonic() - began < 10.0
     assert f"[answered]({answer['html_url']})" in sticky(github, repo, number)
     assert "dates.py" in sticky(github, repo, number)
     assert len(github.world.ours(repo, number)) == 1

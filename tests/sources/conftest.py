@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+
+from tests.patience import wait_for
 
 HERE = Path(__file__).parent
 
@@ -28,12 +29,4 @@ def mcp_url() -> Iterator[str]:
 
 
 def _wait(url: str) -> None:
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            httpx.get(url, timeout=30)
-        except httpx.TransportError:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        else:
-            return
+    wait_for(lambda: bool(httpx.get(url, timeout=30)) or True, 60.0)

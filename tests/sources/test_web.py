@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -110,6 +109,7 @@ async def test_one_that_fails_costs_its_own_results() -> None:
     assert found.said == "searxng: it answered 500"
 
 
+@pytest.mark.tried("search and tool servers that fail, stall or lie")
 @pytest.mark.parametrize(
     ("path", "seconds", "says"),
     [
@@ -124,12 +124,10 @@ async def test_one_that_fails_costs_its_own_results() -> None:
     ],
 )
 async def test_a_bad_provider_costs_its_answer_and_leads_nowhere(path: str, seconds: float, says: str) -> None:
-    began = time.monotonic()
     with bad_http() as (url, asked):
         provider = SearxNG(f"{url}/{path}", turn(), {"Authorization": "Bearer x"}, seconds, 100_000)
         with pytest.raises(SourceError, match=says):
             await WebSearch([provider]).ask(ASKED, 5)
-    assert time.monotonic() - began < 20
     assert path == "secret" or not [line for line in asked if " /secret" in line]
 
 

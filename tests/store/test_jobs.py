@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from bot.errors import NotOursError
-from bot.jobs import EDIT_DELAY, Continue, Edited, Ended, Expire, Job, Triage, Work
-from bot.ports import IssueRef
+from bot.jobs import EDIT_DELAY, Commands, Continue, Edited, Ended, Expire, Job, Triage, Work
+from bot.ports import Comment, IssueRef
 from bot.store.database import Database
 from bot.store.deliveries import Arrival, Inbox
 from bot.store.jobs import FEW, MAX_ATTEMPTS, MAX_LOST, PATIENCE, Jobs
@@ -181,7 +181,7 @@ async def test_parked_jobs_wait_for_their_installation(queue: Queue) -> None:
 async def test_nothing_of_an_interrupted_transaction_stays(database: Database) -> None:
 
     def fail(db):  # type: ignore[no-untyped-def]
-        db.execute("INSERT INTO deliveries VALUES ('g', 'issues', ?, 0)", (b"",))
+        db.execute("INSERT INTO deliveries VALUES ('g', 'issues', ?, 0, NULL)", (b"",))
         raise KeyError("in the middle")
 
     with pytest.raises(KeyError):
@@ -204,3 +204,51 @@ async def test_a_limit_costs_a_job_none_of_its_attempts(queue: Queue) -> None:
         await queue.jobs.put_off(await queue.claim(), 0.0, "GitHub asked to wait", limited=True)
     job = await queue.claim()
     assert (job.attempt, job.tried) == (2 * MAX_ATTEMPTS + 1, 1)
+
+
+def commands(body: str = "/triage status", comment: int = 1, sender: int = 5) -> Commands:
+    said = Comment(comment, sender, "rita", author_is_bot=False, body=body, url="", created_at="", updated_at="")
+    return Commands(ref=ref(), comment=said, sender="rita", sender_id=sender)
+
+
+async def waiting(queue: Queue, lane: str) -> int:
+    count = 0
+    while (job := await queue.jobs.claim(lane, "me")) is not None:  # type: ignore[arg-type]
+        await queue.jobs.settle(job)
+        count += 1
+    return count
+
+
+AGAIN = Triage(ref=ref(), why="command", by=5)
+STOP, RESUME = commands("/triage stop"), commands("/triage resume", 2)
+
+
+@pytest.mark.parametrize(
+    ("work", "jobs"),
+    [
+        pytest.param([AGAIN] * 3, 1, id="again"),
+        pytest.param([Continue(ref=ref())] * 3, 1, id="continue"),
+        pytest.param([AGAIN, Continue(ref=ref()), AGAIN], 3, id="with-another-between"),
+        pytest.param([AGAIN, Triage(ref=ref(), why="command", by=6)], 2, id="by-another-person"),
+        pytest.param([AGAIN, Triage(ref=ref(2), why="command", by=5)], 2, id="on-another-issue"),
+        pytest.param([triage(), Triage(ref=ref(), why="reopened"), triage()], 3, id="what-github-says"),
+        pytest.param([commands(comment=n) for n in range(60)], 1, id="the-same-comment-60-times"),
+        pytest.param([commands(), commands(sender=6)], 2, id="two-people"),
+        pytest.param([STOP, RESUME, commands("/triage stop", 3)], 3, id="stop-resume-stop"),
+    ],
+)
+async def test_equal_commands_that_wait_are_one(queue: Queue, work: list[Work], jobs: int) -> None:
+    await queue.store(*work)
+    assert await waiting(queue, work[0].lane) == jobs
+
+
+async def test_a_command_that_is_being_done_takes_no_other_in(queue: Queue) -> None:
+    await queue.store(AGAIN)
+    job = await queue.claim()
+    await queue.store(AGAIN)
+    await queue.jobs.settle(job)
+    assert await waiting(queue, "run") == 1
+    await queue.store(AGAIN)
+    await queue.jobs.put_off(await queue.claim(), 0.0, "later")
+    await queue.store(AGAIN)
+    assert await waiting(queue, "run") == 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from bot.store.database import Database
 from bot.store.leases import Leases
 
@@ -17,6 +19,15 @@ async def test_one_of_many_has_a_lease_until_it_is_over_or_given_back(database: 
     assert await leases.take("another", 60.0)
     await leases.give_back("upkeep")
     assert await leases.take("upkeep", 60.0)
+
+
+async def test_two_that_read_their_clocks_in_another_order_do_not_both_have_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases = Leases(database)
+    times = iter((1_000.005, 1_000.0))
+    monkeypatch.setattr(database, "clock", lambda: next(times))
+    assert [await leases.take("upkeep", 60.0) for _ in range(2)] == [True, False]
 
 
 async def test_a_lease_of_a_clock_that_was_wrong_is_not_waited_for(database: Database) -> None:

@@ -19,6 +19,7 @@ from nodes.graph import build_graph
 from nodes.run import Waiting, advance, initial_state
 from nodes.state import ROUNDS_LIMIT
 from tests.fakes import SHA, ScriptedBrain, context, decide
+from tests.patience import Deadline
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 4)
 START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
@@ -49,9 +50,9 @@ async def test_a_node_that_lasts_is_seen_while_it_does(store: Store) -> None:
     events, brain = store.for_issue(REF).events(1), Held(list(PLAIN))
     async with recording(events) as watch:
         run = asyncio.create_task(advance(graph(), context(brain), "t", START, watch=watch))
-        until = time.monotonic() + 30
+        deadline = Deadline(30.0)
         while not any(one.node == "investigator" for one in await visits(events)):
-            assert time.monotonic() < until
+            assert not deadline.passed()
             await asyncio.sleep(0.02)
         (seen,) = [one for one in await visits(events) if one.node == "investigator"]
         assert seen.ended is None

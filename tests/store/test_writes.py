@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
+from collections import Counter
 
 import pytest
 
 from bot.errors import RateLimitedError
-from bot.limits import PER_HOUR, PER_MINUTE, WHOLE, Share
+from bot.limits import PER_HOUR, PER_MINUTE, REPLIES, WHOLE, Share
+from bot.ports import RepositoryRef
 from bot.store.database import Database
+from bot.store.installations import Installations
 from bot.store.writes import SEEN_FOR, StoredWrites
 
 OURS, OTHERS = "github.com/installation:7", "github.com/installation:8"
@@ -147,3 +151,61 @@ async def test_a_clock_that_is_set_back_locks_nobody_out(processes, clock) -> No
     clock.now -= 86_400
     await processes[0].take(OURS)
     await processes[0].check_quiet(OURS)
+
+
+async def written(writes: StoredWrites, repository: str, share: Share = WHOLE) -> int:
+    """Writes that are allowed one after the other."""
+    for count in range(2_000):
+        try:
+            await writes.take(OURS, share, repository)
+        except RateLimitedError:
+            return count
+    raise AssertionError("nothing is refused")
+
+
+LOUD, SILENT, THIRD = (f"github.com/{number}" for number in (1, 2, 3))
+
+
+async def listed(database: Database, *keys: str) -> None:
+    refs = [RepositoryRef("github.com", 7, int(key.rpartition("/")[2]), "octo", f"r{n}") for n, key in enumerate(keys)]
+    await Installations(database).add(refs)
+
+
+async def test_one_repository_leaves_room_for_the_others_of_its_account(database, processes, clock) -> None:
+    await listed(database, LOUD, SILENT, THIRD)
+    loud = await written(processes[0], LOUD)
+    assert loud == int(PER_MINUTE * 0.75)
+    assert await written(processes[1], SILENT) == PER_MINUTE - loud
+    for _ in range(60):
+        clock.now += 60
+        await written(processes[0], LOUD)
+    assert await written(processes[0], SILENT) > 0
+
+
+async def test_two_busy_repositories_come_to_even_parts(database, processes) -> None:
+    await listed(database, LOUD, SILENT)
+    counts = Counter[str]()
+    for n in range(2 * PER_MINUTE):
+        repository = (LOUD, SILENT)[n % 2]
+        with contextlib.suppress(RateLimitedError):
+            await processes[0].take(OURS, WHOLE, repository)
+            counts[repository] += 1
+    assert abs(counts[LOUD] - counts[SILENT]) <= 1
+    assert counts.total() >= int(PER_MINUTE * 0.75)
+
+
+async def test_a_repository_alone_in_its_account_has_all_of_it(database, processes) -> None:
+    await listed(database, LOUD)
+    assert await written(processes[0], LOUD) == PER_MINUTE
+
+
+async def test_replies_leave_reports_what_they_need(processes, clock) -> None:
+    for _ in range(10):
+        await written(processes[0], LOUD, REPLIES)
+        clock.now += 60
+    assert await written(processes[0], LOUD, REPLIES) == 0
+    allowed = 0
+    for _ in range(10):
+        allowed += await written(processes[1], LOUD)
+        clock.now += 60
+    assert allowed >= PER_HOUR // 2

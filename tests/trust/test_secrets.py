@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from nodes.trust.secrets import MASK, holds_token, mask
+from tests.growth import assert_linear
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nabc=\n-----END RSA PRIVATE KEY-----"
 
 
+@pytest.mark.tried("secrets that must be masked")
 @pytest.mark.parametrize(
     "secret",
     [
@@ -65,6 +65,7 @@ def test_masking_twice_is_masking_once():
     assert mask(once) == once
 
 
+@pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize(
     "piece",
     [
@@ -81,10 +82,7 @@ def test_masking_twice_is_masking_once():
     ],
 )
 def test_hostile_text_costs_linear_time(piece):
-    text = piece * (200_000 // len(piece))
-    started = time.perf_counter()
-    mask(text)
-    assert time.perf_counter() - started < 2
+    assert_linear(mask, lambda size: piece * (size // len(piece)), 200_000)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import GitHubServer
+from tests.patience import patience
 from tests.serving import NobodyWorks, serving
 
 TOKEN = "an-operators-own-token"
@@ -56,6 +57,6 @@ async def pages(tmp_path: Path, given: dict[str, str]) -> AsyncIterator[Pages]:
     settings = Settings(**{"triage_admin_token": TOKEN, "triage_data_dir": tmp_path, **given})  # type: ignore[arg-type]
     store = SqliteStore(tmp_path / "store.db")
     app = build_app(ServerSettings(settings, 4711, "", (b"secret",)), store, NobodyWorks())
-    async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=30, headers=PAGE) as http:
+    async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=patience(30), headers=PAGE) as http:
         yield Pages(http, store, url)
     await store.aclose()

@@ -10,6 +10,7 @@ import pytest
 
 from bot.errors import RetryableError
 from bot.github.people import LoggedOutError, People
+from bot.web import accounts as accounts_of
 from bot.web.accounts import FRESH, STALE, Accounts
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import RESET, Fault, GitHubServer, serve_github
@@ -48,6 +49,7 @@ async def test_a_github_account_opens_the_pages(pages: Pages, github: GitHubServ
     assert (await pages.http.get("/runs")).status_code == 303
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_who_github_does_not_log_in_stays_outside(pages: Pages, github: GitHubServer) -> None:
     github.world.signed_in = ""
     answer = await pages.http.get(await go(pages))
@@ -55,6 +57,7 @@ async def test_who_github_does_not_log_in_stays_outside(pages: Pages, github: Gi
     assert (await pages.http.get("/runs")).status_code == 303
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "another"}, {"code": ""}], ids=str)
 async def test_an_answer_that_is_not_githubs_opens_nothing(pages: Pages, other: dict[str, str]) -> None:
     said = {name: values[0] for name, values in parse_qs(urlsplit(await go(pages)).query).items()}
@@ -63,12 +66,14 @@ async def test_an_answer_that_is_not_githubs_opens_nothing(pages: Pages, other: 
     assert (await pages.http.get("/runs")).status_code == 303
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_an_answer_in_another_browser_opens_nothing(pages: Pages) -> None:
     back = await go(pages)
     async with httpx.AsyncClient() as other:
         assert (await other.get(back)).status_code == 400
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_an_answer_opens_the_pages_once(pages: Pages) -> None:
     back = await go(pages)
     assert (await pages.http.get(back)).status_code == 303
@@ -148,3 +153,53 @@ async def test_nobodys_token_lets_nobody_in(accounts: Accounts) -> None:
     with pytest.raises(LoggedOutError):
         await accounts.enter("ghu_nobody")
     assert await accounts.viewer("no such key") is None
+
+
+@pytest.mark.parametrize("status", [403, 404])
+async def test_a_refused_list_is_not_an_empty_one(
+    pages: Pages, accounts: Accounts, github: GitHubServer, clock: Clock, status: int
+) -> None:
+    key = await accounts.enter("ghu_rita")
+    back = await go(pages)
+    github.fault = lambda call: Fault(status=status) if call.path.endswith("/user/installations") else None
+    assert (await pages.http.get(back)).status_code == 503
+    clock.now = FRESH + 1
+    viewer = await accounts.viewer(key)
+    assert viewer is not None
+    assert viewer.may_see("github.example/11")
+
+
+class TestWrongSecret:
+    @pytest.fixture
+    def given(self, github: GitHubServer) -> dict[str, str]:
+        return logins_at(github) | {"github_client_secret": "not-the-client-secret"}
+
+    async def test_a_wrong_client_secret_is_logged(self, pages: Pages, caplog: pytest.LogCaptureFixture) -> None:
+        assert (await pages.http.get(await go(pages))).status_code == 403
+        assert "check GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET" in caplog.text
+        assert "not-the-client-secret" not in caplog.text
+
+
+async def test_a_flood_of_logins_displaces_nobody_else(
+    accounts: Accounts, github: GitHubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts_of, "MOST", 30)
+    rita = await accounts.enter("ghu_rita")
+    github.world.people["ghu_sam"] = "sam"
+    sams = [await accounts.enter("ghu_sam") for _ in range(15)]
+    assert await accounts.viewer(sams[0]) is None
+    assert await accounts.viewer(sams[-1]) is not None
+    for number in range(35):
+        github.world.people[f"ghu_{number}"] = f"throwaway-{number}"
+        await accounts.enter(f"ghu_{number}")
+    assert await accounts.viewer(rita) is not None
+
+
+async def test_a_flood_of_unfinished_logins_leaves_those_who_are_logged_in_alone(
+    pages: Pages, github: GitHubServer
+) -> None:
+    assert (await pages.http.get(await go(pages))).status_code == 303
+    for _ in range(50):
+        async with httpx.AsyncClient(base_url=pages.url) as stranger:
+            assert (await stranger.get("/login/github")).status_code == 303
+    assert (await pages.http.get("/runs")).status_code == 200

@@ -21,6 +21,7 @@ from bot.store.postgres import PostgresDatabase
 from bot.store.sqlite import SqliteDatabase
 from bot.store.tables import Store
 from bot.web import live, streams
+from tests.patience import patience
 from tests.serving import serving
 from tests.web.people import PEOPLE, Site, opened
 from tests.web.stored import PARSER, SECRET, TRACE, Ran, ran, visits
@@ -62,7 +63,7 @@ class Stream:
     async def event(self) -> dict[str, str]:
         """The next event; comments aside."""
         said: dict[str, str] = {}
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience(PATIENCE)):
             async for line in self._lines:
                 if not line and "data" in said:
                     return said
@@ -72,7 +73,7 @@ class Stream:
 
     async def watching(self) -> None:
         """Wait until changes are told from now on."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience(PATIENCE)):
             async for line in self._lines:
                 if line == ": watching":
                     return
@@ -80,7 +81,7 @@ class Stream:
 
     async def ended(self) -> None:
         """Wait until the server ends it."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience(PATIENCE)):
             async for _ in self._lines:
                 pass
 
@@ -88,7 +89,7 @@ class Stream:
 @asynccontextmanager
 async def heard(url: str, path: str, who: str = "operator", **headers: str) -> AsyncIterator[Stream]:
     async with (
-        httpx.AsyncClient(timeout=PATIENCE) as http,
+        httpx.AsyncClient(timeout=patience(PATIENCE)) as http,
         http.stream("GET", url + path, headers={"X-Who": who, **headers}) as answer,
     ):
         assert answer.status_code == 200
@@ -97,7 +98,7 @@ async def heard(url: str, path: str, who: str = "operator", **headers: str) -> A
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(patience(PATIENCE)):
         while not holds():
             await asyncio.sleep(0.01)
 
@@ -239,7 +240,7 @@ async def test_a_browser_that_is_too_slow_is_let_go(site: Site, monkeypatch: pyt
             await watched.looked()
             refs = [await ran(site.store, Ran(status="failed", trace=(), visits=())) for _ in range(3)]
             told: set[str] = set()
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(patience(PATIENCE)):
                 while told < {ref.key for ref in refs}:
                     row = await quick.get()
                     told |= {row.issue_key} if row else set()

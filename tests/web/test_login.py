@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from starlette.responses import Response
 
+from bot.store.sqlite import SqliteStore
 from bot.web.door import Door
 from bot.web.sessions import Sessions
 from tests.web.conftest import FROM_HERE, TOKEN, Pages
@@ -13,6 +16,7 @@ from tests.web.requests import request
 PATHS = ["/", "/runs", "/nothing", "/assets", "/login/other", "/welcome?a=b"]
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("path", PATHS)
 async def test_without_a_login_every_path_leads_to_the_form(pages: Pages, path: str) -> None:
     answer = await pages.http.get(path)
@@ -38,6 +42,7 @@ async def test_a_program_shows_the_token_with_each_request(pages: Pages) -> None
         assert answer.status_code == status or answer.headers["location"].startswith("/login"), token
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_a_wrong_token_opens_nothing(pages: Pages) -> None:
     for token in ("", "wrong", TOKEN + "x", TOKEN[:-1], "é"):
         answer = await pages.log_in(token)
@@ -45,11 +50,15 @@ async def test_a_wrong_token_opens_nothing(pages: Pages) -> None:
     assert (await pages.http.get("/runs")).status_code == 303
 
 
-async def test_guessing_is_stopped_even_with_the_right_token(pages: Pages) -> None:
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
+async def test_wrong_tokens_lock_nobody_out(pages: Pages, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(10):
         assert (await pages.log_in("wrong")).status_code == 403
-    assert (await pages.log_in()).status_code == 429
-    assert (await pages.http.get("/runs", headers={"Authorization": f"Bearer {TOKEN}"})).status_code == 429
+    assert (await pages.log_in("wrong")).status_code == 429
+    assert (await pages.http.get("/runs", headers={"Authorization": "Bearer wrong"})).status_code == 429
+    assert (await pages.http.get("/runs", headers={"Authorization": f"Bearer {TOKEN}"})).status_code == 200
+    assert (await pages.log_in()).status_code == 303
+    assert len([record for record in caplog.records if "wrong token" in record.getMessage()]) == 1
 
 
 async def test_logging_out_closes_the_pages(pages: Pages) -> None:
@@ -58,6 +67,41 @@ async def test_logging_out_closes_the_pages(pages: Pages) -> None:
     assert (await pages.http.get("/runs")).status_code == 303
 
 
+async def test_a_copy_of_the_cookie_opens_nothing_after_logging_out(pages: Pages) -> None:
+    answer = await pages.log_in()
+    copy = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+    pages.http.cookies.clear()
+    assert (await pages.http.get("/runs", headers=copy)).status_code == 200
+    other = await pages.log_in()
+    pages.http.cookies.clear()
+    assert (await pages.http.post("/logout", headers=copy | FROM_HERE)).status_code == 303
+    assert (await pages.http.get("/runs", headers=copy)).status_code == 303
+    still = {"Cookie": other.headers["set-cookie"].partition(";")[0]}
+    assert (await pages.http.get("/runs", headers=still)).status_code == 200
+
+
+async def test_a_session_that_was_logged_out_stays_so_after_a_restart(tmp_path: Path) -> None:
+    cookie_of, response = Sessions(b"secret", https=False), Response()
+    store = SqliteStore(tmp_path / "store.db")
+    door = Door(cookie_of, TOKEN, errands=cookie_of, ended=store.ended_sessions)
+    door.let_in(request(), response)
+    cookie = response.headers["set-cookie"].partition(";")[0]
+    await door.let_out(request(cookie=cookie), Response())
+    await store.aclose()
+    store = SqliteStore(tmp_path / "store.db")
+    door = Door(cookie_of, TOKEN, errands=cookie_of, ended=store.ended_sessions)
+    assert await door.viewer(request(cookie=cookie)) is None
+    await store.aclose()
+
+
+async def test_a_logout_that_cannot_be_stored_says_so(pages: Pages) -> None:
+    await pages.log_in()
+    await pages.store._database.do(lambda db: db.execute("DROP TABLE ended_sessions").rowcount)
+    assert (await pages.http.post("/logout", headers=FROM_HERE)).status_code == 503
+    assert (await pages.http.get("/runs")).status_code == 503
+
+
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("cookie", ["", "x", "eyJvcGVyYXRvciI6IHRydWV9.a.b", "." * 500])
 async def test_a_cookie_of_ones_own_making_opens_nothing(pages: Pages, cookie: str) -> None:
     answer = await pages.http.get("/runs", headers={"Cookie": f"triage={cookie}"})
@@ -74,6 +118,7 @@ async def test_a_cookie_ends_with_the_token_it_was_given_for() -> None:
     assert await after.viewer(request(cookie=cookie)) is None
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize(
     "wanted", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/\nx", ""]
 )
@@ -92,6 +137,7 @@ FOREIGN = [
 ]
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("headers", FOREIGN)
 async def test_a_form_of_another_site_is_refused(pages: Pages, headers: dict[str, str]) -> None:
     await pages.log_in()
@@ -112,6 +158,7 @@ async def test_by_https_the_cookie_is_for_https_alone(pages: Pages) -> None:
     assert "Secure" in cookie
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_a_form_that_is_too_large_is_refused(pages: Pages) -> None:
     assert (await pages.log_in("x" * 20_000)).status_code == 413
 

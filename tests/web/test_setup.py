@@ -19,6 +19,7 @@ from bot.settings import Settings
 from bot.web.setup import SetUp, setup_app
 from tests.browserless import form_of, on_github
 from tests.github_server import Fault, GitHubServer, serve_github
+from tests.patience import patience
 from tests.serving import serving
 from tests.web.conftest import FROM_HERE, PAGE
 
@@ -52,7 +53,7 @@ async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStar
     setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
     async with (
         serving(setup_app(setup)) as url,
-        httpx.AsyncClient(base_url=url, timeout=30, headers=PAGE) as http,
+        httpx.AsyncClient(base_url=url, timeout=patience(30), headers=PAGE) as http,
     ):
         yield FirstStart(http, setup, github, tmp_path)
 
@@ -82,10 +83,11 @@ async def test_without_the_token_nothing_is_shown_or_made(first: FirstStart) -> 
     assert first.github.asked("POST", "conversions") == []
 
 
-async def test_the_token_cannot_be_guessed(first: FirstStart) -> None:
+async def test_wrong_tokens_lock_nobody_out(first: FirstStart) -> None:
     for _ in range(10):
         await first.http.get("/setup", params={"token": "wrong"})
-    assert (await first.http.get("/setup", params={"token": first.setup.pending.token})).status_code == 429
+    assert (await first.http.get("/setup", params={"token": "wrong"})).status_code == 429
+    assert (await first.http.get("/setup", params={"token": first.setup.pending.token})).status_code == 303
 
 
 async def test_the_app_is_kept_and_the_page_closed(first: FirstStart) -> None:

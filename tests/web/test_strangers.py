@@ -16,6 +16,7 @@ from bot.app import build_pages
 from bot.ports import IssueRef, RepositoryRef
 from bot.settings import Settings
 from tests.github_server import GitHubServer, serve_github
+from tests.patience import patience
 from tests.serving import NobodyWorks
 from tests.web.conftest import FROM_HERE, TOKEN, Pages, logins_at
 from tests.web.stored import Ran, ran
@@ -89,7 +90,8 @@ async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -
     said = ""
     async with http.stream(method, path, headers=headers) as response:
         try:
-            async with asyncio.timeout(1):
+            streams = response.headers.get("content-type", "").startswith("text/event-stream")
+            async with asyncio.timeout(1 if streams else patience(20)):
                 async for text in response.aiter_text():
                     said += text
         except TimeoutError:
@@ -100,6 +102,7 @@ async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -
     return response.status_code, said
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_a_stranger_is_told_the_same_of_what_is_there_and_what_is_not(
     pages: Pages, kept: Kept, given: dict[str, str]
 ) -> None:
@@ -115,6 +118,7 @@ async def test_a_stranger_is_told_the_same_of_what_is_there_and_what_is_not(
                     assert (status, said) == await answer(pages.http, method, none, accept), (method, real)
 
 
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_somebody_sees_nothing_of_a_repository_that_github_hides_from_them(
     pages: Pages, kept: Kept, given: dict[str, str]
 ) -> None:

@@ -14,9 +14,11 @@ from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
 from tests.deliveries import SECRET
+from tests.patience import patience
 from tests.serving import NobodyWorks, serving
 
 OLD_SECRET = "the one before"
+TOKEN = "an-operators-own-token"
 
 
 @dataclass
@@ -29,7 +31,11 @@ class Receiver:
 @pytest.fixture
 async def receiver(tmp_path: Path) -> AsyncIterator[Receiver]:
     store, work = SqliteStore(tmp_path / "store.db"), NobodyWorks()
-    settings = ServerSettings(Settings(), 4711, "", (SECRET.encode(), OLD_SECRET.encode()))
-    async with serving(build_app(settings, store, work)) as url, httpx.AsyncClient(base_url=url, timeout=30) as http:
+    given = Settings(triage_admin_token=TOKEN, triage_data_dir=tmp_path)  # type: ignore[arg-type]
+    settings = ServerSettings(given, 4711, "", (SECRET.encode(), OLD_SECRET.encode()))
+    async with (
+        serving(build_app(settings, store, work)) as url,
+        httpx.AsyncClient(base_url=url, timeout=patience(30)) as http,
+    ):
         yield Receiver(http, store, work)
     await store.aclose()

@@ -22,6 +22,7 @@ from nodes.run import Waiting, advance, initial_state
 from tests.fakes import SHA, ScriptedBrain, context, decide
 from tests.github_server import private_key
 from tests.github_world import APP_ID
+from tests.patience import until
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
 
@@ -46,7 +47,8 @@ async def test_of_those_that_start_one_does_a_round_and_none_of_those_that_follo
     async with tools(tmp_path) as one, tools(tmp_path) as other:
         for _ in range(2):
             keeping = [asyncio.create_task(upkeep.keep_up(given)) for given in (one, other)]
-            await asyncio.sleep(0.5)
+            await until(lambda: bool(rounds))
+            await asyncio.sleep(0.2)
             for task in keeping:
                 task.cancel()
                 with suppress(asyncio.CancelledError):

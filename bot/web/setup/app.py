@@ -121,9 +121,9 @@ async def come_back(request: Request) -> Response:
 
 def _take(request: Request, token: str) -> Response:
     pending, address = _setup(request).pending, request.client.host if request.client else ""
-    if not pending.attempts.may_try(address):
-        return fault(request, 429)
     if not pending.opens(token):
+        if pending.attempts.is_guessing(address):
+            return fault(request, 429)
         pending.attempts.was_wrong(address)
         return render(request, "setup/token.html", status=403, wrong=True)
     response = RedirectResponse("/setup", 303)
@@ -168,7 +168,7 @@ async def _healthz(_request: Request) -> Response:
 
 
 async def _not_ready(_request: Request) -> Response:
-    return JSONResponse({"ready": False, "faults": [NO_APP], "jobs": {}}, 503)
+    return JSONResponse({"ready": False}, 503)
 
 
 def next_steps(app: NewApp, wish: Wish) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
+from bot.bearer import same_token
 from bot.registration.manifest import Wish
 from bot.web.attempts import Attempts
 
@@ -29,7 +29,7 @@ class Pending:
 
     def opens(self, token: str) -> bool:
         """Whether this is the token of the log."""
-        return hmac.compare_digest(token.encode(), self.token.encode())
+        return same_token(token, self.token)
 
     def came_in(self, request: Request) -> bool:
         """Whether this browser showed the token before."""

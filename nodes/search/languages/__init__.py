@@ -57,20 +57,32 @@ def language_of(path: str) -> str | None:
     return language.name if language else None
 
 
-def outline(path: str, source: bytes) -> Outline:
-    """What a file defines, imports and says; a file of no known language only has text."""
+def outline_without_parser(path: str, source: bytes) -> Outline | None:
+    """Outline a file in time linear to its size; None where only the parser of its language can do that."""
+    language = language_for(path, source)
+    return Outline("text") if language is None else grammar.outline_without_parser(language, source)
+
+
+def language_for(path: str, source: bytes) -> grammar.Language | None:
+    """Return the language of a file, by its name and, for a C header, by its content; None for plain text."""
     language = _by_path(path)
     if language is None or b"\0" in source:
-        return Outline("text")
+        return None
     if language is c.LANGUAGE and path.endswith((".h", ".H")) and _CPP_HEADER.search(source):
-        language = cpp.LANGUAGE
-    return grammar.outline(language, source)
+        return cpp.LANGUAGE
+    return language
+
+
+def always_needs_parser(path: str) -> bool:
+    """Whether a file of this name can only be outlined by a parser, unless it is large or minified."""
+    language = _by_path(path)
+    return language is not None and language.plainly is None
 
 
 def lexemes(path: str, text: str) -> list[tuple[Kind, str]]:
-    """The pieces of a few lines of a file, each with what it is; joined they are the text again."""
+    """Cut a few lines of a file into pieces, each with its kind; joined they are the text again."""
     language = _by_path(path)
-    return pieces(grammar.load(language), text) if language else [("", text)]
+    return pieces(language.name, text) if language else [("", text)]
 
 
 def _by_path(path: str) -> grammar.Language | None:

@@ -1,85 +1,71 @@
-"""What the pieces of a few lines of code are, for whoever shows them in colour."""
+"""Cut a few lines of code into pieces that a page shows in colour.
+
+Pages are drawn in the process that answers GitHub, so no parser runs here: one regular expression takes linear time.
+"""
 
 from __future__ import annotations
 
-import time
+import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Literal
 
-from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser
+from nodes.search.languages.keywords import KEYWORDS
 
 Kind = Literal["", "comment", "string", "number", "keyword"]
-PATIENCE = 0.1
-"""Seconds of work for one quote; most take less than a thousandth of one."""
 LONGEST = 20_000
-"""Characters beyond which nothing is told apart: this is for quotes."""
-_WORDS = frozenset(["true", "false", "none", "null", "nil", "undefined", "self", "this", "super"])
-_STRINGS = ("string", "char_literal", "character_literal", "template_literal", "heredoc", "rune_literal", "regex")
+"""Characters above which a quote stays plain."""
+_HASH = frozenset(["python", "ruby", "php"])
+"""Languages whose comments begin with a number sign."""
+_NO_SLASHES = frozenset(["python", "ruby"])
+_TRIPLE = frozenset(["python", "kotlin", "scala", "swift", "java", "csharp"])
+_BACKTICK = frozenset(["javascript", "typescript", "tsx", "go"])
+_QUOTED_TEXT = frozenset(["python", "ruby", "php", "javascript", "typescript", "tsx"])
+"""Languages in which single quotes hold text; elsewhere they hold one character, or begin the name of a lifetime."""
+# What is opened and not closed reaches to the end of its line or of the quote: a second attempt would be quadratic.
+_SLASHES = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
+_LONG = r'"""(?s:.*?)(?:"""|\Z)' + r"|'''(?s:.*?)(?:'''|\Z)"
+_TEMPLATE = r"`(?>(?:\\.|[^`\\])*)`?"
+_DOUBLE = r'"(?>(?:\\.|[^"\\\n])*)"?'
+_SINGLE = r"'(?>(?:\\.|[^'\\\n])*)'?"
+_CHARACTER = r"'(?:\\[^'\n]{1,9}|[^'\\\n])'"
 
 
-def pieces(grammar: Grammar, text: str) -> list[tuple[Kind, str]]:
-    """Cut text at what its grammar sees in it; lines out of the middle of a file are no fault, only less is seen.
+def pieces(language: str, text: str) -> list[tuple[Kind, str]]:
+    """Cut text into comments, strings, numbers, keywords and the rest.
 
     Returns:
-        Pieces that are the text again when they are joined; nothing in it is lost, whatever it is.
+        Pieces that are the text again when they are joined.
     """
-    source = text.encode("utf-8", "surrogateescape")
-    if len(text) > LONGEST or b"\0" in source:
+    if len(text) > LONGEST or "\0" in text:
         return [("", text)]
-    root = _parsed(grammar, source)
-    if root is None:
-        return [("", text)]
-    found: list[tuple[Kind, str]] = []
+    return [piece for piece in _pieces(language, text) if piece[1]]
+
+
+def _pieces(language: str, text: str) -> Iterator[tuple[Kind, str]]:
     at = 0
-    for kind, start, end in _spans(root, source):
-        if start < at:
-            continue
-        found += [("", _text(source[at:start])), (kind, _text(source[start:end]))]
-        at = end
-    return [piece for piece in (*found, ("", _text(source[at:]))) if piece[1]]
-
-
-def _parsed(grammar: Grammar, source: bytes) -> Node | None:
-    """The tree; None where it takes too long, as with a scanner that looks for a comment's end from each start."""
-    until = time.thread_time() + PATIENCE
-    try:
-        tree = Parser(grammar).parse(
-            lambda offset, _point: source[offset:], progress_callback=lambda _offset, _fault: time.thread_time() > until
-        )
-    except ValueError:
-        return None
-    return tree.root_node
-
-
-def _spans(root: Node, source: bytes) -> Iterator[tuple[Kind, int, int]]:
-    """What is told apart, from left to right; a stack, for hostile nesting is deeper than Python's own."""
-    open_nodes = [root]
-    while open_nodes:
-        node = open_nodes.pop()
-        kind = _kind(node, source)
+    for found in _pattern(language).finditer(text):
+        kind = _kind(language, found)
         if kind:
-            yield kind, node.start_byte, node.end_byte
-        elif kind is None:
-            open_nodes.extend(reversed(node.children))
+            yield "", text[at : found.start()]
+            yield kind, found[0]
+            at = found.end()
+    yield "", text[at:]
 
 
-def _kind(node: Node, source: bytes) -> Kind | None:
-    """What a node is as a whole; None where its children tell."""
-    name = node.type
-    if "comment" in name:
-        return "comment"
-    if node.is_named and any(word in name for word in _STRINGS) and "interpolat" not in name:
-        return "string"
-    if node.child_count:
-        return None
-    said = _text(source[node.start_byte : node.end_byte])
-    if node.is_named:
-        if said[:1].isdigit():
-            return "number"
-        return "keyword" if said.lower() in _WORDS else ""
-    return "keyword" if len(said) > 1 and said.replace("_", "").isalpha() else ""
+def _kind(language: str, found: re.Match[str]) -> Kind:
+    if found.lastgroup == "word":
+        return "keyword" if found[0] in KEYWORDS[language] else ""
+    kinds: dict[str | None, Kind] = {"comment": "comment", "string": "string", "number": "number"}
+    return kinds[found.lastgroup]
 
 
-def _text(source: bytes) -> str:
-    return source.decode("utf-8", "surrogateescape")
+@cache
+def _pattern(language: str) -> re.Pattern[str]:
+    comments = ["#[^\n]*"] * (language in _HASH) + [_SLASHES] * (language not in _NO_SLASHES)
+    strings = [_LONG] * (language in _TRIPLE) + [_TEMPLATE] * (language in _BACKTICK) + [_DOUBLE]
+    strings.append(_SINGLE if language in _QUOTED_TEXT else _CHARACTER)
+    return re.compile(
+        rf"(?P<comment>{'|'.join(comments)})|(?P<string>{'|'.join(strings)})"
+        r"|(?P<number>\b\d[\w.]*)|(?P<word>[^\W\d]\w*)"
+    )

@@ -65,12 +65,14 @@ class _Reader:
 
     def _imports(self) -> Iterator[str]:
         """Yield what is imported; the word stands in nothing else."""
-        code, last = self._code, 0
+        code, last, line = self._code, 0, -1
         for word in _IMPORT.finditer(code):
             begin = 1 + max(code.rfind(mark, last, word.start()) for mark in (b"\n", b";", b":"))
             before, last = code[begin : word.start()].lstrip(), word.end()
             if not before:
-                yield from _modules(code[last : _stop(code, last)])
+                if line < last:  # looked for once a line, for a line may hold a hundred thousand imports
+                    line = _line_end(code, last)
+                yield from _modules(code[last : _stop(code, last, line)])
                 continue
             module = sure(_FROM.fullmatch(before))
             if module[1] != b"__future__":
@@ -140,12 +142,15 @@ def _outside(indent: int) -> re.Pattern[bytes]:
     return re.compile(rb"\n {0,%d}[^ \r\n#]" % indent)
 
 
-def _stop(code: bytes, at: int) -> int:
-    """Return where a statement without brackets ends."""
+def _line_end(code: bytes, at: int) -> int:
     line = code.find(b"\n", at)
-    end = line if line >= 0 else len(code)
-    semicolon = code.find(b";", at, end)
-    return semicolon if semicolon >= 0 else end
+    return line if line >= 0 else len(code)
+
+
+def _stop(code: bytes, at: int, line: int) -> int:
+    """Return where a statement without brackets ends, on a line that ends there."""
+    semicolon = code.find(b";", at, line)
+    return semicolon if semicolon >= 0 else line
 
 
 def _modules(listed: bytes) -> Iterator[str]:

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.search.languages import python
-from nodes.search.languages.grammar import outline, parsed
 from nodes.search.languages.plain_python import plainly
+from nodes.search.languages.syntax import outline, parsed
+from tests.growth import assert_cheap
 
 PLAIN = {
     "empty": "",
@@ -145,7 +146,7 @@ def test_plain_source_gives_what_its_tree_gives(source: str) -> None:
 @pytest.mark.parametrize("source", LEFT.values(), ids=LEFT)
 def test_what_is_not_plain_is_left_to_the_parser(source: bytes) -> None:
     assert plainly(source) is None
-    assert outline(python.LANGUAGE, source) == parsed(python.LANGUAGE, source)
+    assert outline("a.py", source) == parsed(python.LANGUAGE, source)
 
 
 LINES = """def f():|class A(B):|@d|async def g(x=(1,)):|if x:|else:|x = 1|pass|# c||x = [|]|import a|from b import c|
@@ -185,8 +186,42 @@ HOSTILE = {
 }
 
 
+@pytest.mark.tried("source files made to be slow to parse, in each language")
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_source_takes_no_time(source: bytes) -> None:
+    assert_cheap(lambda: plainly(source), 5.0)
+
+
+REPEATED = {
+    "imports-on-one-line": b"import a;",
+    "imports-from-on-one-line": b"from a import b;",
+    "imports-behind-statements": b"x;import a;",
+    "strings": b"'a b';",
+    "functions": b"def f(): pass\n",
+    "methods": b"class A:\n    def f(self):\n        # why\n        pass\n\n",
+    "decorators": b"@a\n",
+    "comments": b"  # a\n",
+    "open-heads": b"\ndef f(a,\n",
+    "blocks": b"def f():\n  x\n    # a\n  # b\n",
+    "levels": b"".join(b" " * depth + b"def f():\n" for depth in range(100)) + b" " * 100 + b"x\n",
+    "brackets": b"x = [(1, {2: 3})]\n",
+    "commas": b"import a, b, c\n",
+}
+"""Each of these, over and over, is read in linear time: this reader works in the process that triages."""
+SHORT, LONG = 110_000, 880_000
+
+
+@pytest.mark.parametrize("unit", REPEATED.values(), ids=REPEATED)
+def test_plain_source_takes_linear_time(unit: bytes) -> None:
+    long = _seconds(unit, LONG)
+    if long > 0.05:
+        shorts = [_seconds(unit, SHORT) for _ in range(3)]
+        assert min(long, _seconds(unit, LONG)) < 20 * max(min(shorts), 0.005)  # linear is 8, quadratic is 64
+    assert long < 5
+
+
+def _seconds(unit: bytes, size: int) -> float:
+    source = b"\n" * (size // 4_000) + unit * (size // len(unit))  # not so few lines that it counts as minified
     began = time.thread_time()
     plainly(source)
-    assert time.thread_time() - began < 5
+    return time.thread_time() - began

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from nodes.search.languages import LANGUAGES, outline
+from nodes.search.languages import LANGUAGES
+from nodes.search.languages.syntax import outline
 
 SAMPLES = sorted(path for path in (Path(__file__).parent / "samples").iterdir() if path.suffix != ".json")
 AT_LEAST = dict.fromkeys(("ruby", "php", "csharp", "kotlin", "swift", "scala"), 30)
@@ -96,6 +97,7 @@ def test_a_definition_begins_where_its_attributes_do(name: str, source: str, row
     assert [f"{d.name} {d.start_line} {d.end_line}" for d in read.definitions] == rows
 
 
+@pytest.mark.tried("source files made to be slow to parse, in each language")
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "source",
@@ -126,6 +128,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.tried("source files made to be slow to parse, in each language")
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)

@@ -1,9 +1,12 @@
-"""The code port of a repository that holds nothing to read: it is empty, or larger than we take."""
+"""The code port of a repository whose code cannot be read: it is empty, too large, or the server refuses it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.errors import BotError, GoneError
+from bot.mirrors import ForbiddenError, TooLargeToFetchError
+from nodes.search.errors import CodeNotReadable
 from nodes.search.fingerprint import Fingerprint
 from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
@@ -12,13 +15,41 @@ from nodes.search.types import Lookup, Query, Ranking
 
 
 class NoCode:
-    """Finds nothing, which is an answer."""
+    """Answers every question with nothing, and refuses to search: no report may claim that code was searched."""
 
     sha = ""
 
+    def __init__(self, reason: str = "it is not there") -> None:
+        """Stand for code that cannot be read.
+
+        Args:
+            reason: half a sentence for the report, without anything that a server said.
+        """
+        self._reason = reason
+
+    @classmethod
+    def because(cls, error: BotError) -> NoCode:
+        """Stand for code that a mirror could not bring here."""
+        if isinstance(error, GoneError):
+            return cls("the repository has no commit yet")
+        if isinstance(error, TooLargeToFetchError):
+            return cls(str(error))
+        if isinstance(error, ForbiddenError):
+            return cls("the server does not allow it")
+        return cls("the server says that it is not there")
+
+    @property
+    def reason(self) -> str:
+        """Why there is no code, in half a sentence."""
+        return self._reason
+
     async def find(self, query: Query) -> Ranking:  # noqa: ARG002  the port's signature
-        """Nothing."""
-        return Ranking("")
+        """Refuse.
+
+        Raises:
+            CodeNotReadable: always.
+        """
+        raise CodeNotReadable(self._reason)
 
     async def survey(self, query: Query) -> Survey:  # noqa: ARG002  as above
         """Return an empty survey."""

@@ -1,0 +1,105 @@
+"""Request bodies that are held in memory at the same time, within a total; the largest gives way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+MOST = 64 * 1024 * 1024
+"""Bytes of all bodies together: two of the largest deliveries, or thousands of usual ones."""
+USUAL = 1024 * 1024
+"""Bytes of the largest issue or comment with everything that GitHub sends beside it."""
+LARGE_AT_ONCE = 2
+"""Larger bodies that are read at the same time: reading and hashing them delays everything else."""
+
+
+class NoRoomError(Exception):
+    """The body was dropped to make room for smaller ones."""
+
+
+class Body:
+    """One body that is being read."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self._bodies = bodies
+        self._timeout: asyncio.Timeout | None = None
+        self._is_large = False
+        self.size = 0
+        self.dropped = False
+        """It gave way to others."""
+
+    async def hold(self, size: int) -> None:
+        """Count more bytes; a body that gets large waits here for its turn.
+
+        Raises:
+            NoRoomError: this one is the largest, and there is no room for it.
+        """
+        self.size += size
+        self._bodies.make_room()
+        if self.dropped:
+            raise NoRoomError
+        if self.size > USUAL and not self._is_large:
+            await self._bodies.large.acquire()
+            self._is_large = True
+
+    @asynccontextmanager
+    async def reading(self, until: float) -> AsyncIterator[None]:
+        """Read it in this block, which is the time in which it may be dropped.
+
+        Args:
+            until: when the block ends at the latest, by the loop's clock.
+
+        Raises:
+            TimeoutError: it was not read by then, or it was dropped.
+        """
+        async with asyncio.timeout_at(until) as timeout:
+            self._timeout = timeout
+            try:
+                yield
+            finally:
+                self._timeout = None
+                if self._is_large:
+                    self._bodies.large.release()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether nothing more is awaited of it."""
+        return self._timeout is None
+
+    def drop(self) -> None:
+        """End the reading of it, wherever that waits."""
+        self.dropped = True
+        if self._timeout is not None:
+            self._timeout.reschedule(0.0)
+
+
+class Bodies:
+    """All bodies that are held now.
+
+    A usual delivery has some 20 kB. Dropping the largest first keeps room for it, however many large bodies are sent.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._held: set[Body] = set()
+        self.large = asyncio.Semaphore(LARGE_AT_ONCE)
+
+    @contextmanager
+    def one(self) -> Iterator[Body]:
+        """Count one body for the length of a block."""
+        body = Body(self)
+        self._held.add(body)
+        try:
+            yield body
+        finally:
+            self._held.discard(body)
+
+    def make_room(self) -> None:
+        """Drop the largest of the bodies that are being read until the others fit."""
+        while sum(body.size for body in self._held) > self._most:
+            largest = max((body for body in self._held if not body.is_read), key=lambda body: body.size, default=None)
+            if largest is None:
+                return
+            self._held.discard(largest)
+            largest.drop()

@@ -1,0 +1,174 @@
+"""uvicorn's HTTP protocol with limits: size and count of headers, time for each phase, requests sent ahead."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from bot.connections.registry import Connections, Phase, address_group
+
+HEAD_BYTES = 64 * 1024
+"""Of a request's line and headers. The parser's time grows with the square of it."""
+HEADERS = 100
+"""Of one request; GitHub and a proxy send about thirty."""
+AHEAD = 4
+"""Requests that may be sent before the first is answered."""
+_PIECE = 16 * 1024
+_CHUNK = 64 * 1024
+
+
+class _LimitError(Exception):
+    """Raised inside the parser's callbacks, which end the parsing."""
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """One connection; ``limited_protocol`` sets what all of them share."""
+
+    registry: Connections
+    deliveries: str
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Register the connection."""
+        super().connection_made(transport)
+        self.phase: Phase = "head"
+        self.since = self.loop.time()
+        self.stalled_since: float | None = None
+        self.protected = False
+        self.address = address_group(self.client[0] if self.client else "")
+        self._head_bytes = 0
+        self._refusal: tuple[int, str] | None = None
+        self._ended = False
+        self._answering: RequestResponseCycle | None = None
+        self.registry.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._abandon()
+        self.registry.remove(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what arrived, in small pieces while it may be a head."""
+        if self._ended:
+            return
+        self._unset_keepalive_if_required()
+        if self.phase == "idle":
+            self._enter("head")
+        rest = memoryview(data)
+        while rest and not self._ended:
+            size = _CHUNK if self.phase == "body" else _PIECE
+            piece, rest = rest[:size], rest[size:]
+            self._parse(piece)
+
+    def _parse(self, piece: memoryview) -> None:
+        try:
+            self.parser.feed_data(piece)
+        except httptools.HttpParserUpgrade:
+            self._refuse_upgrade()
+        except httptools.HttpParserError:
+            self._refuse(*(self._refusal or (400, "malformed request")))
+            return
+        if self.phase == "head":
+            self._head_bytes += len(piece)
+            if self._head_bytes > HEAD_BYTES:
+                self._refuse(431, "headers that are too large")
+
+    def _refuse_upgrade(self) -> None:
+        """Answer the request as if it had asked for no other protocol, and close: what follows is not HTTP."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.keep_alive = False
+        else:
+            self.end("request for another protocol")
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        super().on_message_begin()
+        self._enter("head")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        if len(self.headers) >= HEADERS:
+            self._refusal = (431, "headers that are too many")
+            raise _LimitError
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Start the request."""
+        if len(self.pipeline) >= AHEAD:
+            self._refusal = (429, "requests sent ahead")
+            raise _LimitError
+        super().on_headers_complete()
+        self._head_bytes = 0
+        self._enter("body")
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def on_message_complete(self) -> None:
+        """The request is there; what is left is the answer."""
+        super().on_message_complete()
+        self._enter("idle" if self.cycle.response_complete else "answer")
+
+    def on_response_complete(self) -> None:
+        """Start the next request, or wait for one."""
+        super().on_response_complete()
+        if self.phase == "answer":
+            self._enter("idle" if self.cycle.response_complete else "answer")
+
+    def pause_writing(self) -> None:
+        """Note since when the caller does not read."""
+        self.stalled_since = self.loop.time()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """The caller reads again."""
+        self.stalled_since = None
+        super().resume_writing()
+
+    def is_closing(self) -> bool:
+        """Whether it is closed as soon as the caller has read everything."""
+        return self.transport.is_closing()
+
+    def end(self, reason: str) -> None:
+        """Close the connection at once, whatever it does."""
+        self._abandon()
+        if reason:
+            self.registry.refusals.count(reason, self.address)
+        self.transport.abort()
+
+    def _abandon(self) -> None:
+        """Take nothing more, and let an answer under way be written nowhere: uvicorn only thinks of the newest."""
+        self._ended = True
+        self.pipeline.clear()
+        if self._answering is not None:
+            self._answering.disconnected = True
+
+    def _enter(self, phase: Phase) -> None:
+        self.phase, self.since = phase, self.loop.time()
+        self.protected = phase == "answer" and self.scope["path"] == self.deliveries
+
+    def _refuse(self, status: int, reason: str) -> None:
+        """Say why, unless another answer is under way, and close."""
+        idle = self._answering is None or self._answering.response_complete
+        self._abandon()
+        self.registry.refusals.count(reason, self.address)
+        if idle:
+            says = reason.encode()
+            head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(says)
+            self.transport.write(STATUS_LINE[status] + head + says)
+        self.transport.close()
+
+
+def limited_protocol(connections: Connections, deliveries: str = "") -> type[asyncio.Protocol]:
+    """The protocol for uvicorn's ``http`` setting.
+
+    Args:
+        connections: the registry that all connections share.
+        deliveries: the path whose complete requests are never closed to make room.
+    """
+    bound: dict[str, Any] = {"registry": connections, "deliveries": deliveries}
+    return type("BoundProtocol", (LimitedProtocol,), bound)

@@ -1,0 +1,118 @@
+"""All connections of the server: how many there may be, how long each phase may last, and which one gives way."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections import Counter
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+from bot.connections.refusals import Refusals
+
+Phase = Literal["head", "body", "answer", "idle", "closing"]
+"""What a connection waits for: a request's head or body, our answer, the next request, or its end."""
+
+PATIENCE: Mapping[Phase, float] = {"head": 10.0, "body": 30.0, "idle": 10.0, "closing": 10.0}
+"""Seconds that a phase may last; our own answer ends by itself, or is a stream."""
+STALLED_SECONDS = 30.0
+"""Seconds for which a caller may leave an answer unread."""
+_SWEEP = 1.0
+_BATCH = 16
+"""One of so many connections is closed at a time, since choosing costs a look at all of them."""
+
+
+class Connection(Protocol):
+    """One connection, as the registry sees it."""
+
+    phase: Phase
+    since: float
+    """When the phase began, by the loop's clock."""
+    stalled_since: float | None
+    """Since when the caller does not read our answer."""
+    address: str
+    protected: bool
+    """Never closed to make room: a delivery that arrived completely."""
+
+    def end(self, reason: str) -> None:
+        """Close it; ``reason`` is counted unless it is empty."""
+
+    def is_closing(self) -> bool:
+        """Whether it is closed as soon as the caller has read everything."""
+
+
+class Connections:
+    """Open connections, within a limit.
+
+    At the limit the address with the most connections loses those that wait longest. A stranger with hundreds of
+    half-open requests thus displaces those, and behind a proxy, where all share one address, the oldest go: a delivery
+    takes milliseconds and is never among them.
+    """
+
+    def __init__(self, most: int, refusals: Refusals | None = None, patience: Mapping[Phase, float] = PATIENCE) -> None:
+        self.most = most
+        self._patience = patience
+        self.refusals = refusals or Refusals()
+        self._open: set[Connection] = set()
+        self._sweeping: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, connection: Connection) -> None:
+        """Take a new connection; it is closed at once if nothing can give way."""
+        if len(self._open) >= self.most and not self._make_room():
+            connection.end("too many connections")
+            return
+        self._open.add(connection)
+        if self._sweeping is None:
+            self._sweep_later()
+
+    def remove(self, connection: Connection) -> None:
+        """Forget a connection that ended."""
+        self._open.discard(connection)
+
+    def _make_room(self) -> bool:
+        movable = [one for one in self._open if not one.protected]
+        if not movable:
+            return False
+        (crowded, _count), *_ = Counter(one.address for one in movable).most_common(1)
+        crowd = sorted((one for one in movable if one.address == crowded), key=_rank)
+        for one in crowd[: max(1, self.most // _BATCH)]:
+            self._open.discard(one)
+            one.end("connection that waited longest, at the limit of connections")
+        return True
+
+    def _sweep_later(self) -> None:
+        self._sweeping = asyncio.get_running_loop().call_later(_SWEEP, self._sweep)
+
+    def _sweep(self) -> None:
+        """End what is late; every second, as long as there are connections."""
+        now = asyncio.get_running_loop().time()
+        for one in list(self._open):
+            if one.is_closing() and one.phase != "closing":
+                one.phase, one.since = "closing", now
+            elif now - one.since > self._patience.get(one.phase, float("inf")):
+                one.end("" if one.phase == "idle" else f"{one.phase} that took too long")
+            elif one.stalled_since is not None and now - one.stalled_since > STALLED_SECONDS:
+                one.end("answer that was not read")
+        self._sweeping = None
+        if self._open:
+            self._sweep_later()
+
+
+def _rank(connection: Connection) -> tuple[bool, float]:
+    """Those that owe us something go before those that we owe an answer; the longest waiting first."""
+    return connection.phase == "answer", connection.since
+
+
+def address_group(host: str) -> str:
+    """An IPv4 address, or the network of an IPv6 one: one caller has at least 2⁶⁴ of these."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address):
+        mapped = address.ipv4_mapped
+        return str(mapped or ipaddress.ip_network((address, 64), strict=False).network_address)
+    return host

@@ -1,0 +1,43 @@
+"""Files that no other account of the machine can read: they hold code and issues of private repositories."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from pathlib import Path
+
+UMASK = 0o077
+_PARTS = ("repos", "clones", "backtest")
+
+logger = logging.getLogger(__name__)
+
+
+def keep_private() -> None:
+    """Make whatever this process and its children create unreadable for others."""
+    os.umask(UMASK)
+
+
+def tighten(directory: Path) -> None:
+    """Close a data directory that an earlier release left open; what is below it is then out of reach."""
+    try:
+        for path in (directory, *(directory / part for part in _PARTS)):
+            _close(path)
+    except FileNotFoundError:
+        return  # it is made later, and private
+    except OSError as error:
+        logger.warning(
+            "%s can be read by others and is not ours to close: %s",
+            *(directory, error.strerror),
+            extra={"action": "open_data"},
+        )
+
+
+def _close(path: Path) -> None:
+    if not path.is_dir():
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & stat.S_ISVTX:
+        raise PermissionError(0, "it is shared with others on purpose, as /tmp is; set another TRIAGE_DATA_DIR")
+    if mode & UMASK:
+        path.chmod(mode & ~UMASK)

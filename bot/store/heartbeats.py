@@ -1,0 +1,34 @@
+"""Which workers gave a sign of life lately, for servers that work on nothing themselves; kept as leases."""
+
+from __future__ import annotations
+
+from bot.store.database import Connection, Database, Value
+
+_BEAT = """
+INSERT INTO leases (name, until) VALUES (:name, :until) ON CONFLICT (name) DO UPDATE SET until = excluded.until
+"""
+_OLD = "DELETE FROM leases WHERE name LIKE 'worker:%' AND until < ?"
+_ALIVE = "SELECT count(*) FROM leases WHERE name LIKE 'worker:%' AND until >= ?"
+
+
+class Heartbeats:
+    """Signs of life of all workers that share the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def beat(self, place: str, seconds: float) -> None:
+        """Count a worker as alive for so many seconds."""
+        now = self._database.clock()
+        given: dict[str, Value] = {"name": f"worker:{place}", "until": now + seconds}
+        await self._database.do(lambda db: _beat(db, given, now))
+
+    async def alive(self) -> int:
+        """How many workers are."""
+        now = self._database.clock()
+        return int(await self._database.read(lambda db: db.execute(_ALIVE, (now,)).fetchone()[0]))
+
+
+def _beat(db: Connection, given: dict[str, Value], now: float) -> None:
+    db.execute(_BEAT, given)
+    db.execute(_OLD, (now - 3_600.0,))

@@ -1,0 +1,72 @@
+"""Which issue is served next: installations take turns, so that the queue of one does not delay another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.store.database import Connection, Value
+
+MOST = 8
+"""Issues offered to one claim. Other processes may take the first ones at the same moment."""
+_CLOCKS = 10.0
+"""Seconds by which a turn may lie ahead. One further ahead was noted before a clock was set back."""
+
+FREE = """
+NOT EXISTS (
+    SELECT 1 FROM jobs AS other
+    WHERE other.issue_key = job.issue_key AND other.lane = job.lane AND other.state IN ('todo', 'doing')
+      AND (other.state = 'doing' OR (other.id < job.id AND (other.due <= :now OR other.attempt > 0)))
+)
+"""
+"""No other job of the issue runs, and none that is due goes first."""
+_DUE = "SELECT 1 FROM jobs WHERE state = 'todo' AND lane = :lane AND due <= :now LIMIT 1"
+_FIRST = f"""
+SELECT job.id FROM jobs AS job
+WHERE job.installation = asking.installation AND state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
+"""  # noqa: S608  no input in it
+_ORDER = "ORDER BY due, id LIMIT 1"
+# Jobs with an attempt come first: what a dead worker left must not wait behind all later jobs.
+# The recursion jumps from one installation to the next in the index: its cost does not grow with the queue.
+_NEXT = f"""
+WITH RECURSIVE asking(installation) AS (
+    SELECT min(installation) FROM jobs WHERE state = 'todo' AND lane = :lane
+    UNION ALL
+    SELECT (
+        SELECT min(jobs.installation) FROM jobs
+        WHERE state = 'todo' AND lane = :lane AND jobs.installation > asking.installation
+    ) FROM asking WHERE asking.installation IS NOT NULL
+), head(installation, id) AS (
+    SELECT asking.installation, coalesce(({_FIRST} AND attempt > 0 {_ORDER}), ({_FIRST} {_ORDER}))
+    FROM asking WHERE asking.installation IS NOT NULL
+)
+SELECT job.issue_key FROM head JOIN jobs AS job ON job.id = head.id
+LEFT JOIN turns ON turns.lane = job.lane AND turns.installation = job.installation
+ORDER BY CASE WHEN turns.at < :now + :clocks THEN turns.at ELSE 0 END, job.due, job.id LIMIT :most
+"""  # noqa: S608  no input in it
+_TAKE = """
+INSERT INTO turns (lane, installation, at) SELECT lane, installation, :at FROM jobs WHERE id = :id
+ON CONFLICT (lane, installation) DO UPDATE SET at = excluded.at
+"""
+
+
+def next_issues(db: Connection, given: Mapping[str, Value]) -> list[str]:
+    """The first free issue of each installation. The installation that was served longest ago comes first.
+
+    Args:
+        db: the database.
+        given: ``lane``, and ``now`` as the time by which jobs must be due.
+    """
+    if db.execute(_DUE, {"lane": given["lane"], "now": given["now"]}).fetchone() is None:
+        return []
+    rows = db.execute(_NEXT, {**given, "clocks": _CLOCKS, "most": MOST}).fetchall()
+    return [key for (key,) in rows]
+
+
+def take_turn(db: Connection, job_id: int, at: float) -> None:
+    """Note within the claim that the installation of a job was served."""
+    db.execute(_TAKE, {"id": job_id, "at": at})
+
+
+def forget_turns(db: Connection, before: float) -> int:
+    """Drop installations that were served last before then. Returns how many."""
+    return db.execute("DELETE FROM turns WHERE at < ?", (before,)).rowcount

@@ -1,0 +1,93 @@
+"""A first report by rules, where the model's takes more than a minute. The model's report then replaces it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.errors import BotError, NotOursError, RateLimitedError
+from bot.ports import Finished, Outcome
+from bot.store.database import StoreError
+from bot.store.runs import Run
+from bot.unkept import EvidenceInMemory, NoSignals, run_through
+from bot.worker.turn import Turn
+from nodes.context import Context, Outside
+from nodes.state import BugTriageState
+
+PATIENCE: Final = 60.0
+"""Seconds from the start of a run to its first report."""
+
+
+class ModelBusyError(RateLimitedError):
+    """The run waits for its turn to call the model, or for the model's server."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstReport:
+    """The first report of one run.
+
+    It is posted as the issue's one report, so that the model's report edits it. A crash in between leaves the job
+    unsettled: the next attempt continues the run and edits the report.
+    """
+
+    turn: Turn
+    run: Run
+    context: Context
+    """Of the model's run."""
+    start: BugTriageState
+    publish: Callable[[Finished], Awaitable[object]]
+
+    async def beside(self, work: Callable[[], Awaitable[Outcome]]) -> Outcome:
+        """Do the model's run; post the first report as soon as the run is known to take longer than a minute.
+
+        Raises:
+            ModelBusyError: the run continues later; the first report is posted if that is too late.
+        """
+        if self.context.brain is self.context.rules or await self._is_posted():
+            return await work()
+        task = asyncio.ensure_future(work())
+        try:
+            await asyncio.wait({task}, timeout=max(self._left(), 0.0))
+            if not task.done():
+                await self._post()
+            return await task
+        except ModelBusyError as error:
+            if self._left() < (error.after or 0.0):
+                await self._post()
+            raise
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+            if not task.cancelled():
+                task.exception()  # marks it as retrieved
+
+    async def _is_posted(self) -> bool:
+        """Whether the issue has a report. An older one, of a model, is better than a new one by rules."""
+        sticky = await self.turn.store.repository.effects.get(self.turn.ref.key, "sticky")
+        return sticky is not None and sticky.github_id is not None
+
+    def _left(self) -> float:
+        """Seconds to the time at which a report is due."""
+        return self.run.began_at + PATIENCE - self.turn.tools.store.clock()
+
+    async def _post(self) -> None:
+        """Run by rules and post; a failure is logged, because the model's report follows in any case."""
+        if await self._is_posted():
+            return
+        given = replace(
+            self.context,
+            brain=self.context.rules,
+            evidence=EvidenceInMemory(),
+            signals=NoSignals(),
+            outside=Outside(),
+        )
+        try:
+            await self.publish(Finished(await run_through(given, self.start)))
+        except (NotOursError, StoreError):
+            raise
+        except BotError as error:
+            self.turn.log("first_report_failed", str(error))
+        else:
+            self.turn.log("first_report", "posted by rules; the model's report follows")

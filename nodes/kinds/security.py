@@ -1,0 +1,55 @@
+"""Tells what may be a security report; in doubt it is one, because a report names no place in public then."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from nodes.kinds.cues import OPENING
+from nodes.kinds.parts import Parts
+
+READ = 4_000
+"""Characters of prose that are searched."""
+
+
+def _load() -> dict[str, re.Pattern[str]]:
+    """The expressions of a section of the file beside this one, as one pattern a section."""
+    named: dict[str, str] = {}
+    sections: dict[str, list[str]] = {}
+    for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
+        name, is_named, value = line.partition(" = ")
+        if line.startswith("[") and line.endswith("]") and line[1:-1].replace("_", "").isalpha():
+            sections[line[1:-1]] = []
+        elif is_named and name.isupper():
+            named[f"{{{name}}}"] = value
+        elif line and not line.startswith("#"):
+            for placeholder, meant in named.items():
+                line = line.replace(placeholder, meant)  # noqa: PLW2901  the line with its names filled in
+            sections[list(sections)[-1]].append(line)
+    return {name: re.compile("|".join(lines)) for name, lines in sections.items()}
+
+
+_SECTIONS = _load()
+_WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
+_ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
+_ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
+
+
+def may_be_security(parts: Parts) -> bool:
+    """Does a title name a weakness, or a body one with somebody who uses it?"""
+    title = _HARMLESS.sub(" ", parts.title)
+    prose = _HARMLESS.sub(" ", parts.prose[:READ])
+    if _DOES_HARM.search(prose) or _DOES_HARM.search(parts.whole[:READ]):
+        return True
+    if _WEAKNESS.search(title):
+        return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))
+    return _is_described(prose)
+
+
+def _is_described(prose: str) -> bool:
+    """One weakness at the beginning with an attack anywhere, or two different ones."""
+    weak = {found[0] for found in _WEAKNESS.finditer(prose)}
+    if len(weak) > 1:
+        return True
+    begins = _WEAKNESS.search(prose[:OPENING])
+    return bool(begins and (_ATTACK.search(prose.replace(begins[0], " ")) or not begins[0].isascii()))

@@ -1,0 +1,144 @@
+"""Definitions, imports and messages of a file, by one query over its syntax tree.
+
+tree-sitter is imported here and nowhere else. It holds the interpreter's lock while it parses, and on hostile input
+that lasts for minutes. So only the helper processes (``nodes.search.helper``) and tests import this module.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser, Query, QueryCursor
+
+from nodes.search.languages import language_for
+from nodes.search.languages.found import MAX_NAME, MAX_STRINGS, Found, message, nested
+from nodes.search.languages.grammar import Language, outline_without_parser
+from nodes.search.types import Outline
+
+MAX_WRECKAGE = 20_000
+"""Loose tokens at the top of a file that does not parse; to query more of them takes time that grows by its square."""
+MAX_GAP = 2_000
+"""Bytes between an attribute and its definition beyond which they are not put together."""
+_ARGUMENTS = re.compile(r"<[^<>]*>")
+_CAST = re.compile(r"(\boperator\s+\w[^()]*)\(.*", re.DOTALL)
+_SPACE = re.compile(r"\s+(?!\w)|(?<!\w)\s+")
+_BETWEEN = re.compile(rb"(?>(?:\s|//[^\n]*\n)*)")
+"""What may stand between an attribute and its definition: space, and documentation."""
+
+_KINDS = frozenset(("function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"))
+
+
+def outline(path: str, source: bytes) -> Outline:
+    """Outline one file; without a parser where that is possible."""
+    language = language_for(path, source)
+    if language is None:
+        return Outline("text")
+    return outline_without_parser(language, source) or parsed(language, source)
+
+
+def parsed(language: Language, source: bytes) -> Outline:
+    """Read one file by its syntax tree."""
+    parser, query = _loaded(language)
+    try:
+        root = parser.parse(source).root_node
+    except ValueError:  # how the binding says that no tree came of it
+        return Outline(language.name)
+    if root.type == "ERROR" and root.child_count > MAX_WRECKAGE:
+        return Outline(language.name)
+    found: list[Found] = []
+    imports: dict[str, None] = {}
+    strings: list[tuple[int, str]] = []
+    leads: list[Node] = []
+    for _, captures in QueryCursor(query).matches(root):
+        if nodes := captures.get("string"):
+            strings.extend(_messages(nodes, source))
+        elif nodes := captures.get("import"):
+            imports.update(dict.fromkeys(map(_unquoted, nodes)))
+        elif nodes := captures.get("lead"):
+            leads.extend(nodes)
+        else:
+            found.extend(_found(captures, source))
+    _lead(found, leads, source)
+    return Outline(language.name, nested(found), tuple(imports), tuple(strings[:MAX_STRINGS]))
+
+
+@cache
+def _loaded(language: Language) -> tuple[Parser, Query]:
+    grammar = load(language)
+    return Parser(grammar), Query(grammar, language.query)
+
+
+@cache
+def load(language: Language) -> Grammar:
+    """The grammar of a language, from its wheel."""
+    module: Any = importlib.import_module(language.package)
+    return Grammar(getattr(module, language.factory)())
+
+
+def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[Found]:
+    kind = next((name for name in captures if name in _KINDS or name == "scope"), None)
+    names = captures.get("name")
+    if kind is None or not names:
+        return
+    node = captures[kind][0]
+    name = ".".join(filter(None, (_dotted(part) for part in (*captures.get("owner", ()), names[0]))))
+    if not name:
+        return
+    yield Found(kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, _last_line(node, source))
+
+
+def _last_line(node: Node, source: bytes) -> int:
+    """Leave out the space behind a definition, which grammars that read indentation count as part of it."""
+    line, end, start = node.end_point[0] + 1, node.end_byte, node.start_byte
+    while end > start and source[end - 1] in b" \t\r\n":
+        end -= 1
+        line -= source[end] == ord("\n")
+    return line
+
+
+def _lead(found: Iterable[Found], leads: list[Node], source: bytes) -> None:
+    """Let each definition begin where the attributes before it do."""
+    leads.sort(key=lambda lead: lead.end_byte)
+    ends = [lead.end_byte for lead in leads]
+    for item in found if leads else ():
+        item.start_line = _first_line(item, leads, ends, source)
+
+
+def _first_line(item: Found, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
+    line, start = item.start_line, item.start
+    for number in range(bisect_right(ends, start) - 1, -1, -1):
+        gap = _BETWEEN.match(source, ends[number], start) if start - ends[number] <= MAX_GAP else None
+        if gap is None or gap.end() < start:
+            break
+        line, start = leads[number].start_point[0] + 1, leads[number].start_byte
+    return line
+
+
+def _messages(nodes: Iterable[Node], source: bytes) -> Iterator[tuple[int, str]]:
+    for node in nodes:
+        if text := message(source[node.start_byte : node.end_byte]):
+            yield node.start_point[0] + 1, text
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _dotted(node: Node) -> str:
+    text = _text(node)[:MAX_NAME]
+    if text.isidentifier():
+        return text
+    text = text.strip("*& \r\n\t`:")
+    # In an operator's name angle brackets may be the name, and a cast is named for its type.
+    text = _CAST.sub(r"\1", text) if "operator" in text else _ARGUMENTS.sub("", text)
+    return _SPACE.sub("", text).replace("::", ".").removesuffix(".prototype").strip(".")
+
+
+def _unquoted(node: Node) -> str:
+    return _text(node).strip("\"'`<> ;\n").removeprefix("import ")

@@ -1,0 +1,145 @@
+"""Helper processes that parse batches: replaced when a file ends one, stopped when they took too long in all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from nodes.search.blobs import BlobReader
+from nodes.search.child import Helper, is_fault_of_file, used
+from nodes.search.languages import language_of
+from nodes.search.parsing import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nodes.search.child import At
+    from nodes.search.git import Repository
+    from nodes.search.progress import Progress
+
+MOST_PROCESSOR = 120.0
+"""Seconds of processor time that all helpers take for one index; a megabyte of code takes a third of one."""
+MOST_MISSED = 16
+"""Files that may miss their deadline before no more are parsed."""
+MOST_MISSED_OF_A_LANGUAGE = 4
+"""The same for one language."""
+MOST_FAILURES = 3
+"""Helpers that may end for a reason that is no file's, such as a full disk, before none is started again."""
+
+
+class Pool:
+    """Runs helpers until there is nothing left that they may take."""
+
+    def __init__(self, repository: Repository, progress: Progress, claims: Sequence[int]) -> None:
+        """Start none yet.
+
+        Args:
+            repository: where blobs are read.
+            progress: where texts go.
+            claims: descriptors of the files from which helpers take the numbers of batches.
+        """
+        self._repository, self._progress, self._claims = repository, progress, claims
+        self._helpers: list[Helper] = []
+        self._missed: Counter[str | None] = Counter()
+        self._suspects: set[tuple[int, int]] = set()
+        """Files at which a helper ended for an unknown reason."""
+        self._processor = 0.0
+        """Seconds that helpers took which ended."""
+        self._failures = 0
+        self._stack = ExitStack()
+        self.reader = self._stack.enter_context(BlobReader(repository))
+        """For files that are read here."""
+
+    def __enter__(self) -> Self:
+        """Nothing to do."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End all helpers."""
+        self._stop()
+        self._stack.close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a helper works."""
+        return bool(self._helpers)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether helpers ended too often or took too long, so that none is started any more."""
+        if self._failures >= MOST_FAILURES or self._missed.total() >= MOST_MISSED:
+            return True
+        at_work = sum(at.processor for helper in self._helpers if (at := helper.last))
+        return self._processor + at_work > MOST_PROCESSOR
+
+    def start(self, first: Sequence[tuple[int, list[int]]] = ()) -> None:
+        """Start a helper, which does some files before it takes batches, unless too many ended or took too long."""
+        if self.is_over:
+            return
+        gave_up = [name for name, count in self._missed.items() if name and count >= MOST_MISSED_OF_A_LANGUAGE]
+        try:
+            helper = Helper(self._repository, self._progress.batches, self._claims, first=first, gave_up=gave_up)
+        except OSError:  # no process can be started, or no file written
+            self._failures = MOST_FAILURES
+        else:
+            self._helpers.append(helper)
+
+    def collect(self) -> None:
+        """Take what helpers made since the last time, and replace those that ended at a file."""
+        for helper in list(self._helpers):
+            code = helper.ended()  # asked first: what it wrote before it ended is read below
+            for frame in helper.new():
+                self._progress.put(*frame)
+            if code is not None:
+                self._helpers.remove(helper)
+                helper.close()
+            if code:
+                self._replace(helper, code)
+        if self.is_over:
+            self._stop()
+
+    def finish(self) -> None:
+        """Read every file that no helper did without a parser."""
+        for batch, files in self._progress.left():
+            if self._failures >= MOST_FAILURES:
+                self._progress.spoil(batch)
+            self._read_plainly(batch, files)
+
+    def _replace(self, helper: Helper, code: int) -> None:
+        at = helper.last
+        if at is None:
+            self._failures += 1
+            self.start(helper.first)
+            return
+        size = self._progress.batches[at.batch][at.file].size
+        self._processor += used(at, size, code)
+        if is_fault_of_file(code) or at[:2] in self._suspects:
+            self._miss(at)
+        else:
+            self._failures += 1
+            self._suspects.add(at[:2])
+        self.start(self._left_of(helper, at))
+
+    def _miss(self, at: At) -> None:
+        self._missed[language_of(self._progress.batches[at.batch][at.file].path)] += 1
+        self._read_plainly(at.batch, [at.file])
+
+    def _left_of(self, helper: Helper, at: At) -> list[tuple[int, list[int]]]:
+        """Return what a helper had taken and did not do."""
+        given = dict(helper.first)
+        taken = helper.first if at.batch in given else [(at.batch, self._progress.left_of(at.batch))]
+        left = ((batch, [file for file in files if not self._progress.has(batch, file)]) for batch, files in taken)
+        return [(batch, files) for batch, files in left if files]
+
+    def _read_plainly(self, batch: int, files: Sequence[int]) -> None:
+        jobs = [self._progress.batches[batch][file] for file in files]
+        contents = self.reader.read([job.blob for job in jobs])
+        for file, job, content in zip(files, jobs, contents, strict=True):
+            self._progress.put(batch, file, None if content is None else plain_text(job.path, content))
+
+    def _stop(self) -> None:
+        for helper in self._helpers:
+            self._processor += helper.last.processor if helper.last else 0.0
+            helper.close()
+        self._helpers.clear()

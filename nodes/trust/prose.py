@@ -1,0 +1,100 @@
+"""Checks a model's free prose: a sentence that names a place or a symbol that does not exist is dropped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from nodes.judgements import Draft
+from nodes.search.types import Lookup
+
+MOST = 40
+"""Names of one draft that are looked up; a sentence with a further one is dropped unread."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\[])")
+_SPAN = re.compile(r"`([^`\n]{1,200})`")
+_PLACE = re.compile(
+    r"(?<![\w/.:@-])((?:[\w.@-]{1,80}/){0,12}[\w@-]{1,80}(?:\.[\w-]{1,20}){0,3})"
+    r"(?::(\d{1,7})(?:[-\u2013](\d{1,7}))?)?(?![\w/])"
+)
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
+_LOOKS_LIKE_CODE = re.compile(r"_|\.|::|\(\)|[a-z][A-Z]")
+
+
+class Repository(Protocol):
+    """The commit that was read."""
+
+    async def read(self, path: str, start_line: int, end_line: int) -> str | None:
+        """Verbatim lines (1-based, inclusive), or None where they do not exist."""
+
+    async def definitions(self, name: str) -> Lookup:
+        """Where a name is defined."""
+
+    async def references(self, name: str) -> Lookup:
+        """Where a name is used."""
+
+
+class ProseCheck:
+    """Checks the sentences of one draft against a commit and against texts whose names may be repeated."""
+
+    def __init__(self, code: Repository, known: Sequence[str]) -> None:
+        """Check with a commit; names in the known texts (the issue, evidence that stands) need no lookup."""
+        self._code = code
+        self._known = "".join("".join(known).split())
+        self._asked: dict[str, bool] = {}
+        self.dropped: list[str] = []
+
+    async def draft(self, draft: Draft) -> Draft:
+        """The draft without the sentences that fail."""
+        return draft.model_copy(
+            update={
+                "how_to_confirm": await self.text(draft.how_to_confirm),
+                "severity_reason": await self.text(draft.severity_reason),
+                "missing": tuple(filter(None, [await self.text(line) for line in draft.missing])),
+            }
+        )
+
+    async def text(self, text: str) -> str:
+        """The sentences that name nothing which does not exist."""
+        kept = []
+        for sentence in filter(None, _SENTENCE_END.split(text.strip())):
+            unknown = await self._unknown(sentence)
+            if unknown:
+                self.dropped.append(f"names what this commit does not have: {sentence}")
+            else:
+                kept.append(sentence)
+        return " ".join(kept)
+
+    async def _unknown(self, sentence: str) -> bool:
+        for found in _PLACE.finditer(sentence.replace("`", " ")):
+            if _is_place(found) and not await self._holds(found[0], lambda found=found: self._has_lines(found)):  # type: ignore[misc]
+                return True
+        for span in _SPAN.findall(sentence):
+            is_symbol = _SYMBOL.fullmatch(span) and _LOOKS_LIKE_CODE.search(span)
+            if is_symbol and not await self._holds(span, lambda span=span: self._has_name(span)):  # type: ignore[misc]
+                return True
+        return False
+
+    async def _holds(self, name: str, look_up: Callable[[], Awaitable[bool]]) -> bool:
+        if name not in self._asked:
+            known = "".join(name.split()).removesuffix("()") in self._known
+            self._asked[name] = known or (len(self._asked) < MOST and await look_up())
+        return self._asked[name]
+
+    async def _has_lines(self, place: re.Match[str]) -> bool:
+        start = int(place[2] or 1)
+        return await self._code.read(place[1], start, int(place[3] or start)) is not None
+
+    async def _has_name(self, span: str) -> bool:
+        """Is it defined or used in the commit, or a file of its root?"""
+        name = re.split(r"\W+", span.removesuffix("()"))[-1]
+        if (await self._code.definitions(name)).total or (await self._code.references(name)).total:
+            return True
+        return await self._code.read(span, 1, 1) is not None
+
+
+def _is_place(found: re.Match[str]) -> bool:
+    """Is it a path with an ending, or anything with a line that may be a file?"""
+    ends = bool(_EXTENSION.search(found[1]))
+    return ("/" in found[1] and (ends or bool(found[2]))) or (ends and bool(found[2]))

@@ -1,0 +1,24 @@
+"""Some seconds of attacks in every run of the tests; ``python -m tests.chaos.attacks`` is the whole of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.attackers import ATTACKS
+from tests.chaos.attacks import DESCRIPTORS, attack
+
+
+@pytest.mark.timeout(600)  # on a busy machine the start alone takes long
+def test_no_stranger_keeps_a_delivery_out(tmp_path: Path) -> None:
+    outcome = attack(12.0, tmp_path, pause=0.1, patience=60.0)
+    assert outcome.taken
+    assert not outcome.failures
+    assert outcome.lost == 0
+    assert set(outcome.operator) <= {"200"}
+    assert outcome.memory < 400 * 2**20
+    assert outcome.descriptors < DESCRIPTORS
+    assert outcome.tracebacks == 0
+    assert all(outcome.connections[name] for name in ATTACKS)
+    assert outcome.refusals

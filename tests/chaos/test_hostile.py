@@ -1,0 +1,16 @@
+"""One hostile repository beside a healthy one in every run of the tests; ``python -m tests.chaos.hostile`` has all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.hostile import beside
+
+
+@pytest.mark.timeout(600)  # on a busy machine each of its starts takes long
+def test_a_repository_is_answered_while_the_parser_of_another_hangs(tmp_path: Path) -> None:
+    (one,) = beside(["typescript.ts"], tmp_path)
+    assert one.hostile < 300  # before, neither was ever answered
+    assert one.healthy <= one.hostile + 60

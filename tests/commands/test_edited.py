@@ -1,0 +1,99 @@
+"""An edit runs what its sender wrote: what a stranger hid stays a stranger's, however it got out of hiding."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.commands.edited import Edit, new_commands
+from bot.commands.parse import parse
+from bot.events import read_delivery
+from bot.handlers import Handlers
+from bot.handlers.people import Policy
+from bot.jobs import Commands
+from tests.deliveries import comment_event, headers
+from tests.github_world import World
+
+HIDDEN = {
+    "html-comment": "Hello.\n<!--\n/triage redirect look at evil\n-->",
+    "html-comment-on-one-line": "Hello <!-- /triage redirect look at evil --> there.",
+    "code-fence": "```\n/triage redirect look at evil\n```",
+    "indented-code": "Hello.\n\n    /triage redirect look at evil",
+    "code-span": "Hello `/triage redirect look at evil`.",
+    "quote": "> /triage redirect look at evil",
+    "list": "- /triage redirect look at evil",
+    "after-words": "See /triage redirect look at evil",
+    "zero-width": "/tri\u200bage redirect look at ev\u00adil",
+    "bidi": "/triage \u202eredirect\u202c look at evil",
+    "variation-selector": "/triage redirect\ufe0f look at evil",
+    "tag-characters": "/triage\U000e0041 redirect look at evil",
+    "entities": "&#47;triage redirect look at evil",
+    "nested-entities": "&amp;#47;triage redirect look&nbsp;at evil",
+    "full-width": "\uff0ftriage redirect look at evil",
+    "escaped": "\\/triage redirect look at evil",
+    "emphasis": "/**tri**age redirect *look* at evil",
+    "tags": "<details><p>/triage redirect look at evil</p></details>",
+    "another-case": "<!-- /TRIAGE Redirect LOOK at evil -->",
+    "no-break-spaces": "<!-- /triage\u00a0redirect\u00a0look\u00a0at\u00a0evil -->",
+    "broken-over-lines": "<!-- /triage redirect\nlook at\nevil -->",
+}
+COMMAND = "/triage redirect look at evil"
+
+
+@pytest.mark.parametrize("before", HIDDEN.values(), ids=HIDDEN)
+def test_what_a_stranger_hid_is_not_the_editors(before: str) -> None:
+    after = parse(f"Tidied up.\n\n{COMMAND}\n")
+    assert len(after) == 1
+    assert new_commands(after, Edit(before, by_author=False)) == []
+
+
+@pytest.mark.parametrize("before", ["<!-- /triage redirect look at evil -->", f"```\n{COMMAND}\n```", f"> {COMMAND}"])
+def test_what_an_author_had_there_in_any_form_is_not_new(before: str) -> None:
+    assert new_commands(parse(COMMAND), Edit(before, by_author=True)) == []
+
+
+def test_a_part_of_what_was_hidden_is_not_the_editors_either() -> None:
+    hidden = f"<!-- {COMMAND} -->"
+    for kept in ("/triage", "/triage redirect", "/triage redirect look"):
+        assert new_commands(parse(kept), Edit(hidden, by_author=False)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "by_author"),
+    [
+        pytest.param("It fails.", "It fails.\n\n/triage label bug", False, id="a-maintainer-adds-a-line"),
+        pytest.param("/triage stauts", "/triage status", True, id="a-typo"),
+        pytest.param("/triage stauts", "/triage", True, id="less-than-before"),
+        pytest.param("Can somebody triage this?", "/triage", True, id="a-word-is-no-command"),
+        pytest.param("", "/triage", True, id="nothing-before"),
+    ],
+)
+def test_what_the_sender_wrote_is_run(before: str, after: str, by_author: bool) -> None:
+    assert len(new_commands(parse(after), Edit(before, by_author))) == 1
+
+
+@pytest.mark.parametrize("by_author", [True, False])
+def test_without_the_text_before_nothing_is_run(by_author: bool) -> None:
+    assert new_commands(parse("/triage"), Edit(None, by_author)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "before"),
+    [
+        ({"body": {"from": "It fails."}}, "It fails."),
+        ({}, None),
+        ({"body": {}}, None),
+        ({"body": {"from": 7}}, None),
+        (None, None),
+    ],
+)
+def test_the_handler_hands_over_what_was_there(changes: object, before: str | None) -> None:
+    world = World(url="https://github.com")
+    repo = world.repository()
+    world.open_issue(repo)
+    comment = world.comment(repo, 1, "/triage", "rita")
+    more = {} if changes is None else {"changes": changes}
+    body = comment_event(world, repo, 1, comment, "edited", sender="mia", **more)
+    said = {name.lower(): value for name, value in headers("issue_comment", body).items()}
+    (work, _) = Handlers(Policy()).decide(read_delivery(said, body, known=True))
+    assert isinstance(work, Commands)
+    assert (work.edited, work.before) == (True, before)

@@ -1,0 +1,264 @@
+"""What any caller can do to the server before proving anything, and that it stays well."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bot.app import build_app
+from bot.connections import Connections, Refusals
+from bot.connections.registry import PATIENCE, Phase, address_group
+from bot.server_settings import ServerSettings
+from bot.settings import Settings
+from bot.store.sqlite import SqliteStore
+from bot.web import forms
+from tests.connections.callers import Caller, calling
+from tests.deliveries import SECRET, headers
+from tests.serving import NobodyWorks, serving
+
+QUICK: Mapping[Phase, float] = {**PATIENCE, "head": 0.5, "body": 0.5, "idle": 0.5}
+GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+BODY = b'{"action": "none"}'
+
+
+@pytest.fixture
+def connections() -> Connections:
+    return Connections(40)
+
+
+@pytest.fixture
+async def url(tmp_path: Path, connections: Connections) -> AsyncIterator[str]:
+    store = SqliteStore(tmp_path / "store.db")
+    given = Settings(triage_data_dir=tmp_path)
+    app = build_app(ServerSettings(given, 4711, "", (SECRET.encode(),)), store, NobodyWorks())
+    async with serving(app, connections=connections) as url:
+        yield url
+    await store.aclose()
+
+
+async def deliver(url: str, body: bytes = BODY) -> int:
+    """A signed delivery over a connection of its own."""
+    async with httpx.AsyncClient(timeout=30) as http:
+        answer = await http.post(f"{url}/webhooks/github", content=body, headers=headers("star", body))
+    return answer.status_code
+
+
+async def longest_pause(stop: asyncio.Event) -> float:
+    """Seconds of the longest time for which the event loop did not turn."""
+    longest, before = 0.0, time.monotonic()
+    while not stop.is_set():
+        await asyncio.sleep(0.01)
+        now = time.monotonic()
+        longest, before = max(longest, now - before), now
+    return longest
+
+
+async def test_a_header_without_end_is_refused_before_it_costs_anything(url: str) -> None:
+    stop = asyncio.Event()
+    pause = asyncio.create_task(longest_pause(stop))
+    async with calling(url) as caller:
+        await caller.send(GET + b"X: ")
+        for _ in range(100):
+            await caller.send(b"x" * 1_000_000)
+        assert await caller.status() in (431, 0)
+        assert await caller.is_closed()
+    stop.set()
+    assert await pause < 5.0  # it was 18 seconds
+    assert await deliver(url) == 202
+
+
+async def test_too_large_a_head_is_told_so(url: str) -> None:
+    heads = {
+        "one header": GET + b"X: " + b"x" * 90_000 + b"\r\n\r\n",
+        "many headers": GET + b"a:b\r\n" * 200 + b"\r\n",
+        "a line": b"GET /" + b"x" * 90_000 + b" HTTP/1.1\r\n\r\n",
+    }
+    for name, head in heads.items():
+        async with calling(url) as caller:
+            await caller.send(head)
+            assert await caller.status() == 431, name
+            assert await caller.is_closed(), name
+
+
+async def test_usual_heads_are_read_however_they_are_cut(url: str) -> None:
+    head = GET + b"".join(b"X-%d: %s\r\n" % (n, b"x" * 300) for n in range(80)) + b"\r\n"
+    async with calling(url) as caller:
+        for start in range(0, len(head), 997):
+            await caller.send(head[start : start + 997])
+            await asyncio.sleep(0)
+        assert await caller.status() == 200
+
+
+async def test_requests_sent_ahead_are_few(url: str) -> None:
+    async with calling(url) as caller:
+        await caller.send((GET + b"\r\n") * 3)
+        assert [await _answer(caller) for _ in range(3)] == [200] * 3
+    async with calling(url) as caller:
+        await caller.send((GET + b"\r\n") * 5_000)
+        assert await caller.is_closed()
+
+
+async def _answer(caller: Caller) -> int:
+    status = await caller.status()
+    await caller.reader.readexactly(3)
+    return status
+
+
+class TestDeadlines:
+    @pytest.fixture
+    def connections(self) -> Connections:
+        return Connections(40, patience=QUICK)
+
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            pytest.param(b"", id="nothing"),
+            pytest.param(GET, id="half-a-head"),
+            pytest.param(b"POST /healthz HTTP/1.1\r\nContent-Length: 9\r\n\r\n1", id="half-a-body"),
+            pytest.param(GET + b"\r\n" + GET, id="half-of-the-next-head"),
+        ],
+    )
+    async def test_a_caller_that_stops_is_disconnected(self, url: str, sent: bytes) -> None:
+        async with calling(url) as caller:
+            await caller.send(sent)
+            assert await caller.is_closed()
+
+    async def test_a_caller_that_drips_is_disconnected(self, url: str) -> None:
+        async with calling(url) as caller:
+            await caller.send(GET)
+            closed = asyncio.create_task(caller.is_closed())
+            while not closed.done():
+                await caller.send(b"X: y\r\n")
+                await asyncio.sleep(0.05)
+            assert closed.result()
+
+    async def test_what_is_late_is_logged(self, url: str, caplog: pytest.LogCaptureFixture) -> None:
+        with caplog.at_level(logging.WARNING, "bot.connections.refusals"):
+            async with calling(url) as caller:
+                await caller.send(GET)
+                assert await caller.is_closed()
+        assert "refused: head that took too long: 1; most from 127.0.0.1 (1)" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"", id="silent"),
+        pytest.param(GET, id="half-a-head"),
+        pytest.param(
+            b"POST /webhooks/github HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"
+            b"X-Hub-Signature-256: sha256=" + b"0" * 64 + b"\r\n\r\n1",
+            id="half-a-delivery",
+        ),
+        pytest.param(b"POST /login HTTP/1.1\r\nContent-Length: 9\r\nSec-Fetch-Site: same-origin\r\n\r\n1", id="a-form"),
+    ],
+)
+async def test_half_open_requests_leave_room_for_deliveries(
+    url: str, connections: Connections, sent: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with AsyncExitStack() as stack:
+        for number in range(150):
+            caller = await stack.enter_async_context(calling(url))
+            await caller.send(sent)
+            if number % 30 == 29:
+                assert await deliver(url) == 202
+        assert len(connections) <= connections.most
+    connections.refusals.flush()
+    assert "at the limit of connections" in caplog.text
+
+
+async def test_the_address_with_the_most_connections_gives_way() -> None:
+    def other(address: str, since: float, phase: Phase = "head", *, protected: bool = False) -> Fake:
+        return Fake(address, since, phase, protected)
+
+    connections = Connections(8)
+    honest = [other("10.0.0.1", 0.0), other("10.0.0.2", 1.0)]
+    crowd = [other("10.0.0.9", 2.0, protected=True), *(other("10.0.0.9", 2.0 + n) for n in range(1, 6))]
+    for one in (*honest, *crowd, newest := other("10.0.0.3", 9.0)):
+        connections.add(one)
+    assert [one.ended for one in (*honest, newest)] == [False] * 3
+    assert [one.ended for one in crowd] == [False, True, False, False, False, False]
+
+
+class Fake:
+    stalled_since = None
+
+    def __init__(self, address: str, since: float, phase: Phase, protected: bool) -> None:
+        self.address, self.since, self.phase, self.protected = address, since, phase, protected
+        self.ended = False
+
+    def end(self, reason: str) -> None:
+        self.ended = True
+
+    def is_closing(self) -> bool:
+        return self.ended
+
+
+def test_one_caller_has_a_whole_network_of_ipv6() -> None:
+    assert address_group("192.0.2.7") == "192.0.2.7"
+    assert address_group("2001:db8::1") == address_group("2001:db8::ffff:1") != address_group("2001:db8:0:1::1")
+    assert address_group("::ffff:192.0.2.7") == "192.0.2.7"
+    assert address_group("fe80::1%eth0") == "fe80::"
+
+
+SLOW_FORM = b"POST /login HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 100\r\n\r\ntoken="
+
+
+async def test_a_slow_form_is_told_so(
+    url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(forms, "PATIENCE", 0.2)
+    async with calling(url) as caller:
+        await caller.send(SLOW_FORM)
+        assert await caller.status() == 408
+        assert await caller.is_closed()
+    assert "Traceback" not in caplog.text
+
+
+async def test_a_form_that_is_cut_off_logs_no_traceback(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    async with calling(url) as caller:
+        await caller.send(SLOW_FORM)
+    await asyncio.sleep(0.2)
+    assert await deliver(url) == 202
+    assert "Traceback" not in caplog.text
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_refusals_are_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+    refusals = Refusals(clock)
+    refusals.count("bad request", "10.0.0.1")
+    for number in range(1_000):
+        refusals.count("bad request", f"10.0.0.{number % 3}")
+    assert len(caplog.records) == 1
+    clock.now += 61
+    refusals.count("slow request", "10.0.0.1")
+    assert len(caplog.records) == 2
+    assert "refused: bad request: 1000, slow request: 1; most from 10.0.0." in caplog.text
+
+
+async def test_the_counts_of_a_minute_are_logged_even_if_nothing_follows(caplog: pytest.LogCaptureFixture) -> None:
+    refusals = Refusals(period=0.1)
+    for _ in range(3):
+        refusals.count("bad request")
+    await _until(lambda: asyncio.sleep(0.01, len(caplog.records) == 2))
+    assert "bad request: 2" in caplog.text
+
+
+async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(30):
+        while not await holds():
+            pass

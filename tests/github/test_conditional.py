@@ -1,0 +1,101 @@
+"""What has not changed is not counted: GitHub answers 304 to the ETag of what we know."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.github import GitHub
+from bot.github.answers import Answer
+from bot.github.remembered import LARGEST, MOST, MOST_BYTES, Remembered
+from bot.github.repository import RepositoryClient
+from bot.ports import RepositoryRef
+from tests.github_server import Fault, GitHubServer
+from tests.github_world import INSTALLATION, Repo
+
+CONFIG = ".github/triage.yml"
+
+
+@pytest.fixture
+def repo(server: GitHubServer) -> Repo:
+    repo = server.world.repository("octo/parser", labels={"bug"}, head="a" * 40)
+    repo.files[CONFIG] = "mode: label\n"
+    server.world.open_issue(repo)
+    return repo
+
+
+@pytest.fixture
+def client(github: GitHub, repo: Repo) -> RepositoryClient:
+    return github.for_repository(RepositoryRef("127.0.0.1", INSTALLATION, repo.id, repo.owner, repo.name))
+
+
+async def test_what_is_unchanged_is_free_and_what_changed_is_seen(server, repo, client) -> None:
+    reads = (lambda: client.file(CONFIG), client.repository_labels, lambda: client.issue(1), client.tip)
+    first = [await read() for read in reads]
+    assert not server.free
+    assert [await read() for read in reads] == first
+    assert len(server.free) == 4
+    repo.files[CONFIG] = "mode: dry-run\n"
+    repo.labels.add("help wanted")
+    repo.issues[1]["title"] = "It fails again"
+    repo.head = "b" * 40
+    again = [await read() for read in reads]
+    assert again[0] == "mode: dry-run\n"
+    assert again[1] == {"bug", "help wanted"}
+    assert again[2].title == "It fails again"
+    assert again[3] == "b" * 40
+    del repo.files[CONFIG]
+    assert await client.file(CONFIG) is None
+
+
+async def test_a_new_token_is_asked_with_and_answered_in_full(server, client) -> None:
+    await client.issue(1)
+    server.world.tokens.clear()
+    assert (await client.issue(1)).title == "It fails"
+    assert not server.free
+
+
+async def test_two_repositories_share_nothing(server, github, repo, client) -> None:
+    """The names are the same, one after the other; the ids are not."""
+    assert await client.file(CONFIG) == "mode: label\n"
+    repo.name = "older"
+    other = server.world.repository("octo/parser", files={CONFIG: "mode: dry-run\n"})
+    there = github.for_repository(RepositoryRef("127.0.0.1", INSTALLATION, other.id, "octo", "parser"))
+    assert await there.file(CONFIG) == "mode: dry-run\n"
+
+
+async def test_another_answer_takes_the_place_of_nothing(server, client) -> None:
+    await client.issue(1)
+    server.fail("GET", "/issues/1", Fault(200, {"Content-Type": "text/html", "ETag": '"x"'}, content=b"<html>"))
+    with pytest.raises(Exception, match="not GitHub's"):
+        await client.issue(1)
+    assert (await client.issue(1)).title == "It fails"
+    assert len(server.free) == 1
+
+
+async def test_an_organisations_absent_file_is_asked_for_once_in_a_while(server, client) -> None:
+    server.world.repository("octo/.github")
+    for _ in range(3):
+        assert await client.organisation_file(CONFIG) is None
+    assert len(server.asked("GET", "/.github/contents/")) == 1
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    known = Remembered()
+    for number in range(MOST + 10):
+        known.put(number, Answer(200, {}, etag="e", content=b"{}"))
+    assert (known.etag(9), known.etag(10)) == ("", "e")
+    known.put("large", Answer(200, {}, etag="e", content=b" " * (LARGEST + 1)))
+    assert known.etag("large") == ""
+    for number in range(MOST_BYTES // LARGEST + 5):
+        known.put(f"{number}", Answer(200, {}, etag="e", content=b" " * LARGEST))
+    assert sum(bool(known.etag(f"{number}")) for number in range(100)) == MOST_BYTES // LARGEST
+    known.put("1", Answer(200, {}, etag="", content=b"{}"))
+
+
+def test_an_absence_is_believed_for_a_while() -> None:
+    now = [0.0]
+    known = Remembered(lambda: now[0])
+    known.note_absent("a")
+    assert known.is_absent("a")
+    now[0] = 301.0
+    assert not known.is_absent("a")

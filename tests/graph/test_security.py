@@ -1,0 +1,84 @@
+"""A security report names no place in public, whatever a model says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from bot.ports import Finished as Outcome
+from bot.publish.labels import wanted_labels
+from bot.repo_config import read_config
+from bot.report.document import build_result
+from bot.report.explain import Account, folded
+from bot.report.markdown import MarkdownRenderer
+from bot.report.sticky import report_comment
+from nodes.checkpoints import serializer
+from nodes.graph import build_graph
+from nodes.run import Finished, advance, initial_state
+from nodes.state import BugTriageState
+from tests.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
+from tests.kinds.weaknesses import SECURITY
+from tests.report.test_sticky import THREAD
+
+PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]
+PLACES = ("lexer", "reader", "src/", "scan", "read(", "loop")
+"""What the scripted model and the search say of the code."""
+
+
+async def triaged(brain: ScriptedBrain, title: str, body: str, **ports: object) -> BugTriageState:
+    ctx = replace(context(brain, **ports), title=title, body=body, renderer=MarkdownRenderer())
+    start = initial_state(title, body, repository="o/r", sha=SHA)
+    app = build_graph(InMemorySaver(serde=serializer()))
+    outcome = await advance(app, ctx, "t", start)
+    assert isinstance(outcome, Finished), "a question in public may name a place"
+    return outcome.state
+
+
+def published(state: BugTriageState) -> list[str]:
+    assert state.report is not None
+    config = read_config("labels:\n  allowed: ['*']\n")
+    account = Account(1, SHA, "model", "", build_result(state), ())
+    report = state.report
+    return [
+        report_comment(report, THREAD),
+        report.github_comment,
+        f"{report.ticket.title} {report.ticket.body} {report.ticket.fields}",
+        folded(account),
+        *wanted_labels(Outcome(state), config),
+        report.model_dump_json(exclude={"github_comment", "ticket", "repository"}),
+    ]
+
+
+@pytest.mark.parametrize(("title", "body"), SECURITY[::8], ids=[title for title, _ in SECURITY[::8]])
+async def test_a_model_that_takes_it_for_a_bug_names_no_place(title: str, body: str) -> None:
+    state = await triaged(ScriptedBrain(list(PLAIN)), title, body)
+    assert state.report is not None
+    assert state.report.kind == "security"
+    assert not state.report.suspects
+    for said in published(state):
+        assert not [place for place in PLACES if place in said], said
+
+
+async def test_nothing_of_it_is_asked_in_public_or_outside() -> None:
+    brain = ScriptedBrain([decide("human_input", question="Is it in `src/lexer.py`?"), decide("web_search"), *PLAIN])
+    state = await triaged(brain, "XSS in comment preview", "The preview renders it.", web=FakeWeb())
+    assert not [entry for entry in state.trace if entry.node in ("web_search", "human_input")]
+
+
+async def test_a_writer_that_breaks_names_no_place_either() -> None:
+    def broken(role: str) -> None:
+        if role == "writer":
+            raise RuntimeError("src/lexer.py")
+
+    state = await triaged(ScriptedBrain(list(PLAIN), before=broken), "XSS in comment preview", "It is rendered.")
+    for said in published(state):
+        assert not [place for place in PLACES if place in said], said
+
+
+async def test_an_ordinary_bug_is_reported_as_before() -> None:
+    state = await triaged(ScriptedBrain(list(PLAIN)), "scan hangs", "open quote")
+    assert state.report is not None
+    assert state.report.suspects
+    assert "src/lexer.py" in report_comment(state.report, THREAD)

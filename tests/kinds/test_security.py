@@ -1,0 +1,34 @@
+"""Security reports are told in whatever words; what they cost is a few ordinary ones withheld."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.brains.rules.kind import kind_of
+from nodes.facts import read_facts
+from tests.kinds.weaknesses import ORDINARY, SECURITY
+
+MOST_WITHHELD = 2
+"""Ordinary issues of the list that may be taken for security reports."""
+
+
+@pytest.mark.parametrize(("title", "body"), SECURITY, ids=[title for title, _ in SECURITY])
+def test_a_security_report_is_one(title: str, body: str) -> None:
+    assert kind_of(title, body, read_facts(title, body)) == "security"
+
+
+@pytest.mark.parametrize("body", ["", "Please fix.", "Version 2.1", "See the title."])
+def test_a_thin_report_is_one_by_its_title(body: str) -> None:
+    for title, _ in SECURITY[:20]:
+        if title != "search endpoint breaks with a quote" and not title.startswith("Archive extraction"):
+            assert kind_of(title, body, read_facts(title, body)) == "security", title
+
+
+def test_few_ordinary_issues_are_withheld() -> None:
+    withheld = [title for title, body in ORDINARY if kind_of(title, body, read_facts(title, body)) == "security"]
+    assert len(withheld) <= MOST_WITHHELD, withheld
+
+
+def test_the_lists_are_long_enough_to_tell() -> None:
+    assert len(SECURITY) >= 60
+    assert len(ORDINARY) >= 35

@@ -1,0 +1,124 @@
+"""Labels that must wait hold up neither their report's run nor a redirect. By a simulated clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bot.jobs import Commands, Triage
+from bot.limits import LABELS, PER_HOUR, installation_key
+from bot.ports import Comment, IssueRef
+from bot.store.deliveries import Arrival
+from bot.store.sqlite import SqliteDatabase
+from tests.github_server import Fault, serve_github
+from tests.github_world import INSTALLATION, person
+from tests.limits.day import Day
+from tests.limits.test_admission import Stage, staged
+from tests.serve.conftest import BODY, TITLE
+
+USED = int(PER_HOUR * LABELS.hour)
+
+
+@asynccontextmanager
+async def busy_hour(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Stage, Day]]:
+    """As many writes were made in the last minutes as leave no room for a label."""
+    day = Day()
+    monkeypatch.setattr(SqliteDatabase, "clock", lambda _self: day.now())
+    with serve_github() as github:
+        async with staged(github, folder) as stage:
+            stage.repo.labels.add("bug")
+            key, statement = (
+                installation_key(stage.ref(1).host, INSTALLATION),
+                "INSERT INTO writes (installation, at) VALUES (?, ?)",
+            )
+            rows = [(key, day.now() - 120 - n) for n in range(USED)]
+            await stage.worker.store._database.do(lambda db: db.executemany(statement, rows).rowcount)
+            yield stage, day
+
+
+async def live(stage: Stage, day: Day) -> None:
+    await asyncio.wait_for(day.live(stage.worker, Counter(), asyncio.Event()), 100)
+
+
+async def opened(stage: Stage) -> IssueRef:
+    ref = stage.ref(stage.github.world.open_issue(stage.repo, TITLE, BODY, "rita")["number"])
+    await stage.worker.store.inbox.accept(Arrival("opened", "issues", b"{}", (Triage(ref=ref, why="opened"),)))
+    return ref
+
+
+async def command(stage: Stage, ref: IssueRef, body: str) -> None:
+    made, sender = stage.github.world.comment(stage.repo, ref.number, body, "mona"), person("mona")
+    times = {"created_at": made["created_at"], "updated_at": made["updated_at"]}
+    said = Comment(made["id"], sender["id"], "mona", author_is_bot=False, body=body, url=made["html_url"], **times)
+    work = Commands(ref=ref, comment=said, sender="mona", sender_id=sender["id"])
+    await stage.worker.store.inbox.accept(Arrival(f"c{made['id']}", "issue_comment", b"{}", (work,)))
+
+
+def labels(stage: Stage) -> set[str]:
+    return {label["name"] for label in stage.repo.issues[1]["labels"]}
+
+
+async def test_a_run_ends_with_its_report_and_labels_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with busy_hour(tmp_path, monkeypatch) as (stage, day):
+        ref = await opened(stage)
+        await stage.triage(ref.number, "backfill")
+        run = await stage.worker.store.for_issue(ref).runs.last()
+        assert run is not None
+        assert (run.status, bool(stage.reported(1)), labels(stage)) == ("finished", True, set())
+        assert day.jumped < 60
+        await live(stage, day)
+        assert labels(stage) == {"bug"}
+        assert day.jumped < 2 * 3_600
+
+
+async def test_a_redirect_does_not_wait_for_a_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with busy_hour(tmp_path, monkeypatch) as (stage, day):
+        ref = await opened(stage)
+        await stage.triage(ref.number, "backfill")
+        await command(stage, ref, "/triage redirect look at store.save")
+        job = await stage.worker.jobs.claim("control", "us")
+        assert job is not None
+        await stage.worker.work(job)
+        await stage.triage(ref.number, "backfill")
+        run = await stage.worker.store.for_issue(ref).runs.last()
+        assert run is not None
+        assert (run.number, run.status) == (2, "finished")
+        assert day.jumped < 60
+        await live(stage, day)
+        assert labels(stage) == {"bug"}
+
+
+async def test_labels_are_dropped_where_a_person_said_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with busy_hour(tmp_path, monkeypatch) as (stage, day):
+        ref = await opened(stage)
+        await stage.triage(ref.number, "backfill")
+        await command(stage, ref, "/triage stop")
+        await live(stage, day)
+        assert labels(stage) == set()
+        assert day.jumped < 3 * 3_600
+
+
+async def test_what_is_left_over_delays_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with busy_hour(tmp_path, monkeypatch) as (stage, day):
+        ref = await opened(stage)
+        await stage.triage(ref.number, "backfill")
+        day.ahead += 120.0
+        stage.github.fault = lambda call: Fault(status=502)
+        tried = []
+        while (left := await stage.worker.jobs.claim("control", "us")) is not None:
+            tried.append(left.work.kind)
+            if left.work.kind == "left_over":
+                await stage.worker.work(left)
+            else:
+                await stage.worker.jobs.settle(left)
+        assert "left_over" in tried
+        stage.github.fault = lambda _call: None
+        await command(stage, ref, "/triage stop")
+        job = await stage.worker.jobs.claim("control", "us")
+        assert job is not None
+        assert job.work.kind == "commands"

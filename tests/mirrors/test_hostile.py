@@ -1,0 +1,122 @@
+"""A git server that means harm costs a bounded time, memory and disk, and is left alone for a while."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from bot.errors import RateLimitedError, RetryableError
+from bot.mirrors import MirrorLimits, Mirrors, TooLargeToFetchError
+from bot.mirrors.disk import evict, free_bytes, size_of
+from bot.ports import RepositoryRef
+from tests.hostile_git import (
+    delta_bomb,
+    dribble,
+    endless_negotiation,
+    endless_pack,
+    endless_refs,
+    many_objects,
+    refs,
+    serve_hostile,
+)
+
+REF = RepositoryRef("127.0.0.1", 1, 7, "octo", "bomb")
+TIGHT = MirrorLimits(size=3_000_000, seconds=3.0, memory=200_000_000, free=0)
+ROOMY = MirrorLimits(size=500_000_000, seconds=120.0, memory=200_000_000, free=0)
+
+
+class At:
+    """A source that names one address."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def tip(self) -> None:
+        return None
+
+    async def clone_url_and_header(self) -> tuple[str, str]:
+        return self.url, ""
+
+
+@pytest.mark.parametrize(
+    ("pack", "advertised", "limits", "says"),
+    [
+        pytest.param(endless_pack, refs, TIGHT, "larger than 3,000,000 bytes", id="endless-pack"),
+        pytest.param(dribble, refs, TIGHT, "longer than 3 seconds", id="dribble"),
+        pytest.param(endless_negotiation, refs, TIGHT, "longer than 3 seconds", id="endless-negotiation"),
+        pytest.param(endless_pack, endless_refs, ROOMY, "more memory", id="endless-refs"),
+        pytest.param(many_objects, refs, ROOMY, "more memory", id="many-objects"),
+        pytest.param(delta_bomb, refs, ROOMY, "more memory", id="delta-bomb"),
+    ],
+)
+async def test_it_is_ended_by_a_limit_and_not_asked_again(
+    tmp_path: Path,
+    pack: Callable[[], Iterable[bytes]],
+    advertised: Callable[[], Iterable[bytes]],
+    limits: MirrorLimits,
+    says: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    mirrors, root = Mirrors(tmp_path / "repos", limits), tmp_path / "repos"
+    with caplog.at_level(logging.WARNING), serve_hostile(pack, advertised) as server:
+        await refused(mirrors, server.url)
+        assert any(says in str(vars(record).get("reason", "")) for record in caplog.records), caplog.records
+        asked = len(server.asked)
+        began = time.monotonic()
+        assert "the repository" in await refused(mirrors, server.url)
+        assert (len(server.asked), time.monotonic() - began < 30) == (asked, True)
+    assert size_of(root) < 1_000_000
+    assert not processes_in(root)
+
+
+async def refused(mirrors: Mirrors, url: str) -> str:
+    with pytest.raises(TooLargeToFetchError) as raised:
+        async with mirrors.ready(REF, At(url)):
+            pass
+    return str(raised.value)
+
+
+def processes_in(root: Path) -> list[str]:
+    """Command lines of processes that work below a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(root) in words and int(process.name) != os.getpid():
+            found.append(words.replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
+async def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
+    def nonsense() -> Iterable[bytes]:
+        yield b"0008NAK\n0010\x01PACK\0\0\0\x02xx"
+
+    with serve_hostile(nonsense) as server, pytest.raises((TooLargeToFetchError, RetryableError)):
+        async with Mirrors(tmp_path / "repos", ROOMY).ready(REF, At(server.url)):
+            pass
+    assert size_of(tmp_path / "repos") < 1_000_000
+
+
+async def test_nothing_is_fetched_onto_a_full_disk(tmp_path: Path) -> None:
+    limits = MirrorLimits(free=free_bytes(tmp_path) * 2)
+    with serve_hostile(endless_pack) as server:
+        with pytest.raises(RateLimitedError, match="no room for mirrors"):
+            async with Mirrors(tmp_path / "repos", limits).ready(REF, At(server.url)):
+                pass
+        assert server.asked == []
+
+
+def test_mirrors_go_until_the_disk_has_room(tmp_path: Path) -> None:
+    for age, name in enumerate(("new", "old", "used")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pack").write_bytes(bytes(1_000_000))
+        os.utime(tmp_path / name, (1_000_000 - age, 1_000_000 - age))
+    gone = evict(tmp_path, 10**12, free=free_bytes(tmp_path) + 500_000, in_use=lambda name: name == "used")
+    assert gone == ["old"]

@@ -1,0 +1,165 @@
+"""Nothing that is posted acts on GitHub, read by GitHub's own Markdown parser; FUZZ=10 tries ten times as much."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from itertools import cycle
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.commands.obey import _unknown
+from bot.commands.parse import Command
+from bot.commands.status import _run, _waiting
+from bot.ports import RunView
+from bot.publish.publisher import _faults
+from bot.repo_config import FoundConfig, RepositoryConfig
+from bot.report.explain import folded
+from bot.report.markdown import MarkdownRenderer
+from bot.report.sanitise import block, cell, code, prose
+from bot.report.sticky import question_reply, report_comment, waiting_comment
+from bot.yaml_file import ConfigFault
+from nodes.report import OutsideSource, RelatedIssue
+from nodes.state import BugTriageState
+from tests.report.github_markdown import acting
+from tests.report.hostile_text import FRAGMENTS, HOSTILE, filled
+from tests.report.reports import FEATURE, FOUND, NOTHING, SHA, WEAK
+from tests.report.test_explain import account
+from tests.report.test_sticky import ANSWERED, BASE, OPEN, SECOND, THREAD
+
+OWN = (f"{BASE}/",)
+RITA = ("@rita",)
+OURS = frozenset({"repository", "commit", "evidence"})
+"""Fields of a report that the program fills itself."""
+THREAD_IS_OURS = frozenset({"server_url", "repository", "reporter", "news", "config_note", "limited", "asked_at"})
+THOROUGH = settings(
+    max_examples=40 * int(os.environ.get("FUZZ", "1")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+pytestmark = pytest.mark.timeout(120 * int(os.environ.get("FUZZ", "1")))
+TEXTS = st.lists(HOSTILE, min_size=1, max_size=7)
+RELATED = tuple(
+    RelatedIssue(reference=f"#{number}", relation=relation, state="open", why="the same frames", title="A title")
+    for number, relation in ((7, "related"), (8, "duplicate"), (9, "fixed_by"), (10, "related"))
+)
+FULL = FOUND.model_copy(
+    update={
+        "related": RELATED,
+        "outside": (OutsideSource(title="A page", address="https://page.example", found_by="searx"),),
+        "recent_changes": FOUND.suspect_changes,
+        "no_suspect_change": "no version is named",
+        "notes": ("Rules judged instead",),
+        "review_message": "look at it",
+    }
+)
+REPORTS = {
+    "full": FULL,
+    "related": FULL.model_copy(update={"related": RELATED[:1]}),
+    "fixed": FULL.model_copy(update={"related": RELATED[2:]}),
+    "weak": WEAK,
+    "nothing": NOTHING,
+    "feature": FEATURE,
+}
+
+
+@pytest.mark.parametrize("before", ["", "x", "_", "1", "é", "(", "\\", "`", "a "], ids=ascii)
+def test_no_fragment_acts_behind_anything(before: str) -> None:
+    for fragment in FRAGMENTS:
+        for text in (before + fragment, f"{before}{fragment} {fragment}", f"{fragment}{before}{fragment}"):
+            said = prose(text)
+            assert acting(f"{said}\n\n- {said}\n\n**said {said}**.\n\n> {said}") == [], text
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "_https://evil.example",
+        "1https://evil.example",
+        "éhttps://evil.example",
+        "x_www.evil.example",
+        "a@-evil.example",
+    ],
+)
+def test_a_title_of_a_stranger_is_no_link_on_another_issue(title: str) -> None:
+    related = FOUND.related[0].model_copy(update={"title": title})
+    said = report_comment(FOUND.model_copy(update={"related": (related,)}), THREAD)
+    assert "“" in said
+    assert acting(said, own=OWN, mentions=RITA) == []
+
+
+@THOROUGH
+@given(HOSTILE, HOSTILE)
+def test_no_text_acts(first: str, second: str) -> None:
+    assert acting(f"said {prose(first)}1 {prose(second)}\n\n{prose(second)}") == []
+    assert acting(f"{code(first)} and {code(second)}") == []
+    assert acting(f"1. {code(first)} [E1]\n\n{block(second)}\n\n{prose(first)}") == []
+    row = f"| {cell(prose(first))} | {cell(code(second))} | end |"
+    table = f"| A | B | C |\n|---|---|---|\n{row}"
+    assert acting(table) == []
+
+
+@THOROUGH
+@pytest.mark.parametrize("name", REPORTS)
+@given(texts=TEXTS)
+def test_no_report_acts(name: str, texts: list[str]) -> None:
+    endless = cycle(texts)
+    report = filled(REPORTS[name], endless, keep=OURS)
+    thread = filled(replace(THREAD, questions=(ANSWERED,)), endless, keep=THREAD_IS_OURS)
+    assert acting(report_comment(report, thread), own=OWN, mentions=RITA) == []
+    renderer = MarkdownRenderer(server_url=THREAD.server_url, repository=THREAD.repository)
+    assert acting(renderer.comment(report), own=OWN) == []
+    assert acting(renderer.ticket(report).body, own=OWN) == []
+
+
+@THOROUGH
+@given(TEXTS)
+def test_no_question_acts(texts: list[str]) -> None:
+    thread = filled(replace(THREAD, questions=(OPEN, ANSWERED, SECOND)), cycle(texts), keep=THREAD_IS_OURS)
+    assert acting(waiting_comment(BugTriageState(sha=SHA), thread), own=OWN, mentions=RITA) == []
+    assert acting(question_reply(thread, texts[0], f"{BASE}/issues/12#issuecomment-5"), own=OWN) == []
+
+
+@THOROUGH
+@given(TEXTS)
+def test_no_explanation_acts(texts: list[str]) -> None:
+    made = account()
+    hostile = filled(made, cycle(texts), keep=OURS | {"sha", "id"})
+    assert acting(folded(hostile), own=OWN) == []
+
+
+@THOROUGH
+@given(HOSTILE)
+def test_no_reply_acts(text: str) -> None:
+    run = RunView(number=1, status=text, sha=SHA, brain=text, config_hash="")
+    question = filled(OPEN, cycle([text]))
+    found = FoundConfig(RepositoryConfig(), "", "0", (ConfigFault(1, text),))
+    command = Command(text, "", 0)
+    for said in (_unknown(command), _run(run), _waiting(question), _faults(found)):
+        assert acting(said, own=OWN) == []
+
+
+@pytest.mark.parametrize(
+    ("markdown", "kind"),
+    [
+        pytest.param("_https://evil.example", "link", id="address"),
+        pytest.param("a@evil.example", "link", id="e-mail"),
+        pytest.param("ask (@octocat)", "mention", id="mention"),
+        pytest.param("see #1", "reference", id="reference"),
+        pytest.param("see acme/app#1", "reference", id="foreign-reference"),
+        pytest.param(f"see {SHA}", "commit", id="commit"),
+        pytest.param("![a](https://evil.example/p.png)", "html: <img>", id="image"),
+        pytest.param("<img src=x>", "html: <img>", id="raw-html"),
+        pytest.param("<!-- hidden -->", "comment", id="comment"),
+        pytest.param("$x$", "maths", id="maths"),
+        pytest.param("```math\nx\n```", "fence: math", id="fenced-maths"),
+        pytest.param("a :smile:", "emoji", id="emoji"),
+        pytest.param("a[^1]\n\n[^1]: b", "html: <sup>", id="footnote"),
+        pytest.param("# heading", "html: <h1>", id="heading"),
+        pytest.param("~~gone~~", "html: <del>", id="strikethrough"),
+    ],
+)
+def test_what_acts_is_found(markdown: str, kind: str) -> None:
+    assert any(found.startswith(kind) for found in acting(markdown))

@@ -1,0 +1,129 @@
+"""A repository of a few kilobytes that unfolds without end costs a bounded time and memory, and is searched in part."""
+
+from __future__ import annotations
+
+import logging
+import resource
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nodes.search.blobs import BlobReader
+from nodes.search.engine import Engine
+from nodes.search.git import Repository
+from nodes.search.running import ReadLimits, Running
+from nodes.search.types import Query
+from tests.bombs import log_bomb, message_bomb, silent_bomb, tree_bomb
+from tests.repositories import git, make_repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SMALL = ReadLimits(entries=5_000, listing=3_000_000, output=3_000_000, seconds=60.0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [
+        pytest.param(ReadLimits(entries=5_000), 5_000, id="entries"),
+        pytest.param(ReadLimits(listing=3_000_000), 4_000, id="bytes"),
+        pytest.param(ReadLimits(seconds=0.2), 200_000, id="seconds"),
+    ],
+)
+def test_a_tree_bomb_is_listed_up_to_a_limit_and_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, limits: ReadLimits, most: int
+) -> None:
+    sha = tree_bomb(tmp_path)
+    assert git(tmp_path, "count-objects").startswith(b"14 objects")
+    repository = Repository.open(tmp_path, limits)
+    with caplog.at_level(logging.WARNING):
+        found = repository.tree(sha)
+        repository.tree(sha)
+    assert len(found) <= most
+    assert {entry.size for entry in found} <= {6}
+    assert [line for line in caplog.messages if "too large to index whole" in line] == caplog.messages
+    assert len(caplog.messages) == 1
+    assert repository.shortfalls.untold() == ("repository.files",)
+    assert repository.shortfalls.untold() == ()
+
+
+def test_the_default_limits_hold_a_tree_bomb(tmp_path: Path) -> None:
+    sha = tree_bomb(tmp_path)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = Repository.open(tmp_path).tree(sha)
+    assert 0 < len(found) <= ReadLimits().entries
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000  # kB
+
+
+def test_trees_without_a_file_end_by_the_clock(tmp_path: Path) -> None:
+    sha = silent_bomb(tmp_path)
+    repository = Repository.open(tmp_path, ReadLimits(seconds=0.3))
+    assert repository.tree(sha) == []
+    assert repository.shortfalls.untold() == ("repository.files",)
+
+
+def test_a_path_that_is_a_bomb_is_not_walked(tmp_path: Path) -> None:
+    sha = tree_bomb(tmp_path)
+    repository = Repository.open(tmp_path, SMALL)
+    first = git(tmp_path, "ls-tree", "--name-only", sha).decode().split("\n")[0]
+    assert repository.entry(sha, first) is None
+    assert repository.shortfalls.untold() == ()
+
+
+def test_a_log_bomb_is_read_as_far_as_whole_commits_go(tmp_path: Path) -> None:
+    sha = log_bomb(tmp_path)
+    repository = Repository.open(tmp_path, SMALL)
+    log = repository.log(git(tmp_path, "rev-parse", f"{sha}^").decode().strip(), 10)
+    assert log == b""
+    assert repository.shortfalls.untold() == ("repository.history",)
+    for number in range(3):
+        sha = make_repository(tmp_path / "plain", {"a.py": f"a = {number}\n"}, message=f"Change {number} " + "x" * 900)
+    log = Repository.open(tmp_path / "plain", ReadLimits(output=1_500)).log(sha, 10)
+    assert log is not None
+    assert log.startswith(b"\x01Change 2")
+    assert log.count(b"\x01") == 1
+
+
+def test_a_message_bomb_costs_git_and_us_little(tmp_path: Path) -> None:
+    sha = message_bomb(tmp_path, size=40_000_000)
+    repository = Repository.open(tmp_path, SMALL)
+    assert repository.log(sha, 10) == b""
+    assert repository.output("log", "--format=%B", sha) is None
+
+
+@pytest.mark.parametrize("bomb", [tree_bomb, log_bomb])
+def test_what_fits_is_searched(tmp_path: Path, bomb: object) -> None:
+    sha = bomb(tmp_path)  # type: ignore[operator]
+    engine = Engine(tmp_path)
+    engine.repository = Repository.open(tmp_path, SMALL)
+    found = engine.find(Query(title="x = 1 in real.py is wrong"), sha)
+    assert found.commit == sha
+    assert engine.repository.shortfalls.untold()
+
+
+def test_what_is_stuck_leaves_less_time_to_what_follows(tmp_path: Path) -> None:
+    sha = silent_bomb(tmp_path)
+    repository = Repository.open(tmp_path, ReadLimits(seconds=1.0))
+    question = ("ls-tree", "-r", sha)
+    assert repository.output(*question) is None
+    assert repository.shortfalls.patience(60.0) == 15.0
+    assert repository.shortfalls.patience(1.0) == 1.0
+
+
+def test_an_object_that_needs_too_much_memory_costs_itself_alone(tmp_path: Path) -> None:
+    sha = message_bomb(tmp_path, size=40_000_000)
+    blob = git(tmp_path, "hash-object", "-w", "--stdin", stdin=b"x = 1\n").decode().strip()
+    repository = Repository.open(tmp_path, ReadLimits(memory=30_000_000))
+    with BlobReader(repository) as reader:
+        assert reader.read([blob, sha, blob]) == [b"x = 1\n", None, b"x = 1\n"]
+    assert dict(repository.read([sha])) == {}
+
+
+def test_a_command_that_goes_on_for_ever_is_ended(tmp_path: Path) -> None:
+    with Running(["yes"], stdin=0, env={"PATH": "/usr/bin:/bin"}, limits=SMALL, most=100_000) as running:
+        assert len(running.out.read()) == 100_000
+        assert running.cut == "bytes"
+    assert running.process.poll() is not None
+    with Running(["sleep", "60"], stdin=0, env={"PATH": "/usr/bin:/bin"}, limits=ReadLimits(seconds=0.1)) as running:
+        assert running.out.read() == b""
+        assert running.cut == "seconds"

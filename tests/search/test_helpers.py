@@ -1,0 +1,222 @@
+"""A parser that hangs costs its deadline once, and one file its outline; the process that triages waits for nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from nodes.search import child, parsing, pool, workers
+from nodes.search.cache import Cache
+from nodes.search.engine import Engine
+from nodes.search.git import Repository
+from nodes.search.loading import Loaded, load_index
+from nodes.search.types import Query
+from tests.repositories import make_repository
+from tests.search.states import state
+from tests.serve.app import processes_of, wait_for
+
+SOUND = {
+    "lib/parser.rb": "class Parser\n  def parse_header(line)\n    raise 'header line has no colon'\n  end\nend\n",
+    "lib/writer.js": "export function writeRows(rows) {\n  return rows;\n}\n",
+    "pkg/reader.py": "def read_rows():\n    return 1\n",
+    "README.md": "What it is\n",
+}
+HANGS = "// wreckage\n" + ("case 1:" * 20 + "\n") * 140
+"""A TypeScript file whose parser needs minutes."""
+
+
+def load(path: Path, cache: Cache | None = None) -> Loaded:
+    repository = Repository.open(path)
+    return load_index(repository, repository.resolve(), cache, lambda *_: None)
+
+
+def definitions(loaded: Loaded, path: str) -> tuple[str, ...]:
+    return loaded.index.meta(loaded.index.number_of[path]).names
+
+
+def test_a_file_that_misses_its_deadline_is_searched_as_plain_text_and_remembered(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_repository(tmp_path / "r", {**SOUND, "lib/bad.ts": HANGS})
+    cache = Cache(tmp_path / "cache.sqlite")
+    loaded = load(tmp_path / "r", cache)
+    assert loaded.unparsed == 1
+    assert definitions(loaded, "lib/parser.rb") == ("Parser", "Parser.parse_header")
+    assert definitions(loaded, "lib/writer.js") == ("writeRows",)
+    assert definitions(loaded, "lib/bad.ts") == ()
+    assert Engine(tmp_path / "r", tmp_path).find(Query("wreckage"), "HEAD").files[0].path == "lib/bad.ts"
+    assert next(record.action for record in caplog.records if record.name.startswith("nodes.")) == "index_unparsed"
+    with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
+        connection.execute("delete from tree")
+    connection.close()
+    again = load(tmp_path / "r", cache)
+    assert (again.parsed, state(again.index)) == (0, state(loaded.index))
+
+
+def test_a_language_that_misses_too_often_is_read_as_plain_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "MOST_MISSED_OF_A_LANGUAGE", 1)
+    bad = {f"lib/bad{number}.ts": f"// {number}\n{HANGS}" for number in range(12)}
+    last = "class Last {}\n" + "// it is the largest, so it comes last\n" * 5_000
+    make_repository(tmp_path / "r", {**SOUND, **bad, "lib/last.ts": last, "last.js": "function last() {}\n" * 9_000})
+    loaded = load(tmp_path / "r")
+    assert loaded.unparsed == len(bad) + 1
+    assert definitions(loaded, "lib/parser.rb")
+    assert definitions(loaded, "last.js")
+    assert definitions(loaded, "lib/last.ts") == ()
+
+
+def test_too_many_missed_deadlines_end_the_parsing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "MOST_MISSED", 1)
+    bad = {f"lib/bad{number}.ts": f"// {number}\n{HANGS}" for number in range(4)}
+    make_repository(tmp_path / "r", {**SOUND, **bad})
+    loaded = load(tmp_path / "r")
+    assert loaded.unparsed == len(bad)
+    assert loaded.texts == len(SOUND) + len(bad)
+    assert definitions(loaded, "pkg/reader.py")
+
+
+def test_processor_time_of_all_files_together_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "MOST_PROCESSOR", 0.0)
+    files = {f"a{number}.js": f"function f{number}() {{}}\n" * 500 for number in range(300)}
+    make_repository(tmp_path / "r", files)
+    loaded = load(tmp_path / "r")
+    assert loaded.texts == len(files)
+    assert loaded.unparsed > 0
+
+
+def test_a_helper_that_is_killed_leaves_its_work_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_repository(tmp_path / "r", SOUND)
+    expected = state(load(tmp_path / "r").index)
+    begin = child.Helper.__init__
+    killed = []
+
+    def begin_and_die(self, *given, **named):  # type: ignore[no-untyped-def]
+        begin(self, *given, **named)
+        if not killed:
+            killed.append(self._process.pid)
+            self._process.kill()
+
+    monkeypatch.setattr(child.Helper, "__init__", begin_and_die)
+    assert state(load(tmp_path / "r").index) == expected
+    assert killed
+
+
+@pytest.mark.parametrize("code", [1, -signal.SIGKILL])
+def test_where_no_helper_works_nothing_wrong_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    make_repository(tmp_path / "r", SOUND)
+    cache = Cache(tmp_path / "cache.sqlite")
+    expected = state(load(tmp_path / "r").index)
+    with monkeypatch.context() as broken:
+        broken.setattr(child.sys, "executable", "/bin/false" if code == 1 else _killed(tmp_path))
+        loaded = load(tmp_path / "r", cache)
+    assert definitions(loaded, "lib/parser.rb") == ()
+    assert definitions(loaded, "pkg/reader.py") == ("read_rows",)
+    assert state(load(tmp_path / "r", cache).index) == expected
+
+
+def _killed(folder: Path) -> str:
+    script = folder / "killed"
+    script.write_text("#!/bin/sh\nkill -9 $$\n")
+    script.chmod(0o755)
+    return str(script)
+
+
+def test_what_the_parent_cannot_read_plainly_goes_to_a_helper(tmp_path: Path) -> None:
+    make_repository(tmp_path / "r", {"a.py": "def f():\n\treturn 1\n", "b.py": "def g():\n    return 1\n"})
+    loaded = load(tmp_path / "r")
+    assert (definitions(loaded, "a.py"), definitions(loaded, "b.py")) == (("f",), ("g",))
+
+
+def test_batches_and_helpers_do_not_change_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{folder}/{name}": text for folder in "abc" for name, text in SOUND.items()}
+    make_repository(tmp_path / "r", {**files, "tabs.py": "def f():\n\treturn 1\n"})
+    expected = state(load(tmp_path / "r").index)
+    monkeypatch.setattr(parsing, "BATCH_BYTES", 50)
+    monkeypatch.setattr(workers, "helpers_for", lambda _hard, _easy: 2)
+    assert state(load(tmp_path / "r").index) == expected
+
+
+USES_THE_ENGINE = """
+import sys
+from nodes.search.engine import Engine
+from nodes.search.types import Query
+import bot.code, bot.web.views.evidence
+ranking = Engine(sys.argv[1]).find(Query("header line has no colon"), "HEAD")
+assert ranking.locations[0].symbol == "Parser.parse_header", ranking
+assert not [name for name in sys.modules if name.startswith("tree_sitter")]
+"""
+
+
+def test_no_parser_is_even_loaded_where_the_engine_is_used(tmp_path: Path) -> None:
+    make_repository(tmp_path / "r", {**SOUND, "tabs.py": "def f():\n\treturn 1\n"})
+    subprocess.run([sys.executable, "-c", USES_THE_ENGINE, tmp_path / "r"], check=True, timeout=100)
+
+
+LIMITED = "from nodes.search.helper import _limit; _limit(); {}"
+
+
+@pytest.mark.parametrize(
+    ("does", "code"),
+    [
+        pytest.param("bytearray(2 << 30)", 1, id="memory"),
+        pytest.param("import resource as r; assert r.getrlimit(r.RLIMIT_CPU)[0] == 300", 0, id="processor"),
+    ],
+)
+def test_a_helper_limits_itself(does: str, code: int) -> None:
+    done = subprocess.run([sys.executable, "-c", LIMITED.format(does)], stderr=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == code, done.stderr
+    assert (b"MemoryError" in done.stderr) is (code == 1)
+
+
+LOADS = "import sys; from nodes.search.engine import Engine; Engine(sys.argv[1]).warm('HEAD')"
+
+
+def test_helpers_end_with_their_parent(tmp_path: Path) -> None:
+    make_repository(tmp_path / "r", {f"bad{number}.ts": f"// {number}\n{HANGS}" for number in range(8)})
+    parent = subprocess.Popen([sys.executable, "-c", LOADS, tmp_path / "r"])
+    try:
+        wait_for(lambda: len(helpers := list(processes_of(parent.pid))) > 1 and _is_helper(helpers), 60)
+        helpers = list(processes_of(parent.pid))[1:]
+    finally:
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    wait_for(lambda: not any(map(_runs, helpers)), 60)
+
+
+def _is_helper(processes: list[int]) -> bool:
+    return any(b"nodes.search.helper" in _words(process) for process in processes)
+
+
+def _words(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _runs(process: int) -> bool:
+    return bool(_words(process))
+
+
+def test_other_threads_run_while_a_file_is_parsed(tmp_path: Path) -> None:
+    make_repository(tmp_path / "r", {"bad.ts": HANGS})
+    loading = threading.Thread(target=load, args=(tmp_path / "r",))
+    loading.start()
+    longest, last = 0.0, time.monotonic()
+    while loading.is_alive():
+        time.sleep(0.001)
+        now = time.monotonic()
+        longest, last = max(longest, now - last), now
+    assert longest < 0.5 * max(1.0, os.getloadavg()[0])

@@ -1,0 +1,100 @@
+"""Code that cannot be read, that was pushed away by force, or that is too large: the report says what it is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.bombs import tree_bomb
+from tests.github_server import Fault, GitHubServer
+from tests.github_world import Repo
+from tests.repositories import git, make_repository
+from tests.serve.app import App, wait_for
+from tests.serve.conftest import BODY, FILES, TITLE
+from tests.serve.test_talk import ANSWER, ask, sticky
+
+CLAIMS = ("Searched the code", "matches", "strong enough", "Commit read", "Most likely", "searched as")
+
+
+def report_of(app: App, github: GitHubServer, repo: Repo, title: str = TITLE, body: str = BODY) -> str:
+    """The report on a new issue."""
+    number = app.open_issue(repo, title, body)
+    wait_for(lambda: bool(sticky(github, repo, number)), 120.0, lambda: app.log[-5:])
+    return sticky(github, repo, number)
+
+
+def test_an_empty_repository_was_not_searched(app: App, github: GitHubServer, tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--bare")
+    repo = github.world.repository("octo/empty", git=tmp_path)
+    for title, body in ((TITLE, BODY), ("It fails", "It does not work.")):
+        said = report_of(app, github, repo, title, body)
+        assert "The code could not be read, so no place is named." in said
+        assert "the repository has no commit yet" in said
+        assert not [claim for claim in CLAIMS if claim in said], said
+        assert "**Q1**" not in said
+
+
+def test_a_repository_that_git_is_refused_was_not_searched(app: App, github: GitHubServer, tmp_path: Path) -> None:
+    sha = make_repository(tmp_path, FILES)
+    repo = github.world.repository("octo/hidden", git=tmp_path, head=sha)
+    before = github.fault
+    github.fault = lambda call: Fault(status=404) if "octo/hidden.git" in call.path else before(call)
+    try:
+        said = report_of(app, github, repo)
+    finally:
+        github.fault = before
+    assert "nothing was searched" in said
+    assert "the server says that it is not there" in said
+    assert not [claim for claim in CLAIMS if claim in said], said
+    assert app.ask("SELECT count(*) FROM runs WHERE result LIKE '%code_not_readable%'")[0][0] >= 1
+
+
+def test_a_force_push_while_a_question_waits_is_searched_again_and_said(
+    app: App, github: GitHubServer, tmp_path: Path
+) -> None:
+    old = make_repository(tmp_path, FILES)
+    repo = github.world.repository("octo/forced", git=tmp_path, head=old)
+    number = ask(app, github, repo)
+    app.settled()
+    git(tmp_path, "update-ref", "-d", "refs/heads/main")
+    moved = {**FILES, "feedbox/dates.py": "\n" * 20 + FILES["feedbox/dates.py"]}
+    new = make_repository(tmp_path, moved, message="Another beginning")
+    repo.head = new
+    app.comment(repo, number, ANSWER)
+    wait_for(lambda: "dates.py" in sticky(github, repo, number), 60.0, lambda: app.log[-5:])
+    said = sticky(github, repo, number)
+    assert (f"/{old}/" in said, f"/{new}/" in said) == (False, True)
+    assert f"Commit {old[:12]}, which was read first, is no longer part of the default branch." in said
+    assert f"{new[:12]} was searched instead" in said
+    assert "- [x] **Q1**" in said
+
+
+def test_a_push_while_a_question_waits_changes_nothing(app: App, github: GitHubServer, tmp_path: Path) -> None:
+    old = make_repository(tmp_path, FILES)
+    repo = github.world.repository("octo/pushed", git=tmp_path, head=old)
+    number = ask(app, github, repo)
+    app.settled()
+    repo.head = make_repository(tmp_path, {**FILES, "later.py": "x = 1\n"})
+    app.comment(repo, number, ANSWER)
+    wait_for(lambda: "dates.py" in sticky(github, repo, number), 60.0, lambda: app.log[-5:])
+    assert f"/{old}/" in sticky(github, repo, number)
+    assert "no longer part" not in sticky(github, repo, number)
+
+
+@pytest.mark.timeout(300)
+def test_a_bomb_is_reported_on_and_said_once_beside_a_healthy_repository(
+    app: App, github: GitHubServer, repo: Repo, tmp_path: Path
+) -> None:
+    sha = tree_bomb(tmp_path)
+    bomb = github.world.repository("octo/bomb", git=tmp_path, head=sha)
+    first = app.open_issue(bomb, TITLE, BODY)
+    healthy = app.open_issue(repo, TITLE, BODY)
+    wait_for(lambda: bool(sticky(github, repo, healthy)), 60.0, lambda: app.log[-5:])
+    wait_for(lambda: bool(sticky(github, bomb, first)), 200.0, lambda: app.log[-5:])
+    second = app.open_issue(bomb, TITLE, BODY)
+    wait_for(lambda: bool(sticky(github, bomb, second)), 200.0, lambda: app.log[-5:])
+    told = "this repository is too large to be searched whole"
+    assert (told in sticky(github, bomb, first), told in sticky(github, bomb, second)) == (True, False)
+    said = [line for line in app.log if line.get("action") == "repository_too_large"]
+    assert [line["limit"] for line in said if line["limit"] == "repository.files"] == ["repository.files"]

@@ -1,0 +1,36 @@
+"""How many requests a warm issue costs of GitHub's rate limit."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.github_server import GitHubServer
+from tests.github_world import Repo
+from tests.serve.app import App, wait_for
+from tests.serve.conftest import BODY, TITLE
+
+MOST = 7
+OTHER = ("save fails on a path that is a string", "`save(article, 'a.txt')` in feedbox/store.py wants a `Path`.")
+
+
+@pytest.mark.parametrize("config", [None, "mode: comment\n"], ids=["no-file", "a-file"])
+def test_a_warm_issue_costs_at_most_seven_requests(
+    app: App, github: GitHubServer, repo: Repo, config: str | None
+) -> None:
+    name = f"octo/counted{len(github.world.repos)}"  # nothing here resembles an earlier issue
+    repo = github.world.repository(name, git=repo.git, head=repo.head, labels={"bug"})
+    if config is not None:
+        repo.files[".github/triage.yml"] = config
+    for title, body in ((TITLE, BODY), OTHER):
+        before, free = len(github.calls), len(github.free)
+        number = app.open_issue(repo, title, body)
+        wait_for(lambda n=number: len(github.world.reports(repo, n)) == 1, 40.0, lambda: app.log[-5:])
+        app.settled()
+    # On GitHub a second reading of an issue shows our reaction to it, so that one counts.
+    every = [f"{call.method} {call.path}" for call in github.calls[before:]]
+    counted = Counter(every) - Counter(f"{call.method} {call.path}" for call in github.free[free:])
+    print(f"{len(every)} requests, {counted.total()} of which count: {sorted(counted)}")
+    assert counted.total() <= MOST, sorted(counted.elements())
+    assert ("issue", number, "rocket") in github.world.reactions

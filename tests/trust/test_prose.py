@@ -1,0 +1,56 @@
+"""What a model writes beside its citations names nothing that the commit does not have."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.judgements import Draft
+from nodes.trust.prose import ProseCheck
+from tests.fakes import FakeCode
+
+ISSUE = "scan hangs in `vendor_lib.load` at lib/other.c:12"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Break at `src/nope.py:9999`.",
+        "Look at src/nope.py first.",
+        "Break at src/lexer.py:9999.",
+        "Break at `src/lexer.py:2-400`.",
+        "Open nope.py:3.",
+        "Call `Lexer.frobnicate()`.",
+        "Set `MAX_NOPE` to 3.",
+    ],
+)
+async def test_a_sentence_that_names_what_does_not_exist_is_dropped(sentence: str) -> None:
+    check = ProseCheck(FakeCode(), (ISSUE,))
+    draft = Draft(
+        verdict="", root_cause="", how_to_confirm=f"Run it. {sentence}", severity_reason=sentence, missing=(sentence,)
+    )
+    clean = await check.draft(draft)
+    assert (clean.how_to_confirm, clean.severity_reason, clean.missing) == ("Run it.", "", ())
+    assert len(check.dropped) == 3
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Break at `src/lexer.py:2`.",
+        "Break at src/lexer.py:1-4.",
+        "Run `pytest -k scan` on version 3.11 e.g. with Python 3.12.",
+        "It is `scan` in `src/lexer.py`.",
+        "See https://docs.example/a/b.html and and/or the reply.",
+        "`vendor_lib.load` at lib/other.c:12 is the reporter's.",
+        "Use `--no-cache`, 10:30 or a 1:2 ratio.",
+    ],
+)
+async def test_what_exists_or_was_written_by_the_reporter_stays(sentence: str) -> None:
+    check = ProseCheck(FakeCode(), (ISSUE,))
+    assert await check.text(sentence) == sentence
+    assert not check.dropped
+
+
+async def test_a_flood_of_names_costs_a_bounded_number_of_lookups() -> None:
+    check = ProseCheck(FakeCode(), (ISSUE,))
+    assert await check.text(" ".join(f"See `src/a{n}.py`." for n in range(500))) == ""
