@@ -18,6 +18,7 @@ from nodes.judgements import Draft
 from nodes.past_issues import Reread, add_past_issues
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.search.errors import SearchError
+from nodes.search.survey import Survey
 from nodes.state import BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.statement import TOO_THIN, is_refuted, is_thin, reporter_query, state_facts, with_pointer, without_claim
 from nodes.trust.citations import Checked, check, penalised
@@ -76,24 +77,33 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
 
 async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
     """The report with its facts and what they allow it to state."""
-    by_rules = report.written_by == "rules"
-    if report.kind in _PLACELESS or (by_rules and is_thin(case)):
-        thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
-        return report.model_copy(update={"suspects": (), "root_cause": None, **thin})
     if is_unreadable(case.state):
         return report
+    if report.kind in _PLACELESS or _is_thin(report, case):
+        thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
+        return report.model_copy(update={"suspects": (), "root_cause": None, **thin})
     try:
         survey = await context.code.survey(reporter_query(case, CANDIDATES))
     except SearchError:
         return without_claim(report)
     if report.kind != "bug":
         return with_pointer(report, survey)
-    if not _was_searched(case.state):
-        return report
+    return await _with_facts(report, survey, case, context) if _was_searched(case.state) else report
+
+
+async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
+    by_rules = report.written_by == "rules"
     stated = await state_facts(report, survey, context.code, ordered=by_rules)
-    if not by_rules or is_refuted(case, stated):
-        return without_claim(stated) if by_rules else stated
+    if not by_rules:
+        return stated
+    if is_refuted(case, stated):
+        return without_claim(stated)
     return stated.model_copy(update={"confidence": round(penalised(survey.confidence, report.citation_audit), 4)})
+
+
+def _is_thin(report: TriageReport, case: Case) -> bool:
+    """A model may have read more out of a few words than rules can."""
+    return report.written_by == "rules" and is_thin(case)
 
 
 def _was_searched(state: BugTriageState) -> bool:
@@ -102,7 +112,7 @@ def _was_searched(state: BugTriageState) -> bool:
 
 def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
     state = case.state
-    thin = report.written_by == "rules" and is_thin(case)
+    thin = _is_thin(report, case)
     needs_no_code = report.kind in _NEEDS_NO_CODE or thin or (state.tier == "simple" and not _was_searched(state))
     if needs_no_code and state.critic_feedback is None:
         return Gate("accept")
