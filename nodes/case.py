@@ -7,6 +7,7 @@ from typing import Any
 
 from nodes.context import Case, Context, Judged
 from nodes.evidence import NumberedEvidence
+from nodes.facts import IssueFacts, read_facts
 from nodes.guards import may_be_asked
 from nodes.state import BugTriageState, Metrics, TraceEntry
 
@@ -23,13 +24,20 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         state=state,
         title=context.title,
         body=context.body,
-        facts=context.facts,
+        facts=_facts(state, context),
         evidence=numbered,
         search_confidence=state.search_confidence,
         language=context.language,
         forms=await context.code.forms(),
         sources=tuple(info for info in context.outside.infos if may_be_asked(state, info.name)),
     )
+
+
+def _facts(state: BugTriageState, context: Context) -> IssueFacts:
+    """What a program reads off the issue; what people added since is read as carefully as the body."""
+    answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
+    added = (*answers, *state.redirect_instructions)
+    return read_facts(context.title, "\n\n".join((context.body, *added))) if added else context.facts
 
 
 def spent(judged: Judged[Any]) -> Metrics:

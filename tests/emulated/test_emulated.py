@@ -47,8 +47,8 @@ def reported(app: App, emulator: Emulator) -> int:
 
 def test_an_issue_gets_one_report_and_its_label(app: App, emulator: Emulator, reported: int) -> None:
     report = emulator.report(reported)
-    assert "**Likely in `feedbox/dates.py` — `parse_date`" in report
-    assert f"]({emulator.url}/{NAME}/blob/" in report
+    assert "Probable place of the fix: `feedbox/dates.py`" in report
+    assert f"{emulator.url}/{NAME}/blob/" in report
     issue = emulator.ask(OWNER, "GET", f"/repos/{NAME}/issues/{reported}")
     assert [label["name"] for label in issue["labels"]] == ["bug"]
 
@@ -80,7 +80,7 @@ def test_commands_are_obeyed_by_role(app: App, emulator: Emulator) -> None:
     assert emulator.report(number) == before
     emulator.comment(number, "/triage redirect look at the store", TRIAGER)
     report = posted(app, emulator, number, "after a redirect")
-    assert "place to start reading is `feedbox/store.py`" in report
+    assert "A maintainer said to look at `feedbox/store.py`" in report
     emulator.comment(number, "/triage status", OWNER)
     wait_for(lambda: len(emulator.ours(number)) == 2, WAIT, lambda: app.log[-8:], pause=0.1)
     assert "Run 2 is **finished**" in emulator.ours(number)[1]

@@ -273,7 +273,7 @@ async def test_an_allowed_bot_is_answered_and_not_mentioned(stage) -> None:
 async def test_dry_run_writes_nothing_and_label_mode_only_labels(stage) -> None:
     done = await stage.publish(config="mode: dry-run\n")
     assert (done.state, stage.writes()) == ("dry-run", 0)
-    assert "Likely in" in done.comment
+    assert "Probable place of the fix" in done.comment
     done = await stage.publish(config="mode: label\n")
     assert (done.state, stage.said, stage.labels, stage.world.reactions) == ("labelled", [], {"bug"}, [])
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nodes.brains.rules.investigate import investigate
 from nodes.brains.rules.kind import taken_for
-from nodes.brains.rules.missing import main_trace
+from nodes.brains.rules.missing import main_trace, missing_from
 from nodes.brains.rules.places import (
     frame_in,
     is_source,
@@ -54,7 +54,7 @@ def write(case: Case) -> Draft:
         verdict=f"The search ranks {name(chosen[0].evidence)} first." if chosen else "",
         root_cause="",
         suspects=tuple(DraftSuspect(evidence=item.id, why=why(case, item.evidence)) for item in chosen),
-        missing=reading.missing,
+        missing=missing_from(case, reading.kind) if case.state.human_exchanges else reading.missing,
         ruled_out=_ruled_out(case, ranked, chosen),
         labels=(*_kind_labels(case, reading.kind), *_area(chosen, case.state.repository)),
         kind=reading.kind,
