@@ -1,4 +1,4 @@
-"""Runs that were asked for over HTTP: each a row, and a job that fills it."""
+"""Store the runs that clients request over HTTP: one row per run, and one job that fills it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bot.store.database import Connection, Database
 from bot.store.jobs import insert_job, settle_job
 
 KEPT = 30 * 86_400.0
-"""Seconds for which a run that ended can be asked for."""
+"""Seconds for which a finished run can be retrieved."""
 MOST_UNFINISHED = 100
-"""Runs that wait or are under way, of all repositories together."""
+"""Limit on queued and running runs, over all repositories."""
 
 ApiRunState = Literal["queued", "running", "finished", "failed"]
 _BY_JOB: dict[str, ApiRunState] = {"todo": "queued", "doing": "running"}
@@ -27,35 +27,35 @@ FROM api_runs LEFT JOIN jobs ON jobs.guid = 'api:' || api_runs.id AND jobs.ordin
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A row."""
+    """One row of ``api_runs``, with the state of its job."""
 
     id: str
     request: str
-    """JSON, as it was asked for."""
+    """JSON of the request as the client sent it."""
     state: ApiRunState
     created_at: float
     settled_at: float | None
     sha: str
-    """The commit that was read; empty until it ended."""
+    """The commit that the run read; empty until the run ends."""
     result: str | None
-    """JSON (``triage schema`` describes it)."""
+    """JSON of the result (``triage schema`` describes it)."""
     fault: str | None
     """Why there is no result."""
 
 
 class TooManyRunsError(Exception):
-    """No more runs are taken in until some have ended."""
+    """The limit of unfinished runs is reached; no new run is accepted until some have ended."""
 
 
 class ApiRuns:
-    """All of them."""
+    """The API runs of all repositories."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._clock = clock or database.clock
 
     async def accept(self, work: ApiRun, request: str, key: str | None) -> StoredRun:
-        """Store a run and its job in one transaction; one that was asked for with the same key is returned instead.
+        """Store a run and its job in one transaction, or return the run that has the same idempotency key.
 
         Raises:
             TooManyRunsError: too many are unfinished.
@@ -64,11 +64,11 @@ class ApiRuns:
         return await self._database.do(lambda db: _accept(db, work, request, key, now))
 
     async def get(self, number: str) -> StoredRun | None:
-        """A run; None if there is none, or it was long ago."""
+        """Return a run; None if it does not exist or has expired."""
         return await self._database.read(lambda db: _get(db, "api_runs.id", number))
 
     async def settle(self, number: str, job: Job, *, sha: str = "", result: str | None, fault: str | None) -> None:
-        """Note what a run came to and settle its job, in one transaction.
+        """Store the result of a run and settle its job, in one transaction.
 
         Raises:
             NotOursError: another attempt has the job; nothing was changed.

@@ -1,4 +1,4 @@
-"""Checkpoints: where runs stand, and nothing that is not known otherwise."""
+"""Open the checkpoints, which hold the progress of runs and nothing that is not stored elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_saver(settings: Settings) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    """Open the checkpoints, which stand where the store does."""
+    """Open the checkpoints: in the data directory or in Postgres, wherever the store is."""
     if settings.database_url is None:
         async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
             yield SqliteCheckpoints(connection, serde=serializer())
@@ -33,7 +33,7 @@ async def open_saver(settings: Settings) -> AsyncIterator[BaseCheckpointSaver[An
 
 @asynccontextmanager
 async def open_checkpoints(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """The file, made if need be; a damaged one is set aside, for runs that stand in it can begin anew."""
+    """Open the file, and create it if it is missing; move a damaged one aside, because its runs can start again."""
     if not await _is_sound(path):
         _set_aside(path)
     async with aiosqlite.connect(path) as connection:
@@ -45,7 +45,7 @@ async def _is_sound(path: Path) -> bool:
         try:
             said = await connection.execute_fetchall("PRAGMA quick_check(1)")
         except sqlite3.OperationalError:
-            raise  # the disk is full, or it may not be read: that is no damage
+            raise  # the disk is full, or the file cannot be read: that is no damage
         except sqlite3.DatabaseError:
             return False
         return [tuple(row) for row in said] == [("ok",)]

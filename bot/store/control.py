@@ -1,4 +1,4 @@
-"""What commands read of the store, and where what they lead to is written: one transaction a command."""
+"""Read what commands need from the store, and write the effects of each command in one transaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INSERT INTO issues (issue_key, muted) VALUES (?, ?) ON CONFLICT (issue_key) DO U
 
 
 class Control:
-    """One issue, as its commands see it."""
+    """The view of one issue that its commands have."""
 
     def __init__(
         self, database: Database, ref: IssueRef, questions: Questions, clock: Callable[[], float] | None = None
@@ -38,13 +38,13 @@ class Control:
         self._clock = clock or database.clock
 
     async def commands_run(self, comment_id: int) -> tuple[str, ...]:
-        """The commands of a comment that were run before, as ``Command.canonical`` writes them, with repetitions."""
+        """Return the commands of a comment that ran before, as ``Command.canonical`` writes them, with repetitions."""
         statement = "SELECT canonical FROM commands WHERE issue_key = ? AND comment_id = ? ORDER BY edited_at, ordinal"
         given = (self._ref.key, comment_id)
         return tuple(text for (text,) in await self._database.read(lambda db: db.execute(statement, given).fetchall()))
 
     async def last_run(self) -> RunView | None:
-        """The issue's newest run."""
+        """Return the issue's newest run."""
         run = await IssueRuns(self._database, self._ref.key).last()
         if run is None:
             return None
@@ -56,21 +56,21 @@ class Control:
         return RunView(run.number, run.status, run.sha, run.brain, run.config_hash, result, evidence)
 
     async def questions(self) -> tuple[AskedQuestion, ...]:
-        """The questions put on this issue."""
+        """Return the questions that were asked on this issue."""
         return await self._questions.all(self._ref.key)
 
     async def muted(self) -> bool:
-        """Did a person tell us to leave this issue alone?"""
+        """Return whether a person asked the App to leave this issue alone."""
         return (await Issues(self._database, self._ref.key).state()).muted
 
     async def limits_met(self) -> tuple[str, ...]:
-        """Limits that were met in the repository today, by code."""
+        """Return the codes of the limits that the repository reached today."""
         return tuple(await RepositoryLimited(self._database, self._ref.repository.key).today())
 
     async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
         """Record the command as run and apply the store's part of its effects, in one transaction.
 
-        Keyed by (comment id, updated_at, ordinal): applying it twice is the same as once.
+        Idempotent: the key is (comment id, updated_at, ordinal).
         """
         now = self._clock()
         given = _Given(self._ref, comment, ordinal, canonical, effects)
@@ -79,7 +79,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A command as it is applied."""
+    """A command that is being applied."""
 
     ref: IssueRef
     comment: Comment
@@ -102,7 +102,7 @@ def _apply(db: Connection, given: _Given, now: float) -> None:
         row = (issue_key, relation.other, int(relation.duplicate), given.comment.author)
         db.execute(_RELATE, row)
     for labels, added in ((effects.add_labels, 1), (effects.remove_labels, 0)):
-        # GitHub will name us as who did it; it was a person's wish, and stays as they want it.
+        # GitHub will name the App as the actor. The change is a person's decision, so the App must not revert it.
         rows = [(issue_key, label, added, given.comment.author) for label in labels]
         db.executemany(LABELLED, rows)
     if effects.muted is not None:
@@ -124,7 +124,7 @@ def _append_signals(db: Connection, given: _Given) -> None:
 
 
 def _started(given: _Given) -> Work:
-    """An answer or a redirect goes on with the run that is there; everything else is a new look."""
+    """Return a job that continues the run for an answer or a redirect, and a new triage for everything else."""
     goes_on = any(one.kind in ("answer", "redirect") for one in given.effects.signals)
     asked_in = given.comment.id
     if goes_on:

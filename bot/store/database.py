@@ -1,4 +1,4 @@
-"""What the store asks of a database: SQL that SQLite and Postgres both understand, in transactions."""
+"""Define the interface between the store and a database: transactions of SQL that SQLite and Postgres both accept."""
 
 from __future__ import annotations
 
@@ -13,75 +13,75 @@ Parameters = Sequence[Value] | Mapping[str, Value]
 
 
 class StoreError(RetryableError):
-    """The disk is full, somebody holds the file, or the server is away: nothing is known to be written."""
+    """The disk is full, another process holds the file, or the server is away. The write may be lost."""
 
 
 class ClosedError(StoreError):
-    """This process has closed the store, because it ends."""
+    """This process has closed the store because it is shutting down."""
 
 
 class Rows(Protocol):
-    """What a statement came to."""
+    """The result of a statement."""
 
     @property
     def rowcount(self) -> int:
-        """Rows that were written."""
+        """Number of rows that were written."""
 
     @property
     def description(self) -> Any:
-        """For each column a tuple that begins with its name."""
+        """One tuple per column; each begins with the column's name."""
 
     def fetchone(self) -> Any:
-        """The next row; None if there is none."""
+        """Return the next row; None if there is none."""
 
     def fetchall(self) -> list[Any]:
-        """All rows."""
+        """Return all remaining rows."""
 
     def __iter__(self) -> Iterator[Any]:
-        """Row by row."""
+        """Iterate over the rows."""
 
 
 class Connection(Protocol):
-    """One database, as a transaction sees it.
+    """A connection to the database within one transaction.
 
-    Statements are written once, for both databases: parameters are ``?`` or ``:name``, ``ON CONFLICT … DO UPDATE``
-    names its columns and says whose each one is, ``CASE`` stands for ``iif`` and for ``max`` of two,
-    ``count(*) FILTER`` for a sum of comparisons, and 0 and 1 for truth.
+    Statements are written once, for both databases. Parameters are ``?`` or ``:name``. ``ON CONFLICT … DO UPDATE``
+    names its columns and qualifies each with its table or ``excluded``. Use ``CASE`` instead of ``iif`` and of ``max``
+    with two arguments, ``count(*) FILTER`` instead of a sum of comparisons, and 0 and 1 as booleans.
     """
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
         """Run a statement."""
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Value]], /) -> Rows:
-        """Run a statement for each row."""
+        """Run a statement once for each row."""
 
     def lock(self, keys: Iterable[str], /) -> None:
-        """Let nobody else store jobs under these keys before this transaction ends, so that ids grow with time."""
+        """Lock these keys until the transaction ends, so that job ids of an issue grow in the order of commits."""
 
 
 Work = Callable[[Connection], T]
-"""May be run again from its start if it met another one: it changes nothing but the database."""
+"""The body of a transaction. It changes nothing but the database, since it runs again after a conflict."""
 
 
 class Database(Protocol):
-    """Where the tables are; none of its work is on the event loop."""
+    """A database that runs all its work outside the event loop."""
 
     async def do(self, work: Work[T]) -> T:
-        """Commit what was done as if nobody else did anything meanwhile, or nothing.
+        """Run a serializable transaction: commit all of its changes or none.
 
         Raises:
             StoreError: the database does not answer, or is full.
         """
 
     async def read(self, work: Work[T]) -> T:
-        """Look something up without keeping writers out.
+        """Run a query that does not block writers.
 
         Raises:
             StoreError: the database does not answer.
         """
 
     def clock(self) -> float:
-        """Seconds since 1970, the same for everybody who uses this database."""
+        """Return seconds since 1970, the same for all processes that use this database."""
 
     async def aclose(self) -> None:
-        """Close what is open."""
+        """Close all connections."""

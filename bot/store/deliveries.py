@@ -1,4 +1,4 @@
-"""The inbox: a delivery and what follows from it become durable together, many in one transaction."""
+"""Store a delivery and its jobs together, many deliveries in one transaction."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from bot.store.jobs import insert_job
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A delivery that leads to something."""
+    """A delivery that leads to at least one job."""
 
     guid: str
     event: str
     body: bytes
     work: tuple[Work, ...]
     digest: str | None = None
-    """Of the body, where a second delivery with the same body must lead to nothing."""
+    """Digest of the body; None if a second delivery with the same body may lead to jobs too."""
 
 
 class Inbox:
-    """Takes deliveries in. Those that arrive while a commit is under way share the next one."""
+    """Stores deliveries. Those that arrive during a commit share the next one."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
@@ -36,7 +36,7 @@ class Inbox:
     async def accept(self, arrival: Arrival) -> bool:
         """Store a delivery and its jobs in one transaction; False if its id or digest was stored before.
 
-        What was awaited survives anything that happens to the process afterwards.
+        When this returns, the data is durable: it survives a crash of the process.
         """
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append((arrival, future))
@@ -45,12 +45,12 @@ class Inbox:
         return await future
 
     async def knows(self, guid: str) -> bool:
-        """Whether a delivery was stored."""
+        """Return whether a delivery was stored."""
         statement = "SELECT 1 FROM deliveries WHERE guid = ?"
         return await self._database.read(lambda db: db.execute(statement, (guid,)).fetchone()) is not None
 
     async def forget_old(self, older_than: float) -> int:
-        """Drop deliveries that came so many seconds ago and led to nothing that is not done; say how many."""
+        """Delete deliveries older than this many seconds that have no unfinished jobs; returns the number deleted."""
         before = self._clock() - older_than
         return await self._database.do(lambda db: _forget(db, before))
 

@@ -1,4 +1,4 @@
-"""What GitHub is to have, and whether it has it: so that nothing is posted twice."""
+"""Store the state that GitHub should have and whether it has it, to prevent duplicate posts."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ class Effects:
         self._clock = clock or database.clock
 
     async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
-        """What is known of an effect."""
+        """Return an effect; None if it was never stored."""
         key = (self._tenant.own(issue_key), kind, subject)
         return await self._database.read(lambda db: _get(db, key))
 
     async def want(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
-        """Say what GitHub is to have; the latest wins. What is known of it already (id, done, intent) stays."""
+        """Store the state that GitHub should have; the latest call wins. Id, done hash and intent are retained."""
         key = (self._tenant.own(issue_key), kind, subject)
         now = self._clock()
         return await self._database.do(lambda db: _want(db, key, wanted_hash, payload, now))
 
     async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
-        """Say what GitHub is to have, unless somebody has said it: of several at once exactly one is the first."""
+        """Store the state that GitHub should have unless it is stored: exactly one of concurrent callers is first."""
         key = (self._tenant.own(issue_key), kind, subject)
         now = self._clock()
         return await self._database.do(lambda db: _claim(db, key, payload, now))
 
     async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
-        """Forget what is known of an effect: GitHub has it no longer, and the next one is posted anew."""
+        """Delete an effect: GitHub no longer has it, and the next one is posted as new."""
         key = (self._tenant.own(issue_key), kind, subject)
         statement = "DELETE FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"
         await self._database.do(lambda db: db.execute(statement, key).rowcount)
 
     async def intent(self, issue_key: str, kind: str, subject: str) -> None:
-        """Note, durably, that a POST is about to be sent now."""
+        """Record durably, before a POST is sent, that it is about to be sent."""
         key = (self._tenant.own(issue_key), kind, subject)
         now = self._clock()
         statement = "UPDATE effects SET intent_at = ? WHERE issue_key = ? AND kind = ? AND subject = ?"
         await self._database.do(lambda db: db.execute(statement, (now, *key)).rowcount)
 
     async def done(self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None) -> None:
-        """Note that GitHub has it; the intent is over."""
+        """Record that GitHub has the effect, and clear the intent."""
         key = (self._tenant.own(issue_key), kind, subject)
         statement = """
             UPDATE effects SET done_hash = ?, intent_at = NULL, github_id = coalesce(?, github_id)
@@ -60,7 +60,7 @@ class Effects:
         await self._database.do(lambda db: db.execute(statement, (done_hash, github_id, *key)).rowcount)
 
     async def pending(self, issue_key: str) -> list[Effect]:
-        """Effects that are wanted and not done, oldest first."""
+        """Return effects that are wanted and not done, oldest first."""
         key = self._tenant.own(issue_key)
         statement = f"""
             SELECT {_FIELDS} FROM effects
@@ -70,7 +70,7 @@ class Effects:
         return [_effect(row) for row in rows]
 
     async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
-        """Effects of a kind whose subject begins with a prefix, done or not, by subject."""
+        """Return effects of a kind whose subject begins with a prefix, done or not, ordered by subject."""
         given: dict[str, Value] = {"key": self._tenant.own(issue_key), "kind": kind, "prefix": prefix}
         statement = f"""
             SELECT {_FIELDS} FROM effects

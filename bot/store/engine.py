@@ -1,4 +1,4 @@
-"""Procrastinate on the store's database, through restarts of the server."""
+"""Run procrastinate on the store's database, and survive restarts of the server."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from psycopg_pool import PoolClosed
 from bot.store.postgres import address
 
 CONNECTIONS = 4
-"""Of one process at the most, and one more for each queue that it listens to."""
+"""Connections of one process at most, plus one for each queue that it listens to."""
 
 T = TypeVar("T")
 Away = Callable[[Exception], Awaitable[None]]
-"""Called before a statement is tried again; it waits."""
+"""Called before a statement is retried; it waits."""
 
 
 class PatientConnector(PsycopgConnector):
-    """Tries again while the server is away, so that no heartbeat ends and nothing has to be begun anew."""
+    """Retries while the server is away, so that no heartbeat ends and workers keep their registration."""
 
     def __init__(self, *, away: Away, **settings: Any) -> None:
         super().__init__(**settings)
         self._away = away
         self.workers: set[int] = set()
-        """The numbers that procrastinate gave the workers of this process."""
+        """The ids that procrastinate assigned to the workers of this process."""
 
     async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:
-        """Run a statement."""
+        """Run a statement that returns nothing."""
         try:
             await self._patiently(lambda: super(PatientConnector, self).execute_query_async(query, **arguments))
         except ConnectorException as error:
-            # Somebody else was given the wake-up while we were frozen; what it is about, the jobs table knows.
+            # Another worker received the wake-up while this process was frozen. The jobs table still knows what is due.
             if query not in _ENDINGS or not isinstance(error.__cause__, RaiseException):
                 raise
 
     async def execute_query_one_async(self, query: LiteralString, **arguments: Any) -> dict[str, Any]:
-        """Run a statement that has one row to say."""
+        """Run a statement that returns one row."""
         row: dict[str, Any] = await self._patiently(
             lambda: super(PatientConnector, self).execute_query_one_async(query, **arguments)
         )
@@ -52,11 +52,11 @@ class PatientConnector(PsycopgConnector):
         return row
 
     async def execute_query_all_async(self, query: LiteralString, **arguments: Any) -> list[dict[str, Any]]:
-        """Run a statement that has rows to say."""
+        """Run a statement that returns rows."""
         return await self._patiently(lambda: super(PatientConnector, self).execute_query_all_async(query, **arguments))
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
-        """Listen, again after each loss."""
+        """Listen on channels, and listen again after each lost connection."""
         named = list(channels)
         await self._patiently(lambda: super(PatientConnector, self).listen_notify(on_notification, named))
 
@@ -80,7 +80,7 @@ async def _each_by_itself(connection: psycopg.AsyncConnection[Any]) -> None:
 
 @asynccontextmanager
 async def open_engine(url: str, away: Away) -> AsyncIterator[tuple[App, PatientConnector]]:
-    """Procrastinate, connected."""
+    """Open procrastinate with a connected pool."""
     connector = PatientConnector(
         away=away, conninfo=address(url), min_size=1, max_size=CONNECTIONS, timeout=5.0, configure=_each_by_itself
     )

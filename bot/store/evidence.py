@@ -1,4 +1,4 @@
-"""Evidence: what a run gathered, kept beyond a crash."""
+"""Store the evidence that a run gathered, so that it survives a crash."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nodes.evidence import Evidence
 
 
 class RunEvidence:
-    """One run's evidence; the graph's evidence port."""
+    """The evidence of one run; implements the graph's evidence port."""
 
     def __init__(self, database: Database, run: str) -> None:
         self._database = database
@@ -17,7 +17,7 @@ class RunEvidence:
         self._known: dict[str, Evidence] = {}
 
     async def put(self, evidence: Sequence[Evidence]) -> None:
-        """Keep evidence by its key; keeping it twice is the same as once."""
+        """Store evidence by its key; idempotent."""
         if not evidence:
             return
         rows = [(self._run, item.key, item.model_dump_json()) for item in evidence]
@@ -29,15 +29,15 @@ class RunEvidence:
         self._known.update((item.key, item) for item in evidence)
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
-        """What is known of these keys; a lost one is absent."""
-        if not self._known.keys() >= set(keys):  # put before a crash
+        """Return the evidence of these keys; a key without stored evidence is absent."""
+        if not self._known.keys() >= set(keys):  # stored before a crash
             statement = "SELECT hash, body FROM evidence WHERE run = ?"
             rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
             self._known |= {key: Evidence.model_validate_json(body) for key, body in rows if key not in self._known}
         return {key: self._known[key] for key in keys if key in self._known}
 
     async def all(self) -> list[Evidence]:
-        """Everything the run gathered."""
+        """Return all evidence of the run, ordered by hash."""
         statement = "SELECT body FROM evidence WHERE run = ? ORDER BY hash"
         rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
         return [Evidence.model_validate_json(body) for (body,) in rows]

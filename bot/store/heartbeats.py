@@ -1,4 +1,4 @@
-"""Which workers gave a sign of life lately, for servers that work on nothing themselves; kept as leases."""
+"""Store the heartbeats of workers as leases, for servers that run no jobs themselves."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _ALIVE = "SELECT count(*) FROM leases WHERE name LIKE 'worker:%' AND until >= ?"
 
 
 class Heartbeats:
-    """Signs of life of all workers that share the store."""
+    """The heartbeats of all workers that share the store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def beat(self, place: str, seconds: float) -> None:
-        """Count a worker as alive for so many seconds."""
+        """Count a worker as alive for this many seconds."""
         now = self._database.clock()
         given: dict[str, Value] = {"name": f"worker:{place}", "until": now + seconds}
         await self._database.do(lambda db: _beat(db, given, now))
 
     async def alive(self) -> int:
-        """How many workers are."""
+        """Return the number of workers that are alive."""
         now = self._database.clock()
         return int(await self._database.read(lambda db: db.execute(_ALIVE, (now,)).fetchone()[0]))
 

@@ -1,4 +1,4 @@
-"""Installations and repositories: where we may work, and what they are called today."""
+"""Store installations and repositories: where the App may work, and their current names."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ InstallationState = Literal["active", "suspended", "deleted"]
 
 @dataclass(frozen=True, slots=True)
 class RepositoryState:
-    """A row, with its installation's state."""
+    """A repository's row, with the state of its installation."""
 
     installation_id: int
     owner: str
     name: str
     archived: bool
     gone: bool
-    """Deleted, or taken out of the installation."""
+    """The repository was deleted or removed from the installation."""
     installation: InstallationState
     config: str | None
     """The last valid ``.github/triage.yml``."""
     config_complaint: str | None
-    """What was last complained of, so that it is said once."""
+    """The last configuration error that was reported, to report it only once."""
 
 
 class Listed(NamedTuple):
@@ -46,17 +46,17 @@ class Listed(NamedTuple):
 
     ref: RepositoryRef
     until: str | None
-    """As GitHub writes it; None if they never were."""
+    """Timestamp in GitHub's format; None if the issues were never listed."""
 
 
 class Installations:
-    """All installations; the only place that looks across repositories."""
+    """All installations and their repositories; unlike ``RepositoryStore``, not limited to one repository."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def note(self, host: str, installation_id: int, account: str, state: InstallationState) -> None:
-        """An installation is active, suspended or removed."""
+        """Store the state of an installation: active, suspended or deleted."""
         statement = """
             INSERT INTO installations (host, id, account, state) VALUES (?, ?, ?, ?)
             ON CONFLICT (host, id) DO UPDATE SET state = excluded.state,
@@ -65,35 +65,35 @@ class Installations:
         await self._database.do(lambda db: db.execute(statement, (host, installation_id, account, state)).rowcount)
 
     async def add(self, repositories: Sequence[RepositoryRef]) -> None:
-        """Repositories are ours to read, under these names."""
+        """Store repositories that the App may read, under their current names."""
         await self._database.do(lambda db: _add(db, repositories))
 
     async def remove(self, keys: Iterable[str]) -> None:
-        """Repositories are no longer ours."""
+        """Mark repositories as deleted or removed from the installation."""
         rows = [(key,) for key in keys]
         statement = "UPDATE repositories SET gone = 1, gone_at = coalesce(gone_at, ?) WHERE repository_key = ?"
         now = self._database.clock()
         await self._database.do(lambda db: db.executemany(statement, [(now, *row) for row in rows]).rowcount)
 
     async def archive(self, key: str, *, archived: bool, private: bool) -> None:
-        """A repository can no longer be written to, or can again."""
+        """Store whether a repository is archived, which makes it read-only, and whether it is private."""
         statement = "UPDATE repositories SET archived = ?, private = ? WHERE repository_key = ?"
         await self._database.do(lambda db: db.execute(statement, (int(archived), int(private), key)).rowcount)
 
     async def of(self, host: str, installation_id: int) -> list[str]:
-        """The keys of an installation's repositories."""
+        """Return the keys of an installation's repositories."""
         statement = "SELECT repository_key FROM repositories WHERE host = ? AND installation_id = ?"
         given = (host, installation_id)
         return [key for (key,) in await self._database.read(lambda db: db.execute(statement, given).fetchall())]
 
     async def keys_of(self, full_name: str) -> list[str]:
-        """Every repository that was last called so, whatever its case, also those that are no longer ours."""
+        """Return the keys of repositories whose last known name is this one, ignoring case; includes removed ones."""
         statement = "SELECT repository_key FROM repositories WHERE lower(owner || '/' || name) = lower(?)"
         rows = await self._database.read(lambda db: db.execute(statement, (full_name,)).fetchall())
         return [key for (key,) in rows]
 
     async def to_list(self, most: int) -> list[Listed]:
-        """Repositories that are worked in, the one first whose issues were listed longest ago."""
+        """Return active repositories; the one whose issues were listed longest ago is first."""
         rows = await self._database.read(lambda db: db.execute(_TO_LIST, (most,)).fetchall())
         return [
             Listed(RepositoryRef(host, number, int(key.rpartition("/")[2]), owner, name), until)
@@ -101,17 +101,17 @@ class Installations:
         ]
 
     async def parked(self, most: int) -> list[RepositoryRef]:
-        """Repositories that have parked jobs."""
+        """Return the repositories that have parked jobs."""
         rows = await self._database.read(lambda db: db.execute(_PARKED, (most,)).fetchall())
         return [RepositoryRef(host, number, _id(key), owner, name) for host, number, key, owner, name in rows]
 
     async def listed(self, key: str, until: str) -> None:
-        """All issues of a repository are known that were opened before then."""
+        """Record that all issues of a repository opened before ``until`` are known."""
         statement = "UPDATE repositories SET listed_until = ? WHERE repository_key = ?"
         await self._database.do(lambda db: db.execute(statement, (until, key)).rowcount)
 
     async def named(self, full_name: str) -> RepositoryRef | None:
-        """A repository by the name it has today, whatever its case; None if no delivery named it."""
+        """Find an accessible repository by its current name, ignoring case; None if no delivery named it."""
         statement = """
             SELECT host, installation_id, repository_key, owner, name FROM repositories
             WHERE lower(owner || '/' || name) = lower(?) AND gone = 0 AND installation_id <> 0
@@ -123,28 +123,28 @@ class Installations:
         return RepositoryRef(host, installation_id, int(key.rpartition("/")[2]), owner, name)
 
     async def repository(self, key: str) -> RepositoryState | None:
-        """What is known of a repository; None if no delivery named it yet."""
+        """Return the state of a repository; None if no delivery has named it yet."""
         return await self._database.read(lambda db: _repository(db, key))
 
 
 class RepositoryConfig:
-    """What is remembered of one repository's configuration."""
+    """The stored configuration of one repository."""
 
     def __init__(self, database: Database, repository_key: str) -> None:
         self._database = database
         self._key = repository_key
 
     async def last_valid(self) -> str | None:
-        """The last configuration that was valid; None if there was none."""
+        """Return the last valid configuration; None if there was none."""
         return await self._column("config")
 
     async def keep(self, text: str) -> None:
-        """Remember a valid one; what was complained of is mended."""
+        """Store a valid configuration, and clear the reported error."""
         statement = "UPDATE repositories SET config = ?, config_complaint = NULL WHERE repository_key = ?"
         await self._database.do(lambda db: db.execute(statement, (text, self._key)).rowcount)
 
     async def first_complaint(self, complaint: str) -> bool:
-        """Whether this was not said before; from now on it was."""
+        """Return whether this error was not the last one reported, and record it as reported."""
         statement = """
             UPDATE repositories SET config_complaint = :said
             WHERE repository_key = :key AND (config_complaint IS NULL OR config_complaint <> :said)

@@ -1,4 +1,4 @@
-"""What is known of an issue besides its runs: muted, ended, moved, and where our comment is."""
+"""Store the state of an issue apart from its runs: muted, ended, moved, and the id of the App's comment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.store.jobs import check_owned
 
 _FIELDS = "sticky_id, muted, ended, moved_to"
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes")
-"""Tables whose rows belong to the issue, wherever it is. Effects stay: their ids name comments that were moved."""
+"""Tables whose rows move with a transferred issue. Effects stay: their ids name comments of the old issue."""
 _END = """
 INSERT INTO issues (issue_key, ended, ended_at) VALUES (?, ?, ?)
 ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, ended_at = excluded.ended_at, pruned = 0
@@ -20,35 +20,35 @@ INSERT INTO issues (issue_key, ended, moved_to) VALUES (?, 'transferred', ?)
 ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, moved_to = excluded.moved_to
 """
 _OF_RUNS = ("evidence", "run_events")
-"""Tables whose rows are filed under an issue's key, a colon and a run's number."""
+"""Tables whose key is an issue's key, a colon and a run's number."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssueState:
-    """A row; an issue without one is as the defaults say."""
+    """An issue's row; an issue without a row has the defaults."""
 
     sticky_id: int | None = None
     muted: bool = False
-    """A person said stop, or took our comment away."""
+    """A person stopped triage of the issue or deleted the App's comment."""
     ended: str | None = None
-    """``closed``, ``deleted`` or ``transferred``, as far as deliveries said."""
+    """``closed``, ``deleted`` or ``transferred``, according to the last deliveries."""
     moved_to: str | None = None
-    """The key of the issue that it is now."""
+    """The key of the issue after a transfer."""
 
 
 class Issues:
-    """One issue's row."""
+    """The row of one issue."""
 
     def __init__(self, database: Database, issue_key: str) -> None:
         self._database = database
         self._key = issue_key
 
     async def state(self) -> IssueState:
-        """What is known."""
+        """Return the issue's state."""
         return await self._database.read(lambda db: _state(db, self._key))
 
     async def state_for(self, job: Job) -> IssueState:
-        """What is known, for an attempt that still has its job.
+        """Return the issue's state if the attempt still owns its job.
 
         Raises:
             NotOursError: another attempt has it.
@@ -61,22 +61,22 @@ class Issues:
         return await self._database.read(work)
 
     async def mute(self, *, muted: bool) -> None:
-        """Say nothing more on it, or speak again."""
+        """Mute or unmute the issue: a muted issue gets no more comments."""
         await self._set("muted", int(muted))
 
     async def end(self, how: str | None, moved_to: str | None = None) -> None:
-        """It was closed, deleted or moved away; None: it is open."""
+        """Record that the issue was closed, deleted or transferred; None: it is open."""
         at = None if how is None else self._database.clock()
         await self._database.do(lambda db: db.execute(_END, (self._key, how, at)).rowcount)
         if moved_to is not None:
             await self._set("moved_to", moved_to)
 
     async def adopt(self, old_key: str) -> bool:
-        """Take over what is known of the issue that this one was before it was moved; False if that is nothing."""
+        """Move the rows of the issue's key before its transfer to this one; False if there is nothing to move."""
         return await self._database.do(lambda db: _adopt(db, old_key, self._key))
 
     async def was_moved_here(self) -> bool:
-        """Whether it was another issue before."""
+        """Return whether the issue was transferred and had another key before."""
         statement = "SELECT 1 FROM issues WHERE moved_to = ? LIMIT 1"
         return await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchone()) is not None
 
@@ -106,8 +106,8 @@ def _adopt(db: Connection, old: str, new: str) -> bool:
     for table in _OF_RUNS:
         statement = f"UPDATE {table} SET run = ? || substr(run, ?) WHERE run >= ? AND run < ?"  # noqa: S608  as above
         db.execute(statement, (new, len(old) + 1, f"{old}:", f"{old};"))
-    # A checkpoint is filed under the old key, so what was under way starts anew, with what people said. What waits
-    # for an answer still does, and starts anew with it.
+    # Checkpoints stay under the old key, so a run in progress starts again, with the comments that people wrote.
+    # A run that waits for an answer keeps waiting, and starts again with the answer.
     db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status = 'running'", (new,))
     db.execute(_MOVED, (old, new))
     db.execute("INSERT INTO issues (issue_key) VALUES (?) ON CONFLICT DO NOTHING", (new,))

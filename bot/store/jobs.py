@@ -1,4 +1,4 @@
-"""The jobs table: claimed in order per issue and lane, counted at the claim, settled once."""
+"""The jobs table: jobs are claimed in order per issue and lane, counted at the claim, and settled once."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from bot.store.dead import Death
 from bot.store.turns import FREE, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25
-"""Claims of one job, however they ended. Twenty kills in a row must not lose it; nothing may go on for ever."""
+"""Claims of one job, however they ended. Twenty kills in a row must not lose a job, and no job may run for ever."""
 MAX_WAITED = 5_000
-"""Times that a limit may put one job off, which costs it no attempt; some days, since a wait is a minute or so."""
+"""Times that a limit may postpone one job, at no cost of attempts; a few days, since one wait is about a minute."""
 MAX_LOST = 3
-"""Times a job may take the process that works on it down while the server itself goes on."""
+"""Times that a job may end its worker process while the server keeps running."""
 FEW = 5
-"""Attempts that are made at once; after a restart, later ones wait longer each time."""
+"""Attempts without a delay after a restart; later attempts wait longer each time."""
 
 _ROUNDS = 20
-"""Times that a claim is tried while other processes take every job that was found."""
+"""Times that a claim is retried while other processes take every job that was found."""
 
 PATIENCE = 600.0
-"""Seconds for which a job may be put off by equal ones that arrive."""
+"""Seconds for which later equal jobs may postpone a job."""
 
 _NEXT = f"""
 SELECT id, attempt, waited, lost FROM jobs AS job WHERE state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
@@ -34,7 +34,7 @@ WAITING = f"""
 SELECT id, issue_key, lane, due, attempt FROM jobs AS job
 WHERE state = 'todo' AND due <= :late AND {FREE} ORDER BY due, id
 """  # noqa: S608  as above
-"""Jobs that could be claimed since ``late``."""
+"""Jobs that could have been claimed since ``late``."""
 
 _GIVE_UP = """
 UPDATE jobs SET state = 'dead', due = :now, death = :death,
@@ -45,7 +45,7 @@ WHERE id = :id
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """A job that was given up, or waits for an installation."""
+    """A dead or parked job."""
 
     id: int
     issue_key: str
@@ -55,25 +55,25 @@ class Shelved:
 
 
 class Jobs:
-    """What there is to do, by one owner at a time."""
+    """The job queue; each job in progress has one owner."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._clock = clock or database.clock
         self._turn = 0.0
-        """When the last job was claimed here."""
+        """Time of the last claim in this process."""
 
     async def claim(self, lane: Lane, owner: str, *, early: float = 0.0) -> Job | None:
-        """Take the next job whose issue is free; None if there is none.
+        """Claim the next job whose issue is free; None if there is none.
 
-        Installations take turns. Within one the job comes first that is due longest. A postponed job does not block
-        later ones unless an attempt has begun; then it goes first. A job with too many attempts is given up here:
-        this ends every loop, also of a job that ends the process.
+        Installations take turns. Within one, the job that has been due longest comes first. A postponed job does not
+        block later ones unless an attempt has begun; then it goes first. A job with too many attempts becomes dead
+        here. This bounds every retry loop, including that of a job that ends its process.
 
         Args:
             lane: the lane to take it from.
             owner: the worker that takes it.
-            early: seconds before its time at which a job may be taken.
+            early: seconds before its due time at which a job may be taken.
         """
         given: dict[str, Value] = {"lane": lane, "now": self._clock() + early}
         for _ in range(_ROUNDS):
@@ -88,93 +88,93 @@ class Jobs:
 
     async def _claim(self, owner: str, key: str, given: Mapping[str, Value]) -> Job | None:
         now = self._clock()
-        # Two claims in one tick of the clock are two turns.
+        # Turns are ordered by time, so two claims in one tick of the clock get different times.
         self._turn = at = self._turn + 1e-6 if 0 <= self._turn - now < 1.0 else now
         return await self._database.do(lambda db: _claim(db, owner, at, {**given, "key": key}))
 
     async def idle(self) -> float | None:
-        """Seconds until the next job is due that is not due yet; None if there is none."""
+        """Return the seconds until the next job becomes due, ignoring jobs already due; None if there is none."""
         now = self._clock()
         statement = "SELECT min(due) FROM jobs WHERE state = 'todo' AND due > ?"
         due = await self._database.read(lambda db: db.execute(statement, (now,)).fetchone()[0])
         return None if due is None else max(0.0, float(due) - now)
 
     async def check(self, job: Job) -> None:
-        """Return if the attempt is still ours.
+        """Return if the attempt still owns the job.
 
         Raises:
-            NotOursError: it is not.
+            NotOursError: it does not.
         """
         await self._database.read(lambda db: check_owned(db, job))
 
     async def settle(self, job: Job, said: str = "", *, next_work: Sequence[Work] = ()) -> None:
-        """It is done; what follows from it is stored in the same transaction."""
+        """Mark the job as done and store its follow-up jobs in the same transaction."""
         now = self._clock()
         await self._database.do(lambda db: settle_job(db, job, said, next_work, now))
 
     async def put_off(self, job: Job, seconds: float, said: str, *, limited: bool = False) -> None:
-        """Try again later; the job keeps its place.
+        """Retry the job later; it retains its place in the queue.
 
         Args:
-            job: which one.
-            seconds: from now.
-            said: why, in one line.
-            limited: a limit was reached; the attempt is not counted among those that a job has.
+            job: the job of the current attempt.
+            seconds: delay from now.
+            said: the reason, in one line.
+            limited: a limit was reached, so the attempt does not count against the job's maximum.
         """
         now = self._clock()
         await self._database.do(lambda db: _release(db, job, "todo", now + seconds, said, waited=limited))
 
     async def park(self, job: Job, said: str) -> None:
-        """Lay it aside until its installation is back."""
+        """Park the job until its installation is active again."""
         now = self._clock()
         await self._database.do(lambda db: _release(db, job, "parked", now, said))
 
     async def bury(self, job: Job, said: str, *, death: Death = "fault") -> None:
-        """Give it up; it stays visible and can be replayed, by an operator or after a while by upkeep."""
+        """Mark the job as dead; it stays visible, and an operator can replay it or upkeep revives it after a delay."""
         now = self._clock()
         await self._database.do(lambda db: _release(db, job, "dead", now, said, death=death))
 
     async def recover(self, *, blame: bool, place: str | None = None) -> int:
-        """Free what a process that is gone was working on; say how many jobs that were.
+        """Free the jobs of worker processes that are gone; returns the number freed.
 
         Args:
-            blame: one of them took the process down, as far as anybody knows; each is counted as lost once more.
-            place: how its owners end; None where nobody else works on these jobs.
+            blame: count each job as lost once more, since one of them probably ended the process.
+            place: suffix of the owners; None if no other process works on these jobs.
         """
         now = self._clock()
         where, given = ("owner LIKE :owners", {"owners": f"%{place}"}) if place else ("1 = 1", {})
         return await self._database.do(lambda db: free_jobs(db, now, where, given, blame=blame))
 
     async def shelved(self, state: str = "dead") -> list[Shelved]:
-        """Jobs that were given up (``dead``) or laid aside (``parked``), oldest first."""
+        """Return ``dead`` or ``parked`` jobs, oldest first."""
         statement = "SELECT id, issue_key, work, attempt, said FROM jobs WHERE state = ? ORDER BY id"
         rows = await self._database.read(lambda db: db.execute(statement, (state,)).fetchall())
         return [Shelved(id, key, load(work).kind, attempts, said) for id, key, work, attempts, said in rows]  # noqa: A001
 
     async def replay(self, job_id: int) -> bool:
-        """Begin a dead job again with all its attempts; False if there is no such dead job."""
+        """Queue a dead job again with all its attempts; False if there is no such dead job."""
         now = self._clock()
         statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, waited = 0, lost = 0, revived = 0"
         statement += " WHERE id = ? AND state = 'dead'"
         return await self._database.do(lambda db: db.execute(statement, (now, job_id)).rowcount) > 0
 
     async def unpark(self, repositories: Sequence[str]) -> int:
-        """Take up what was laid aside for these repositories, by key; say how many jobs that were."""
+        """Queue the parked jobs of these repositories (by key) again; returns the number of jobs."""
         now = self._clock()
         return await self._database.do(lambda db: sum(_unpark(db, f"{key}#", now) for key in repositories))
 
     async def waits(self, issue_key: str) -> bool:
-        """Whether anything is to be done for an issue."""
+        """Return whether an issue has a job that is not done, including dead and parked ones."""
         statement = "SELECT 1 FROM jobs WHERE issue_key = ? AND state <> 'done' LIMIT 1"
         return await self._database.read(lambda db: db.execute(statement, (issue_key,)).fetchone()) is not None
 
     async def counts(self) -> dict[str, int]:
-        """How many jobs wait, run, were laid aside or given up."""
+        """Return the number of jobs by state, without done ones."""
         statement = "SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"
         return dict(await self._database.read(lambda db: db.execute(statement).fetchall()))
 
     async def forget_done(self, older_than: float) -> int:
-        """Drop jobs that were done that many seconds ago; say how many."""
+        """Delete jobs that were done this many seconds ago; returns the number deleted."""
         before = self._clock() - older_than
         statement = "DELETE FROM jobs WHERE state = 'done' AND settled_at < ?"
         await self._database.do(lambda db: forget_turns(db, before))
@@ -182,7 +182,7 @@ class Jobs:
 
 
 def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) -> None:
-    """Store work under the delivery or job it follows from; once, however often it is stored."""
+    """Store a job under the delivery or job that caused it; idempotent."""
     due = now + work.delay
     if work.merges and _put_off_equal(db, work, due, now):
         return
@@ -196,10 +196,10 @@ def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) 
 
 
 def settle_job(db: Connection, job: Job, said: str, next_work: Sequence[Work], now: float) -> None:
-    """Settle within a transaction that does more.
+    """Settle a job within a larger transaction.
 
     Raises:
-        NotOursError: another attempt has it; nothing of the transaction may stay.
+        NotOursError: another attempt has the job; the transaction must be rolled back.
     """
     _release(db, job, "done", now, said)
     db.lock(work.key for work in next_work)
@@ -208,7 +208,7 @@ def settle_job(db: Connection, job: Job, said: str, next_work: Sequence[Work], n
 
 
 def _put_off_equal(db: Connection, work: Work, due: float, now: float) -> bool:
-    """Whoever keeps changing an issue is waited for, but not for ever."""
+    """Update waiting jobs of the same kind and postpone them while the issue keeps changing, up to ``PATIENCE``."""
     statement = """
         SELECT id, work, due, stored_at FROM jobs
         WHERE issue_key = ? AND lane = ? AND state = 'todo' AND due > ? AND attempt = 0
@@ -224,7 +224,7 @@ def _put_off_equal(db: Connection, work: Work, due: float, now: float) -> bool:
 
 
 def _repeats_last(db: Connection, work: Work, due: float) -> bool:
-    """Whether an equal job waits that nobody has begun, with no other after it: `stop`, `resume`, `stop` stay three."""
+    """Whether the last waiting job is equal and has no attempt yet: `stop`, `resume`, `stop` remain three jobs."""
     if not work.may_repeat:
         return False
     statement = """
@@ -250,10 +250,10 @@ def _claim(db: Connection, owner: str, at: float, given: Mapping[str, Value]) ->
 
 
 def check_owned(db: Connection, job: Job) -> None:
-    """Return if the attempt is still ours, within a look that does more.
+    """Return if the attempt still owns the job, within a larger transaction.
 
     Raises:
-        NotOursError: it is not.
+        NotOursError: it does not.
     """
     statement = "SELECT 1 FROM jobs WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?"
     if db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is None:
@@ -274,13 +274,13 @@ def _release(
 
 
 def free_jobs(db: Connection, now: float, where: str, given: Mapping[str, Value], *, blame: bool) -> int:
-    """Free jobs in hand of which a condition holds, within a transaction; say how many."""
+    """Free the jobs in progress that match a condition, within a transaction; returns the number freed."""
     statement = f"""
         UPDATE jobs SET state = 'todo', owner = NULL, lost = lost + :blame,
             due = :now + CASE WHEN attempt - waited < :few THEN 0 WHEN attempt - waited > :few + 8 THEN 300
                 ELSE 1 << CAST(attempt - waited - :few AS INTEGER) END
         WHERE state = 'doing' AND {where}
-    """  # noqa: S608  a condition of ours, whose values are parameters
+    """  # noqa: S608  a condition written in this package, whose values are parameters
     return db.execute(statement, {**given, "blame": int(blame), "now": now, "few": FEW}).rowcount
 
 

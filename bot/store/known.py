@@ -1,4 +1,4 @@
-"""What the store adds to a report: read in one look, since each look of its own costs as much as what it finds."""
+"""Read what the store adds to a report in one transaction, since each transaction costs as much as its queries."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from bot.store.questions import read_questions
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Of one issue and its repository, as it is at one moment."""
+    """The store's data on one issue and its repository at one moment."""
 
     questions: tuple[AskedQuestion, ...]
     touched: dict[str, bool]
-    """Labels that a person put on (True) or took off."""
+    """Labels that a person added (True) or removed (False)."""
     relations: tuple[Relation, ...]
     outcomes: list[tuple[float, bool]]
-    """The repository's confidences, and whether each was right."""
+    """The repository's scored reports: the confidence, and whether the first file was right."""
     limited: bool
-    """A limit was met in the repository today."""
+    """The repository reached a limit today."""
 
 
 def read_known(db: Connection, issue_key: str, day: str) -> Known:
-    """Read it all.
+    """Read all of it.
 
     Args:
-        db: where.
-        issue_key: of the issue.
+        db: the open transaction.
+        issue_key: key of the issue.
         day: today, as ``ceilings.day_of`` writes it.
     """
     repository = issue_key.rpartition("#")[0]

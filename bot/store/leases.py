@@ -1,4 +1,4 @@
-"""Leases: what one process at a time does for all of them."""
+"""Leases: let one process at a time do a task for all of them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _SKEW = 60.0
 
 
 class Leases:
-    """Each ends by itself, so that nobody who died keeps one."""
+    """Each lease expires by itself, so a dead process cannot hold one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def take(self, name: str, seconds: float) -> bool:
-        """Have a lease for so many seconds; False if somebody has it still, this process included.
+        """Take a lease for this many seconds; False if any process, including this one, still holds it.
 
-        A lease that ends much later than a new one would was taken by a clock that was wrong, and does not count.
+        A lease that ends much later than a new one would was taken with a wrong clock, and is ignored.
         """
         now = self._database.clock()
         given: dict[str, Value] = {"name": name, "now": now, "until": now + seconds, "latest": now + seconds + _SKEW}
         return await self._database.do(lambda db: db.execute(_TAKE, given).rowcount) > 0
 
     async def give_back(self, name: str) -> None:
-        """Let the next one have it at once."""
+        """Release the lease, so that the next process can take it at once."""
         await self._database.do(lambda db: db.execute("DELETE FROM leases WHERE name = ?", (name,)).rowcount)

@@ -1,4 +1,4 @@
-"""Which limits were met, per repository and day, so that maintainers are told once a day."""
+"""Store which limits a repository reached each day, to tell maintainers once a day."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ _NOTE = """
 INSERT INTO limited (repository_key, day, what, times) VALUES (?, ?, ?, 1)
 ON CONFLICT (repository_key, day, what) DO UPDATE SET times = limited.times + 1
 """
-# Whoever tells first today tells all that is known then, and goes on telling it wherever that is written anew.
+# The first issue that reports limits today reports all that are known then, and keeps them when its report is
+# rewritten.
 _TELL = """
 UPDATE limited SET told = :issue WHERE repository_key = :key AND day = :day AND NOT EXISTS (
     SELECT 1 FROM limited AS other
     WHERE other.repository_key = :key AND other.day = :day AND other.told <> :issue
 )
 """
-# A missing permission is told once: it is the same on the next day.
+# A missing permission is reported once: it is still missing on the next day.
 _TOLD = """
 SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :issue AND NOT EXISTS (
     SELECT 1 FROM limited AS before
@@ -27,24 +28,24 @@ SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :
 
 
 class RepositoryLimited:
-    """One repository's."""
+    """The limits of one repository."""
 
     def __init__(self, database: Database, repository_key: str) -> None:
         self._database = database
         self._key = repository_key
 
     async def note(self, what: str) -> None:
-        """Count that a limit was met, by its code, such as ``repository.tokens``."""
+        """Count that a limit was reached, by its code, such as ``repository.tokens``."""
         given = (self._key, self._today(), what)
         await self._database.do(lambda db: db.execute(_NOTE, given).rowcount)
 
     async def today(self) -> dict[str, int]:
-        """What was met today, and how often."""
+        """Return the limits that were reached today, and how often."""
         today = self._today()
         return await self._database.read(lambda db: read_limited(db, self._key, today))
 
     async def to_tell(self, issue_key: str) -> tuple[str, ...]:
-        """What this issue's report tells maintainers; nothing where another one has told them today."""
+        """Return the limits that this issue's report shows; empty if another issue's report has shown them today."""
         day = self._today()
         given = {"issue": issue_key, "key": self._key, "day": day}
         await self._database.do(lambda db: db.execute(_TELL, given).rowcount)
@@ -55,6 +56,6 @@ class RepositoryLimited:
 
 
 def read_limited(db: Connection, repository_key: str, day: str) -> dict[str, int]:
-    """What was met on a day, and how often, within a look that does more."""
+    """Return the limits that were reached on a day, and how often, within a larger transaction."""
     statement = "SELECT what, times FROM limited WHERE repository_key = ? AND day = ? ORDER BY what"
     return dict(db.execute(statement, (repository_key, day)).fetchall())

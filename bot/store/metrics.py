@@ -1,4 +1,4 @@
-"""What workers measured, summed over all of them and over their restarts; and what the tables say at a glance."""
+"""Store the metrics of workers, summed over all workers and restarts, and query totals from the tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.store.database import Connection, Database
 
 Sample = tuple[str, tuple[tuple[str, str], ...]]
-"""A sample's name and its labels, sorted."""
+"""A sample's name and its sorted labels."""
 
 _ADD = """
 INSERT INTO metric_samples (name, labels, value) VALUES (?, ?, ?)
@@ -33,13 +33,13 @@ FROM outcomes
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Reports of all repositories, and how those compared whose fix was found."""
+    """Counts of the reports of all repositories, compared with the fixes that were found."""
 
     reports: int
     claims: int
     scored: int
     first: int
-    """Scored ones whose first file was fixed."""
+    """Scored reports whose first file was fixed."""
     among_three: int
     scored_claims: int
     right_claims: int
@@ -47,33 +47,33 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What there is to do."""
+    """The state of the queue."""
 
     jobs: Mapping[tuple[str, str], int]
-    """By lane and state."""
+    """Number of jobs by lane and state."""
     oldest: Mapping[str, float]
-    """By lane, the seconds for which a job has been due that nobody took."""
+    """By lane, the age in seconds of the oldest due job that no worker has claimed."""
 
 
 class Metrics:
-    """Numbers for whoever watches; nothing in them is about one repository."""
+    """Numbers for monitoring; none of them is about a single repository."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._clock = clock or database.clock
 
     async def keep(self, added: Mapping[Sample, float], levels: Mapping[Sample, float]) -> None:
-        """Add to what was counted, and note where things stand, in one transaction."""
+        """Add to the counters and set the gauges, in one transaction."""
         await self._database.do(lambda db: _keep(db, added, levels))
 
     async def samples(self) -> dict[Sample, float]:
-        """Everything that was kept."""
+        """Return all stored samples."""
         statement = "SELECT name, labels, value FROM metric_samples ORDER BY name, labels"
         rows = await self._database.read(lambda db: db.execute(statement).fetchall())
         return {(name, tuple(map(tuple, json.loads(labels)))): float(value) for name, labels, value in rows}
 
     async def queue(self) -> Queue:
-        """What there is to do now."""
+        """Return the current state of the queue."""
         now = self._clock()
         jobs, oldest = await self._database.read(
             lambda db: (db.execute(_QUEUE).fetchall(), db.execute(_OLDEST, (now,)).fetchall())
@@ -82,7 +82,7 @@ class Metrics:
         return Queue({(lane, state): int(count) for lane, state, count in jobs}, waited)
 
     async def accuracy(self) -> Accuracy:
-        """How reports compared with fixes, over all repositories."""
+        """Return how reports compared with fixes, over all repositories."""
         return Accuracy(*await self._database.read(lambda db: db.execute(_OUTCOMES).fetchone()))
 
 

@@ -1,4 +1,4 @@
-"""The schema of a Postgres database: made, brought up to date, and checked before anybody works on it."""
+"""Create, upgrade and check the schema of a Postgres database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.store.wakeups import install, is_installed
 PATIENCE = 60.0
 """Seconds to wait for another migration."""
 _LOCK = 7_227_434_100_001
-"""Any number, the same in every release."""
+"""An arbitrary number, the same in every release."""
 _WORDS = {
     "INTEGER PRIMARY KEY AUTOINCREMENT": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     "STRICT, WITHOUT ROWID": "",
@@ -24,7 +24,7 @@ _WORDS = {
     "INTEGER": "BIGINT",
     "REAL": "DOUBLE PRECISION",
     "BLOB": "BYTEA",
-    "TEXT": 'TEXT COLLATE "C"',  # sorted as SQLite does, whatever the server's language is
+    "TEXT": 'TEXT COLLATE "C"',  # SQLite's order of text, regardless of the server's locale
 }
 _TYPES = re.compile("|".join(rf"\b{word}\b" for word in _WORDS))
 
@@ -32,7 +32,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 def migrate(connection: Connection) -> int:
-    """Take the steps that are missing, ours all or none; say how many of ours that were. Two at once do it once.
+    """Apply the missing steps, ours in one transaction; returns how many of ours. Concurrent calls apply them once.
 
     Raises:
         UserError: a newer release made the schema, or another migration does not end.
@@ -48,7 +48,7 @@ def migrate(connection: Connection) -> int:
             install(connection)
             connection.execute("DELETE FROM schema_version")
             connection.execute("INSERT INTO schema_version VALUES (%s)", (len(STEPS),))
-        # LangGraph's own steps, outside: some of them build an index concurrently.
+        # LangGraph's own steps run outside the transaction, because some of them build an index concurrently.
         PostgresSaver(cast("psycopg.Connection[dict[str, Any]]", connection)).setup()
     finally:
         connection.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))
@@ -67,7 +67,7 @@ def require_current(connection: Connection) -> None:
 
 
 def in_postgres(step: str) -> list[bytes]:
-    """The statements of a step of the schema in Postgres's words."""
+    """Translate a step of the schema to Postgres and split it into statements."""
     return [
         _TYPES.sub(lambda found: _WORDS[found.group()], statement).encode()
         for statement in step.split(";")
@@ -86,7 +86,7 @@ def _version(connection: Connection) -> int:
 
 
 def _wait(connection: Connection) -> None:
-    # Asked for again and again: a transaction that waits would keep an index from being built concurrently.
+    # Poll instead of waiting for the lock: a waiting transaction would block CREATE INDEX CONCURRENTLY.
     until = time.monotonic() + PATIENCE
     while not _one(connection, f"SELECT pg_try_advisory_lock({_LOCK})")[0]:
         if time.monotonic() > until:

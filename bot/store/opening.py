@@ -1,4 +1,4 @@
-"""Where everything is kept: a data directory of one machine, or the database that ``DATABASE_URL`` names."""
+"""Open the store: a file in the data directory of one machine, or the database that ``DATABASE_URL`` names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def open_store(settings: Settings, *, tidy: bool = True) -> Store:
     """Open the store.
 
     Raises:
-        UserError: it cannot be used, or is of another release.
+        UserError: it cannot be used, or its schema is of another release.
     """
     if settings.database_url is None:
         return SqliteStore(settings.triage_data_dir / "store.db", tidy=tidy)
@@ -24,10 +24,10 @@ def open_store(settings: Settings, *, tidy: bool = True) -> Store:
 
 
 def open_existing_store(settings: Settings) -> Store:
-    """Open the store of a server that ran.
+    """Open a store that a server has created before.
 
     Raises:
-        UserError: there is none.
+        UserError: it does not exist.
     """
     path = settings.triage_data_dir / "store.db"
     if settings.database_url is None and not path.exists():

@@ -1,4 +1,4 @@
-"""Reports and what became of them: what each named, and whether the fix that landed changed it."""
+"""Store what each report named, and whether the fix changed it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.store.tenant import Tenant
 
 OutcomeState = Literal["open", "scored", "unknown"]
 LOOKS = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
-"""Seconds after which a fix that was not found is looked for again: it may land after its issue was closed."""
+"""Seconds after which the search for a missing fix is repeated: a fix may land after its issue was closed."""
 _COLUMNS = "run_no, sha, claimed, confidence, named, state, rank, fix, why, looks"
 _DUE = """
 SELECT issues.issue_key, run_no, looks, host, installation_id, repositories.repository_key, owner, name
@@ -38,32 +38,32 @@ GROUP BY repositories.repository_key, owner, name ORDER BY owner, name
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What a report said that a fix can be compared with."""
+    """The parts of a report that are compared with the fix."""
 
     claimed: bool
-    """It named a cause, and not only where to start reading."""
+    """The report named a cause, and not only where to start reading."""
     confidence: float
-    """In the first file."""
+    """Confidence in the first file."""
     named: tuple[str, ...]
-    """The files of its places, best first."""
+    """The files of the report's places, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a look for the fix came to."""
+    """The result of a search for the fix."""
 
     state: Literal["scored", "unknown"]
     rank: int = 0
-    """Of the first named file that the fix changed, from 1; 0: none of them."""
+    """Rank of the first named file that the fix changed, from 1; 0: none of them."""
     fix: str = ""
     """The full SHA of the commit that closed the issue."""
     why: str = ""
-    """Why it is unknown."""
+    """Why the outcome is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A row: the last report of an issue, and what became of it."""
+    """A row: the last report of an issue, and how it compared with the fix."""
 
     run: int
     sha: str
@@ -71,18 +71,18 @@ class Outcome:
     reported: Reported
     state: OutcomeState
     verdict: Verdict | None
-    """None before anybody looked."""
+    """None before the first search for the fix."""
     looks: int
-    """How often the fix was looked for."""
+    """Number of searches for the fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """An issue whose fix is to be looked for."""
+    """An issue whose fix is to be searched for."""
 
     ref: IssueRef
     run: int
-    """Whose report it is."""
+    """Number of the run that wrote the report."""
     looks: int
 
 
@@ -91,24 +91,24 @@ class Tally:
     """The counts of one repository."""
 
     repository: str
-    """owner/name of today."""
+    """The current owner/name."""
     reports: int
     claims: int
     scored: int
     """Reports whose fix was found and changed source files."""
     first: int
-    """Scored ones whose first file was fixed."""
+    """Scored reports whose first file was fixed."""
     among_three: int
-    """Scored ones with a fixed file among the first three."""
+    """Scored reports with a fixed file among the first three."""
     unknown: int
-    """Closed, and no commit was found that says so."""
+    """Closed issues for which no closing commit was found."""
     scored_claims: int
     right_claims: int
     key: str
 
 
 class IssueOutcome:
-    """One issue's row."""
+    """The outcome of one issue."""
 
     def __init__(self, database: Database, issue_key: str, clock: Callable[[], float] | None = None) -> None:
         self._database = database
@@ -116,29 +116,29 @@ class IssueOutcome:
         self._clock = clock or database.clock
 
     async def get(self) -> Outcome | None:
-        """What is known; None where nothing was reported."""
+        """Return the outcome; None if nothing was reported."""
         return await self._database.read(lambda db: _get(db, self._key))
 
     async def keep(self, verdict: Verdict) -> None:
-        """Note what a look came to; an unknown one is looked for again, a counted number of times."""
+        """Store the result of a search; an unknown one is searched for again, once per entry of ``LOOKS``."""
         now = self._clock()
         await self._database.do(lambda db: _keep(db, self._key, verdict, now))
 
 
 class RepositoryOutcomes:
-    """One repository's record."""
+    """The scored reports of one repository."""
 
     def __init__(self, database: Database, tenant: Tenant) -> None:
         self._database = database
         self._key = tenant.repository_key
 
     async def record(self) -> list[tuple[float, bool]]:
-        """The confidences of scored reports that named a file, and whether the first one was fixed."""
+        """Return the confidence of each scored report that named a file, and whether its first file was fixed."""
         return await self._database.read(lambda db: read_outcomes(db, self._key))
 
 
 def read_outcomes(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
-    """A repository's record, within a look that does more."""
+    """Read a repository's scored reports within a larger transaction."""
     statement = """
         SELECT confidence, rank = 1 FROM outcomes
         WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
@@ -154,19 +154,19 @@ class Outcomes:
         self._clock = clock or database.clock
 
     async def due(self) -> list[Due]:
-        """Closed issues whose fix nobody looked for yet, or not lately."""
+        """Return closed issues whose fix has not been searched for yet, or is due to be searched for again."""
         now = self._clock()
         rows = await self._database.read(lambda db: db.execute(_DUE, (now,)).fetchall())
         return [_due(*row) for row in rows]
 
     async def tallies(self) -> list[Tally]:
-        """The counts of every repository that has a report, by name."""
+        """Return the counts of every repository that has a report, by name."""
         rows = await self._database.read(lambda db: db.execute(_TALLY).fetchall())
         return [Tally(f"{owner}/{name}", *counts) for owner, name, *counts in rows]
 
 
 def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Reported) -> None:
-    """Keep what a report said, within a transaction; it takes the place of an earlier report's."""
+    """Store what a report said, within a transaction; it replaces an earlier report's row."""
     statement = """
         INSERT INTO outcomes (issue_key, repository_key, run_no, sha, claimed, confidence, named)
         VALUES (?, ?, ?, ?, ?, ?, ?)

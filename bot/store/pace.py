@@ -1,4 +1,4 @@
-"""How often models are called by everybody who shares the store."""
+"""Limit the rate of model calls over all processes that share the store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot.store.database import Connection, Database, Value
 
 SHORTEST_TO_REFUSE = 20.0
-"""Seconds: a shorter wait is slept, holding its place in the queue; who has longer to wait does something else."""
+"""Seconds. A caller with a shorter wait sleeps and retains its place in the queue; a longer wait is refused."""
 _LONGEST = 6 * 3_600.0
 _PROMISED = 3_600.0
 _READ = "SELECT next_at, closed_until, promised FROM paces WHERE name = ?"
@@ -33,7 +33,7 @@ class Turn:
 
 
 class StoredPace:
-    """A minute's calls at once, then a steady rate (GCRA: one row, the time at which the queue is empty)."""
+    """Allows a burst of one minute's calls, then a steady rate (GCRA: one row, the time when the queue is empty)."""
 
     def __init__(self, database: Database, name: str, calls_per_minute: float) -> None:
         self._database = database
@@ -42,19 +42,19 @@ class StoredPace:
         self._burst = max(calls_per_minute, 1.0)
 
     async def take(self) -> Turn:
-        """Have a place in the queue if it is short; who is refused is told a time of its own to ask again."""
+        """Reserve a place in the queue if the wait is short; a refused caller receives its own time to ask again."""
         now = self._database.clock()
         return await self._database.do(lambda db: self._take(db, now))
 
     async def close(self, seconds: float) -> None:
-        """Nobody calls for so long: the other side asked for it."""
+        """Refuse all calls for this many seconds, because the model server asked for it."""
         now = self._database.clock()
         given: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _LONGEST}
         await self._database.do(lambda db: db.execute(_CLOSE, given).rowcount)
 
     def _take(self, db: Connection, now: float) -> Turn:
         row = db.execute(_READ, (self._name,)).fetchone() or (0.0, 0.0, 0.0)
-        # A clock that was set back must not close the queue for a day.
+        # Ignore times too far ahead: a clock that was set back must not close the queue for a day.
         next_at, closed, promised = (at if at < now + _LONGEST else 0.0 for at in row)
         free = max(now, closed, next_at - (self._burst - 1) * self._apart)
         if free - now <= SHORTEST_TO_REFUSE:

@@ -1,4 +1,4 @@
-"""What is kept of a repository's issues to compare others with: hashes of their words, never their text."""
+"""Store hashes of the words of a repository's issues, to find duplicates; the text is never stored."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from bot.store.tenant import Tenant
 from nodes.search.similar import VERSION, IssueWords
 
 MOST = 50_000
-"""Issues that one is compared with, the newest; it bounds what a comparison costs."""
+"""An issue is compared with at most this many of the newest ones; this bounds the cost of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptIssue:
-    """A row."""
+    """One row."""
 
     number: int
     is_open: bool
     updated_at: str
-    """As GitHub writes it; such strings sort by time."""
+    """Timestamp in GitHub's format; such strings sort by time."""
     words: IssueWords
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How far the old issues of a repository were read."""
+    """Progress of reading a repository's old issues."""
 
     page: int = 1
     """The next page to read."""
     seen: int = 0
-    """Issues that were read."""
+    """Number of issues read."""
     finished: bool = False
-    """There are no more."""
+    """All pages were read."""
 
 
 class PastIssues:
-    """One repository's rows."""
+    """The past issues of one repository."""
 
     def __init__(self, database: Database, tenant: Tenant) -> None:
         self._database = database
@@ -46,26 +46,26 @@ class PastIssues:
         self._begun: Walk | None = None
 
     async def keep(self, issues: Sequence[KeptIssue]) -> None:
-        """Keep issues as they were read; what was read of a later state stays."""
+        """Store issues as they were read; a row with a later ``updated_at`` is retained."""
         await self._database.do(lambda db: _keep(db, self._key, issues))
 
     async def mark(self, number: int, *, is_open: bool) -> None:
-        """An issue was closed, or opened again; one that is not kept stays unknown."""
+        """Mark a stored issue as open or closed; an issue that is not stored is ignored."""
         statement = "UPDATE past_issues SET is_open = ? WHERE repository_key = ? AND number = ?"
         await self._database.do(lambda db: db.execute(statement, (int(is_open), self._key, number)).rowcount)
 
     async def forget(self, number: int) -> None:
-        """An issue is no longer here."""
+        """Delete an issue that was deleted or transferred."""
         statement = "DELETE FROM past_issues WHERE repository_key = ? AND number = ?"
         await self._database.do(lambda db: db.execute(statement, (self._key, number)).rowcount)
 
     async def clear(self) -> None:
-        """Forget everything of the repository."""
+        """Delete all past issues of the repository."""
         await self._database.do(lambda db: _clear(db, self._key))
         self._begun = None
 
     async def before(self, number: int) -> list[KeptIssue]:
-        """The issues that are older than one, newest first."""
+        """Return the issues with a smaller number, newest first."""
         statement = """
             SELECT number, is_open, updated_at, title, body, crash FROM past_issues
             WHERE repository_key = ? AND number < ? AND version = ? ORDER BY number DESC LIMIT ?
@@ -75,22 +75,22 @@ class PastIssues:
         return [KeptIssue(found, bool(is_open), at, IssueWords(*words)) for found, is_open, at, *words in rows]
 
     async def walk(self) -> Walk | None:
-        """How far the old issues were read; None if that was never begun, or what it kept is out of date."""
+        """Return the progress of reading old issues; None if it never started or is of an older version."""
         statement = "SELECT page, seen, finished FROM past_walks WHERE repository_key = ? AND version = ?"
         row = await self._database.read(lambda db: db.execute(statement, (self._key, VERSION)).fetchone())
         self._begun = Walk(row[0], row[1], bool(row[2])) if row else None
         return self._begun
 
     async def begun(self) -> bool:
-        """Whether they are learnt; once seen, that holds for as long as a job takes."""
+        """Return whether reading old issues has started. A positive answer is cached for the life of this object."""
         return self._begun is not None or await self.walk() is not None
 
     async def walked(self, issues: Sequence[KeptIssue], walk: Walk) -> None:
-        """Keep a page of issues and note how far that is, in one transaction."""
+        """Store a page of issues and the progress, in one transaction."""
         await self._database.do(lambda db: _walked(db, self._key, issues, walk))
 
     async def other_matters(self, number: int) -> frozenset[int]:
-        """Issues of which a person said, on either of the two, that they are not the same as this one."""
+        """Return the issues that a person, on either of the two issues, marked as no duplicate of this one."""
         return await self._database.read(lambda db: _other_matters(db, self._tenant, number))
 
 

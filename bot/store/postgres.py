@@ -1,4 +1,4 @@
-"""One Postgres for many processes: every transaction as if it were alone, and again where it was not."""
+"""Use one Postgres database from many processes: transactions are serializable and retried after a conflict."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from bot.store.tables import Store
 from bot.store.workers import Workers
 
 CONNECTIONS = 4
-"""Of one process at the most."""
+"""Connections of one process at most."""
 CLOCK_KEPT = 1.0
-"""Seconds for which the server's time is known without asking."""
+"""Seconds for which the last reading of the server's clock is used."""
 PATIENCE = 8.0
-"""Seconds for which a server that is away, or other transactions, are waited for. GitHub waits ten."""
+"""Seconds to wait for a server that is away or for conflicting transactions. GitHub waits ten for a response."""
 _FIRST_NAP, _LONGEST_NAP = 0.002, 0.25
 _KEPT_ALIVE = {
     "application_name": "tracehound",
@@ -38,7 +38,7 @@ _KEPT_ALIVE = {
     "keepalives_count": "3",
     "tcp_user_timeout": "10000",
 }
-# Whoever is frozen within a transaction must not keep the others out.
+# A process that freezes within a transaction must not block the others.
 _SESSION = "SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; SET statement_timeout = '60s'"
 _TOKENS = re.compile(r"'[^']*'|\?|(?<!:):([a-z_]+)|%")
 _UNSTORABLE = re.compile("[\\0\ud800-\udfff]")
@@ -49,7 +49,7 @@ _Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class PostgresDatabase:
-    """A few connections, each used by one thread at a time; a transaction that met another is run again."""
+    """A few connections, each used by one thread at a time; a transaction that conflicts with another is retried."""
 
     def __init__(self, url: str) -> None:
         """Connect to a database whose schema is this release's.
@@ -72,21 +72,21 @@ class PostgresDatabase:
         self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="store")
 
     async def do(self, work: Work[T]) -> T:
-        """Commit what was done as if nobody else did anything meanwhile, or nothing.
+        """Run a serializable transaction: commit all of its changes or none.
 
         Raises:
-            StoreError: the server is away or full. A commit whose answer was lost may have been done.
+            StoreError: the server is away or full. If the response to COMMIT was lost, the commit may have succeeded.
         """
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _commit, work)
 
     async def read(self, work: Work[T]) -> T:
-        """Look something up without keeping writers out."""
+        """Run a query that does not block writers."""
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _look, work)
 
     def clock(self) -> float:
-        """The server's time, whatever this machine's clock says or does; asked for again with the next transaction."""
+        """Return the server's time, independent of this machine's clock; a later transaction refreshes it."""
         return time.monotonic() + self._ahead
 
     async def aclose(self) -> None:
@@ -116,7 +116,7 @@ class PostgresDatabase:
             finally:
                 if connection is not None:
                     self._give_back(connection)
-            time.sleep(nap * random.uniform(0.5, 1.0))  # noqa: S311  so that two that met do not meet again
+            time.sleep(nap * random.uniform(0.5, 1.0))  # noqa: S311  two conflicting transactions must not retry at the same time
             nap = min(2 * nap, _LONGEST_NAP)
 
     def _set_clock(self, connection: _Connection) -> None:
@@ -139,7 +139,7 @@ _MET_ANOTHER = (SerializationFailure, DeadlockDetected)
 
 
 class PostgresStore(Store):
-    """The tables in one Postgres database, which ``triage migrate`` made."""
+    """The tables in one Postgres database, which ``triage migrate`` created."""
 
     def __init__(self, url: str) -> None:
         database = PostgresDatabase(url)
@@ -149,16 +149,16 @@ class PostgresStore(Store):
 
 
 def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
-    """Connect, each statement its own transaction unless it begins one.
+    """Connect in autocommit mode.
 
     Raises:
-        UserError: the address is none, or nobody answers there.
+        UserError: the address is invalid, or no server answers there.
     """
     try:
         return _connect(url)
     except psycopg.OperationalError as error:
         raise UnreachableError(f"DATABASE_URL: the database cannot be reached: {said(error)}") from error
-    except psycopg.ProgrammingError as error:  # its words may hold the password
+    except psycopg.ProgrammingError as error:  # its message may contain the password
         raise UserError("DATABASE_URL is no address such as postgresql://user:password@host/name") from error
 
 
@@ -170,7 +170,7 @@ def _connect(url: str) -> _Connection:
 
 
 def address(url: str) -> str:
-    """The address, with what makes a lost server be noticed where it says nothing else."""
+    """Return the connection string, with defaults for timeouts and keepalives that detect a lost server."""
     given = conninfo_to_dict(url)
     return make_conninfo(url, **{name: value for name, value in _KEPT_ALIVE.items() if name not in given})
 
@@ -185,7 +185,7 @@ def _commit(connection: _Connection, work: Work[T]) -> T:
     try:
         connection.execute("COMMIT", prepare=False)
     except (psycopg.OperationalError, IdleInTransactionSessionTimeout) as error:
-        if connection.closed:  # nobody knows whether it was done, so that it is not for us to do it again
+        if connection.closed:  # the commit may have succeeded, so the transaction must not be retried
             raise StoreError(said(error)) from error
         raise
     return result
@@ -203,12 +203,12 @@ def _roll_back(connection: _Connection) -> None:
 
 
 def said(error: psycopg.Error) -> str:
-    """What the driver said, in one line."""
+    """Return the driver's message in one line."""
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 class _Statements:
-    """The store's statements in Postgres's words."""
+    """Translates the store's statements to Postgres."""
 
     def __init__(self, connection: _Connection) -> None:
         self._connection = connection
@@ -218,14 +218,14 @@ class _Statements:
         return self._connection.execute(_translated(statement), parameters)
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Value]], /) -> Rows:
-        """Run a statement for each row."""
+        """Run a statement once for each row."""
         cursor = self._connection.cursor()
         cursor.executemany(_translated(statement), rows)
         return cursor
 
     def lock(self, keys: Iterable[str], /) -> None:
-        """Let nobody else store jobs under these keys before this transaction ends."""
-        self._connection.execute(_LOCK, (sorted(set(keys)),))  # in one order, or two would wait for each other
+        """Lock these keys until the transaction ends, so that no other transaction stores jobs under them."""
+        self._connection.execute(_LOCK, (sorted(set(keys)),))  # in sorted order, to prevent deadlocks
 
 
 @functools.lru_cache(maxsize=512)
@@ -241,7 +241,7 @@ def _token(found: re.Match[str]) -> str:
 
 
 def storable(text: str) -> str:
-    """Text as Postgres can hold it: it knows no NUL and no half of a character."""
+    """Replace the characters that Postgres cannot store: NUL and lone surrogates."""
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints in Postgres: any worker goes on where another one stopped."""
+"""Store checkpoints in Postgres, so that any worker can resume a run."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ from bot.store.postgres import PATIENCE, address, said, storable
 from nodes.checkpoints import migrated, serializer
 
 CONNECTIONS = 4
-"""Of one process at the most."""
+"""Connections of one process at most."""
 _LONG = 200
-"""Characters from which a text is kept beside a checkpoint's JSON."""
+"""Characters from which a text is stored as bytes beside a checkpoint's JSON."""
 CHECKED = 1.0
-"""Seconds for which a connection that answered is trusted; a job that meets a dead one is tried again."""
+"""Seconds for which a connection that answered is not checked again; a job that meets a dead one is retried."""
 
 
 class PostgresCheckpoints(AsyncPostgresSaver):
     """Postgres checkpoints, migrated when they are loaded."""
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Load a checkpoint in the current schema."""
+        """Load a checkpoint and migrate it to the current schema."""
         with _said_as_ours():
             return migrated(_with_texts(await super().aget_tuple(config)))
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002  the saver's signature
-        """The next version of a value: larger as a string, another in each branch, short, for each step has fifty."""
+        """Return the next version of a value: it sorts after the current one, differs in each branch, and is short.
+
+        Each step stores about fifty versions.
+        """
         number = int(current.split(".")[0]) if isinstance(current, str) else current or 0
         return f"{number + 1:06}.{token_hex(4)}"
 
@@ -49,9 +52,9 @@ class PostgresCheckpoints(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint; what its text has that Postgres's JSON has not is replaced.
+        """Save a checkpoint; replace characters that Postgres's JSON cannot store.
 
-        A long text is kept once, as bytes, for it would stand in the JSON of every step.
+        A long text is stored once, as bytes, because the JSON of every step would repeat it.
         """
         values = {name: _kept(value) for name, value in checkpoint["channel_values"].items()}
         with _said_as_ours():
@@ -60,12 +63,12 @@ class PostgresCheckpoints(AsyncPostgresSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what a node said."""
+        """Save the writes of a node."""
         with _said_as_ours():
             await super().aput_writes(config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
-        """Forget a run's checkpoints."""
+        """Delete a run's checkpoints."""
         with _said_as_ours():
             await super().adelete_thread(thread_id)
 
@@ -78,7 +81,7 @@ def _kept(value: object) -> object:
 
 
 def _with_texts(found: CheckpointTuple | None) -> CheckpointTuple | None:
-    """With the long texts as texts again; nothing else in a state is bytes."""
+    """Decode the long texts; nothing else in a state is bytes."""
     if found is None:
         return None
     values = {
@@ -90,7 +93,7 @@ def _with_texts(found: CheckpointTuple | None) -> CheckpointTuple | None:
 
 @contextmanager
 def _said_as_ours() -> Iterator[None]:
-    """A database that is away is no fault of the run's: it is tried again later."""
+    """Raise ``StoreError`` for an unreachable database, so that the job is retried and the run does not fail."""
     try:
         yield
     except psycopg.OperationalError as error:
@@ -98,7 +101,10 @@ def _said_as_ours() -> Iterator[None]:
 
 
 class _Check:
-    """A restart leaves connections that lead nowhere; asking before each use costs a tenth of all that is asked."""
+    """Detects connections that a server restart left dead, at most once a second per connection.
+
+    A check before each use costs a tenth of the queries' time.
+    """
 
     def __init__(self) -> None:
         self._asked: WeakKeyDictionary[AsyncConnection[Any], float] = WeakKeyDictionary()
@@ -112,7 +118,7 @@ class _Check:
 
 @asynccontextmanager
 async def open_postgres_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoints]:
-    """The checkpoints of a database that ``triage migrate`` made ready."""
+    """Open the checkpoints of a database that ``triage migrate`` prepared."""
     pool: AsyncConnectionPool[AsyncConnection[dict[str, Any]]] = AsyncConnectionPool(
         address(url),
         kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},

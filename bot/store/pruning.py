@@ -1,4 +1,4 @@
-"""What nobody needs any more is dropped, a bounded number of rows at a time."""
+"""Delete data that is no longer needed, a limited number of rows at a time."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ _GONE = "SELECT repository_key FROM repositories WHERE gone = 1 AND gone_at < ? 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """What went."""
+    """The result of one round of pruning."""
 
     issues: int
-    """Closed issues whose evidence and events went."""
+    """Closed issues whose evidence, events and usage were deleted."""
     threads: tuple[str, ...]
     """Runs whose checkpoints are no longer needed."""
     more: bool
-    """There is more of it."""
+    """There may be more to delete."""
 
 
 class Pruning:
-    """For all repositories."""
+    """The expired data of all repositories."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def closed_issues(self, older_than: float) -> Dropped:
-        """Drop what runs of issues gathered and did that ended so many seconds ago; reports and answers stay."""
+        """Delete evidence, events and usage of issues that ended this many seconds ago; reports and answers remain."""
         now = self._database.clock()
         return await self._database.do(lambda db: _drop_closed(db, now, now - older_than))
 
     async def over(self, within: float) -> list[str]:
-        """Runs that came to an end within so many seconds, and not just now, by thread."""
+        """Return the threads of runs that ended within this many seconds, but more than a minute ago."""
         now = self._database.clock()
         given = (now - within, now - 60.0)
         rows = await self._database.read(lambda db: db.execute(_OVER, given).fetchall())
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
     async def counters(self, older_than: float) -> None:
-        """Drop what was spent and which limits were met before so many seconds, and writes that count no more."""
+        """Delete usage and limit counters older than this many seconds, and writes older than the hour that counts."""
         now = self._database.clock()
         await self._database.do(lambda db: _drop_counters(db, now, day_of(now - older_than)))
 
     async def gone_repositories(self, older_than: float) -> list[str]:
-        """Forget all of repositories that were not ours any more so many seconds ago; says which, by key."""
+        """Delete all data of repositories that were removed this many seconds ago; returns their keys."""
         now = self._database.clock()
         return await self._database.do(lambda db: _forget_gone(db, now, now - older_than))
 
     async def known_repositories(self) -> set[str]:
-        """Every repository of which anything is kept, by key."""
+        """Return the keys of all repositories that have stored data."""
         statement = "SELECT repository_key FROM repositories"
         return {key for (key,) in await self._database.read(lambda db: db.execute(statement).fetchall())}
 
@@ -76,14 +76,15 @@ def _drop_closed(db: Connection, now: float, before: float) -> Dropped:
         threads += [f"{key}:{number}" for (number,) in db.execute(_RUNS, (key,)).fetchall()]
         given: dict[str, Value] = {"first": f"{key}:", "last": f"{key};"}
         for table in ("evidence", "run_events"):
-            db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", given)  # noqa: S608  named here
+            db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", given)  # noqa: S608  the names are in this function
         db.execute("DELETE FROM usage WHERE scope >= :first AND scope < :last", given)
     db.executemany("UPDATE issues SET pruned = 1 WHERE issue_key = ?", [(key,) for key in keys])
     return Dropped(len(keys), tuple(threads), len(keys) == MOST)
 
 
 def _drop_counters(db: Connection, now: float, day: str) -> None:
-    db.execute("DELETE FROM usage WHERE day < ?", (day,))  # a run's row has no day and sorts behind all of them
+    # Rows of single runs remain: their ``day`` is ``run``, which sorts after all dates.
+    db.execute("DELETE FROM usage WHERE day < ?", (day,))
     db.execute(_ASKED_FOR_LONG_AGO)
     db.execute("DELETE FROM limited WHERE day < ?", (day,))
     db.execute("DELETE FROM writes WHERE at < ?", (now - 3_600.0,))

@@ -1,4 +1,4 @@
-"""Questions: two slots an issue, for ever; each is settled once."""
+"""Store questions: at most two per issue, ever; each is settled once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FROM questions WHERE issue_key = ? ORDER BY slot
 
 
 class NoSlotError(RuntimeError):
-    """Two questions were put already; the guards should have seen to it."""
+    """Both questions were asked already; the guards should have prevented a third."""
 
 
 def _now() -> datetime:
@@ -33,18 +33,18 @@ class Questions:
         self._clock = clock
 
     async def all(self, issue_key: str) -> tuple[AskedQuestion, ...]:
-        """Every question that was put, by slot."""
+        """Return every question that was asked, by slot."""
         key = self._tenant.own(issue_key)
         return tuple(asked for asked, _ in await self._database.read(lambda db: read_questions(db, key)))
 
     async def exchanges(self, issue_key: str) -> tuple[HumanExchange, ...]:
-        """Every question that is settled, as a new run inherits it."""
+        """Return every settled question in the form that a new run inherits."""
         key = self._tenant.own(issue_key)
         rows = await self._database.read(lambda db: read_questions(db, key))
         return tuple(_settled(asked, exchange) for asked, exchange in rows if asked.state != "open")
 
     async def ask(self, issue_key: str, exchange: HumanExchange) -> AskedQuestion:
-        """Note a question under its id, in the next slot; one that is there already is returned as it is.
+        """Store a question under its id, in the next slot; one that is stored already is returned unchanged.
 
         Raises:
             NoSlotError: both slots are taken.
@@ -63,7 +63,7 @@ class Questions:
         answered_by: str | None = None,
         answer_url: str | None = None,
     ) -> None:
-        """Answer, withdraw or expire an open question; a settled one stays as it was settled first."""
+        """Answer, withdraw or expire an open question; a settled one stays unchanged."""
         statement = """
             UPDATE questions SET state = ?, answer = ?, answered_by = ?, answer_url = ?
             WHERE issue_key = ? AND question_id = ? AND state = 'open'
@@ -73,7 +73,7 @@ class Questions:
 
 
 def read_questions(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
-    """Every question of an issue, by slot, as it was put and as the run put it, within a look that does more."""
+    """Read an issue's questions by slot, as posted and as the run asked them, within a larger transaction."""
     found = []
     for slot, question_id, text, asked_at, state, answer, answered_by, answer_url in db.execute(_ROWS, (key,)):
         exchange = HumanExchange.model_validate_json(text)

@@ -1,4 +1,4 @@
-"""What a run did, step by step, written while it does it, for the pages that show it."""
+"""Store what a run does, step by step while it runs, for the web pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bot.store.database import Connection, Database
 
 MOST = 400
-"""Events of one run: about twice what the longest one has by its own limits."""
+"""Limit on the events of one run: about twice what the longest run produces within its own limits."""
 _ADD = """
 INSERT INTO run_events (run, seq, at, body)
 SELECT :run, last + 1, :at, :body
@@ -17,7 +17,7 @@ FROM (SELECT coalesce(max(seq), 0) AS last FROM run_events WHERE run = :run) AS 
 
 
 class Event(NamedTuple):
-    """A row."""
+    """One row."""
 
     seq: int
     """From 1."""
@@ -34,15 +34,15 @@ class RunEvents:
         self._database = database
         self._run = run
         self.clock = clock or database.clock
-        """Seconds since 1970, the same for everybody who shares the store."""
+        """Seconds since 1970, the same for all processes that share the store."""
 
     async def add(self, *bodies: str) -> None:
-        """Append some, as JSON, in one transaction; a run that has too many already keeps those it has."""
+        """Append events, as JSON, in one transaction; events beyond ``MOST`` are dropped."""
         now = self.clock()
         await self._database.do(lambda db: _add(db, self._run, bodies, now))
 
     async def after(self, seq: int) -> list[Event]:
-        """Those with a number above ``seq``."""
+        """Return the events with a number above ``seq``."""
         statement = "SELECT seq, at, body FROM run_events WHERE run = ? AND seq > ? ORDER BY seq"
         rows = await self._database.read(lambda db: db.execute(statement, (self._run, seq)).fetchall())
         return [Event(*row) for row in rows]

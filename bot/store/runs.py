@@ -1,4 +1,4 @@
-"""Runs: one after the other per issue, each pinned to a commit; what they ended with outlives their checkpoints."""
+"""Store runs: consecutive per issue, each pinned to a commit; their results outlive their checkpoints."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ _ANY = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A row."""
+    """One row."""
 
     number: int
     status: RunStatus
     sha: str
-    """The commit it reads; empty until it was looked up."""
+    """The commit that the run reads; empty until it is known."""
     brain: str
     config_hash: str
     body_hash: str
-    """Of the title and body that it read."""
+    """Hash of the title and body that the run read."""
     last_signal: int
-    """The number of the last signal that it, or one before it, took in."""
+    """The number of the last signal that this run, or one before it, has read."""
     result: str | None
-    """JSON of what it ended with (``triage schema`` describes it)."""
+    """JSON of the run's result (``triage schema`` describes it)."""
     began_at: float
     """Seconds since 1970."""
 
     @property
     def unfinished(self) -> bool:
-        """Whether it can go on."""
+        """Whether the run can continue."""
         return self.status in _UNFINISHED
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a list of runs shows of a report."""
+    """The fields of a report that lists of runs show."""
 
     kind: str
     claimed: bool
-    """It names a cause."""
+    """The report names a cause."""
     confidence: float
 
 
@@ -70,24 +70,24 @@ class IssueRuns:
         self._clock = clock or database.clock
 
     async def last(self) -> Run | None:
-        """The newest run."""
+        """Return the newest run."""
         return await self._database.read(lambda db: _last(db, self._key))
 
     async def before(self, number: int) -> Run | None:
-        """The run before another one."""
+        """Return the newest run with a smaller number."""
         return await self._database.read(lambda db: _last(db, self._key, before=number))
 
     async def open(self) -> Run:
-        """The unfinished run, or a new one."""
+        """Return the unfinished run, or open a new one."""
         now = self._clock()
         return await self._database.do(lambda db: open_run(db, self._key, now))
 
     async def begin(self, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | Reached:
-        """The unfinished run, or a new one, counted; or which ceiling of issues is in the way.
+        """Return the unfinished run, or open and count a new one; or return the issue ceiling that prevents it.
 
         Args:
-            scopes: in which a new run counts.
-            leave: a run that waits and is left first.
+            scopes: the scopes in which a new run counts.
+            leave: number of a waiting run to mark as failed first.
         """
         now = self._clock()
         return await self._database.do(lambda db: _begin(db, self._key, scopes, leave, now))
@@ -95,7 +95,7 @@ class IssueRuns:
     async def pin(
         self, number: int, *, sha: str, brain: str, config_hash: str, body_hash: str, title: str = ""
     ) -> None:
-        """Note what a run reads and who judges; its commit is what the first one to say so said."""
+        """Record what a run reads and which brain judges. The first call sets the commit; later ones cannot change it."""
         statement = """
             UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?,
                 title = ?, changed_at = ?
@@ -105,7 +105,7 @@ class IssueRuns:
         await self._database.do(lambda db: db.execute(statement, given).rowcount)
 
     async def give_up(self, number: int) -> Run:
-        """Leave a run that cannot go on, and open the next."""
+        """Mark a run that cannot continue as failed, and open the next."""
         now = self._clock()
         return await self._database.do(lambda db: _replace(db, self._key, number, now))
 
@@ -123,19 +123,19 @@ class IssueRuns:
         next_work: Sequence[Work] = (),
         unread: Callable[[], Work] | None = None,
     ) -> None:
-        """Note where a run stands and settle its job, in one transaction.
+        """Store the status of a run and settle its job, in one transaction.
 
         Args:
-            number: the run's.
-            status: where it stands now.
-            job: what is settled with it.
-            last_signal: the last signal it took in.
-            result: what it ended with.
-            reported: what its report says that a fix can be compared with.
-            ending: what lists show of its report.
+            number: the run's number.
+            status: its new status.
+            job: the job to settle.
+            last_signal: number of the last signal that the run has read.
+            result: JSON of its result.
+            reported: the parts of its report that are compared with the fix.
+            ending: the fields of its report that lists show.
             said: one line for the job's row.
-            next_work: what follows.
-            unread: makes what follows if a redirect came in that the run did not see.
+            next_work: follow-up jobs.
+            unread: makes a follow-up job if a redirect arrived that the run has not read.
 
         Raises:
             NotOursError: another attempt has the job; nothing was changed.
@@ -168,7 +168,7 @@ def _begin(db: Connection, issue_key: str, scopes: Sequence[Scope], leave: int |
 
 
 def open_run(db: Connection, issue_key: str, now: float) -> Run:
-    """The unfinished run of an issue, or a new one, within a transaction."""
+    """Return the unfinished run of an issue, or open a new one, within a transaction."""
     last = _last(db, issue_key)
     if last is not None and last.unfinished:
         return last

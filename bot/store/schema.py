@@ -1,4 +1,4 @@
-"""The tables of SPEC section 8, as the steps that lead to them; a step that was released is never changed."""
+"""The tables of SPEC section 8, as a list of migration steps; a released step is never changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS evidence (
 ) STRICT, WITHOUT ROWID
 """
 
-# A delivery's body is kept as it came, compressed by zlib: what is written decides how fast it is acknowledged.
+# A delivery's body is stored as received, compressed by zlib: the bytes written determine the time to acknowledge it.
 _SERVER = """
 CREATE TABLE deliveries (
     guid TEXT PRIMARY KEY,
@@ -163,7 +163,7 @@ CREATE TABLE usage (
 ) STRICT, WITHOUT ROWID
 """
 
-# Rows lie beside each other by repository, since a comparison reads all of them.
+# The primary key stores the rows of a repository together, since a comparison reads all of them.
 _PAST_ISSUES = """
 CREATE TABLE past_issues (
     repository_key TEXT NOT NULL,
@@ -185,7 +185,7 @@ CREATE TABLE past_walks (
 ) STRICT, WITHOUT ROWID
 """
 
-# The table of the first release was never written to.
+# The first release never wrote to its table of outcomes, so it is dropped.
 _OUTCOMES = """
 DROP TABLE outcomes;
 CREATE TABLE outcomes (
@@ -206,8 +206,8 @@ CREATE TABLE outcomes (
 CREATE INDEX outcomes_of_repository ON outcomes (repository_key, state)
 """
 
-# What pages sort, filter and show of a run without reading its result, which is large: the first index holds all of
-# it. Runs of older releases keep the defaults.
+# The columns by which pages sort and filter runs, to avoid reading the large results. The first index contains all
+# of them. Runs of older releases have the defaults.
 _PAGES = """
 ALTER TABLE runs ADD COLUMN repository_key TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -232,7 +232,7 @@ CREATE TABLE leases (
 ) STRICT, WITHOUT ROWID
 """
 
-# What a scope is called: the key of an installation, a repository, a run, an author; empty is everything together.
+# A usage scope is the key of an installation, a repository, a run or an author; the empty scope counts everything.
 _LIMITS = """
 ALTER TABLE jobs ADD COLUMN waited INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE usage ADD COLUMN questions INTEGER NOT NULL DEFAULT 0;
@@ -300,7 +300,7 @@ ALTER TABLE issues ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX issues_ended ON issues (pruned, ended_at)
 """
 
-# Jobs of older releases have no installation: together they take turns with all others.
+# Jobs of older releases have no installation; as a group they take one turn beside the installations.
 _TURNS = """
 ALTER TABLE jobs ADD COLUMN installation TEXT NOT NULL DEFAULT '';
 CREATE INDEX jobs_of_installation ON jobs (lane, installation, due, id) WHERE state = 'todo';
@@ -318,13 +318,13 @@ ALTER TABLE writes ADD COLUMN repository TEXT NOT NULL DEFAULT '';
 ALTER TABLE usage ADD COLUMN answers INTEGER NOT NULL DEFAULT 0
 """
 
-# Why a job was given up, and how often it was begun again since.
+# Why a job is dead, and how often it was revived.
 _DEATHS = """
 ALTER TABLE jobs ADD COLUMN death TEXT NOT NULL DEFAULT '';
 ALTER TABLE jobs ADD COLUMN revived INTEGER NOT NULL DEFAULT 0
 """
 
-# A body is signed and its delivery's id is not: one that was captured could be sent again under another id.
+# GitHub's signature covers the body but not the delivery's id: a captured body could be sent again under another id.
 _BODIES = """
 ALTER TABLE deliveries ADD COLUMN digest TEXT;
 CREATE UNIQUE INDEX deliveries_digest ON deliveries (digest);
@@ -338,4 +338,4 @@ STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
     *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES),
 )
-"""A file's ``user_version`` counts the steps that were taken."""
+"""A file's ``user_version`` is the number of steps applied."""

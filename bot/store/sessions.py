@@ -1,4 +1,4 @@
-"""Sessions that their owner ended before their time; a cookie cannot be taken back, so they are listed."""
+"""Store web sessions that were ended early; a cookie cannot be revoked, so ended sessions are listed."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _ENDED = "SELECT 1 FROM ended_sessions WHERE id = ?"
 
 
 class EndedSessions:
-    """All of them, for every server that shares the store."""
+    """Ended sessions, for all servers that share the store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def end(self, session: str, lasts: float) -> None:
-        """End a session whose cookie would be valid for so many seconds at most."""
+        """End a session whose cookie would be valid for at most this many seconds."""
         now = self._database.clock()
         await self._database.do(lambda db: _end(db, session, now + lasts, now))
 
     async def has_ended(self, session: str) -> bool:
-        """Whether a session was ended."""
+        """Return whether a session was ended."""
         return await self._database.read(lambda db: db.execute(_ENDED, (session,)).fetchone()) is not None
 
 

@@ -1,4 +1,4 @@
-"""What people said by commands: appended, never changed, read by the run at its next decision."""
+"""Store what people said in commands: rows are appended, never changed, and read by the run at its next decision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodes.context import Signal
 from nodes.state import CORRECTION
 
 PACE = 0.5
-"""Seconds between two looks of a run that decides faster; what is said in its last moments starts another."""
+"""Minimum seconds between two queries of a run. A signal that its last moments miss starts another run."""
 _READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ?"
 
 
@@ -21,7 +21,7 @@ class Said:
     """One row."""
 
     number: int
-    """Grows with time."""
+    """Increases with time."""
     kind: SignalKind
     text: str
     actor: str
@@ -29,12 +29,12 @@ class Said:
 
     @property
     def instruction(self) -> str:
-        """What a new run is told of it."""
+        """The instruction that a new run receives, at most 600 characters."""
         return f"{CORRECTION if self.kind == 'correction' else ''}{self.text}"[:600]
 
 
 class IssueSignals:
-    """The signals of one issue; the graph's signal port."""
+    """The signals of one issue; implements the graph's signal port."""
 
     def __init__(self, database: Database, issue_key: str) -> None:
         self._database = database
@@ -42,7 +42,7 @@ class IssueSignals:
         self._looked = float("-inf")
 
     async def unread(self, after: int) -> Sequence[Signal]:
-        """Redirects with a number above ``after``, oldest first; none within a moment after the last look."""
+        """Return redirects numbered above ``after``, oldest first; none within ``PACE`` seconds of the last query."""
         now = time.monotonic()
         if now - self._looked < PACE:
             return ()
@@ -50,10 +50,10 @@ class IssueSignals:
         return [Signal(one.number, "redirect", one.text) for one in await self.since(after) if one.kind == "redirect"]
 
     async def since(self, after: int) -> list[Said]:
-        """Everything said with a number above ``after``, oldest first."""
+        """Return all signals with a number above ``after``, oldest first."""
         return await self._database.read(lambda db: read_signals(db, self._key, after))
 
 
 def read_signals(db: Connection, issue_key: str, after: int) -> list[Said]:
-    """Read within a transaction that does more."""
+    """Read signals within a larger transaction."""
     return [Said(*row) for row in db.execute(f"{_READ} ORDER BY number", (issue_key, after))]

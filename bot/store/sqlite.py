@@ -1,4 +1,4 @@
-"""One SQLite file: every transaction durable when it returns, none on the event loop."""
+"""Use one SQLite file: a transaction is durable when it returns, and none runs on the event loop."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from bot.store.schema import STEPS
 from bot.store.tables import Store
 
 PATIENCE, NAP = 30.0, 0.001
-"""Seconds to wait for another process to finish writing, and between two looks."""
+"""Seconds to wait for another process to finish writing, and between two tries."""
 _INCREMENTAL = 2
 _SPARE, _AT_ONCE = 1_000, 2_000
-"""Free pages that are kept, and given back in one transaction."""
+"""Free pages that the file retains, and the maximum released in one transaction."""
 _PAGES, _PAGES_OVERDUE = 1_000, 20_000
 
 T = TypeVar("T")
 
 
 class _File(sqlite3.Connection):
-    """The file, to one thread."""
+    """The connection, used by one thread."""
 
     def lock(self, keys: Iterable[str], /) -> None:
-        """Nothing to do: a transaction that writes has the whole file."""
+        """Do nothing: a writing transaction locks the whole file."""
 
 
 Work = Callable[[_File], T]
 
 
 class SqliteDatabase:
-    """One connection in one thread: SQLite wants no more, and what is awaited happens in order."""
+    """One connection in one thread, which is all SQLite can use; transactions run in the order of the calls."""
 
     def __init__(self, path: Path, *, tidy: bool = True) -> None:
-        """Open a file, and bring an older one up to date.
+        """Open a file and migrate an older one.
 
         Args:
-            path: of the file.
-            tidy: move what was committed into the file now and then; False leaves that to another process, so that
-                no commit has to wait for it, unless it is long overdue.
+            path: path of the file.
+            tidy: checkpoint the write-ahead log into the file now and then. False leaves that to another process, so
+                that no commit has to wait for it, unless the log is far too long.
 
         Raises:
             UserError: a newer release wrote it, or it cannot be used at all.
@@ -58,7 +58,7 @@ class SqliteDatabase:
             raise UserError(f"{path} cannot be used: {error}") from error
 
     async def do(self, work: Work[T]) -> T:
-        """Commit what was done, or nothing.
+        """Run a transaction: commit all of its changes or none.
 
         Raises:
             StoreError: the disk is full, another process holds the file, or this one has closed it.
@@ -68,16 +68,16 @@ class SqliteDatabase:
         return await loop.run_in_executor(self._thread, _in_transaction, self._connection, work)
 
     async def read(self, work: Work[T]) -> T:
-        """Look something up without keeping writers out."""
+        """Run a query that does not block writers."""
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._thread, _patiently, self._connection, work)
 
     def clock(self) -> float:
-        """This machine's time."""
+        """Return this machine's time."""
         return time.time()
 
     async def aclose(self) -> None:
-        """Close the connection, after what was begun."""
+        """Close the connection after the transactions that were submitted before."""
         self._closed = True
         await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
         self._thread.shutdown()
@@ -88,19 +88,19 @@ class SqliteDatabase:
 
 
 class SqliteStore(Store):
-    """The tables in one file; it is made, or brought up to date, when it is opened."""
+    """The tables in one file, which is created or migrated when it is opened."""
 
     def __init__(self, path: Path, *, tidy: bool = True) -> None:
         super().__init__(SqliteDatabase(path, tidy=tidy))
 
     async def shrink(self) -> None:
-        """Give free pages back to the disk, some at a time, so that nobody waits long for the file."""
+        """Release free pages to the disk, a limited number per transaction, so that other processes wait only briefly."""
         while await self._database.do(_give_back) > 0:
             pass
 
 
 def _give_back(connection: Connection) -> int:
-    """How many free pages there are more than are kept for what comes; a file of an older release keeps all."""
+    """Release some free pages; returns how many are left beyond the reserve. Files of older releases retain all."""
     (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     if mode != _INCREMENTAL or free <= _SPARE:
@@ -112,7 +112,7 @@ def _give_back(connection: Connection) -> int:
 def _connect(path: Path, pages: int) -> _File:
     connection = sqlite3.connect(path, isolation_level=None, factory=_File)
     connection.execute("PRAGMA busy_timeout = 30000")
-    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a file that is new
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect only in a new file
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
@@ -148,7 +148,7 @@ def _in_transaction(connection: _File, work: Work[T]) -> T:
 
 
 def _patiently(connection: _File, work: Work[T]) -> T:
-    """Wait for another process's commit; SQLite's own waiting sleeps up to a tenth of a second at a time."""
+    """Wait for another process's commit. SQLite's own busy handler sleeps up to a tenth of a second at a time."""
     until = time.monotonic() + PATIENCE
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Every table, behind what is asked of it."""
+"""Assemble the tables into one store."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from bot.store.writes import StoredWrites
 
 
 class Store:
-    """Every table, by what is asked of it."""
+    """All tables, grouped by use."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -57,57 +57,57 @@ class Store:
         self.pruning = Pruning(self._database)
 
     def clock(self) -> float:
-        """Seconds since 1970, the same for everybody who shares the store."""
+        """Return seconds since 1970, the same for all processes that share the store."""
         return self._database.clock()
 
     async def shrink(self) -> None:
-        """Hand room back that is no longer used, where the database does not do so by itself."""
+        """Release unused disk space where the database does not do so by itself."""
 
     def whole(self, repository_key: str) -> Whole:
-        """Everything that is kept of a repository."""
+        """Return access to everything stored about a repository, for export and deletion."""
         return Whole(self._database, repository_key)
 
     def pace(self, name: str, calls_per_minute: float) -> StoredPace:
-        """How often something is called by everybody who shares the store."""
+        """Return the rate limiter of a name, shared by all processes that use the store."""
         return StoredPace(self._database, name, calls_per_minute)
 
     def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
-        """What belongs to one repository, and nothing of another."""
+        """Return the part of the store that belongs to one repository."""
         return RepositoryStore(self._database, ref.key)
 
     def record_of(self, repository_key: str) -> RepositoryOutcomes:
-        """How a repository's reports compared with its fixes."""
+        """Return the scored reports of a repository."""
         return RepositoryOutcomes(self._database, Tenant(repository_key))
 
     def past_of(self, repository_key: str) -> PastIssues:
-        """What was learnt of a repository's issues."""
+        """Return the hashes of a repository's past issues."""
         return PastIssues(self._database, Tenant(repository_key))
 
     def for_issue(self, ref: IssueRef) -> IssueStore:
-        """What belongs to one issue."""
+        """Return the part of the store that belongs to one issue."""
         return self.for_repository(ref.repository).issue(ref)
 
     async def open_run(self, issue_key: str) -> int:
-        """The number of a local issue's unfinished run, or of a new one."""
+        """Return the number of a local issue's unfinished run, or of a new one."""
         now = self.clock()
         return (await self._database.do(lambda db: open_run(db, issue_key, now))).number
 
     async def finish_run(self, issue_key: str, run_no: int) -> None:
-        """Note that a local run ended; the next one has a number of its own."""
+        """Mark a local run as finished; the next one gets a new number."""
         statement = "UPDATE runs SET status = 'finished' WHERE issue_key = ? AND run_no = ?"
         await self._database.do(lambda db: db.execute(statement, (issue_key, run_no)).rowcount)
 
     def evidence(self, run: str) -> RunEvidence:
-        """The evidence of one run, and of no other."""
+        """Return access to the evidence of one run."""
         return RunEvidence(self._database, run)
 
     async def aclose(self) -> None:
-        """Close the connection."""
+        """Close the database."""
         await self._database.aclose()
 
 
 class RepositoryStore:
-    """One repository's part of the store: no method takes a repository, so nothing crosses."""
+    """One repository's part of the store. No method takes a repository, so no call can reach another one."""
 
     def __init__(self, database: Database, key: str) -> None:
         self._database = database
@@ -120,7 +120,7 @@ class RepositoryStore:
         self.outcomes = RepositoryOutcomes(database, self._tenant)
 
     def issue(self, ref: IssueRef) -> IssueStore:
-        """One of its issues.
+        """Return the part of one of its issues.
 
         Raises:
             ForeignKeyError: it is not in this repository.
@@ -144,18 +144,18 @@ class IssueStore:
         self.control = Control(database, ref, repository.questions)
 
     async def known(self) -> Known:
-        """What a report tells besides what its run found."""
+        """Return what a report shows besides the result of its run."""
         today = day_of(self._database.clock())
         return await self._database.read(lambda db: read_known(db, self._key, today))
 
     def thread(self, run: int) -> str:
-        """The name of a run's checkpoints, evidence and events."""
+        """Return the key of a run's checkpoints, evidence and events."""
         return f"{self._key}:{run}"
 
     def evidence(self, run: int) -> RunEvidence:
-        """What a run gathered."""
+        """Return access to the evidence of a run."""
         return RunEvidence(self._database, self.thread(run))
 
     def events(self, run: int) -> RunEvents:
-        """What a run did."""
+        """Return access to the events of a run."""
         return RunEvents(self._database, self.thread(run))

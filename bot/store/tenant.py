@@ -1,4 +1,4 @@
-"""The wall between repositories: a key of another one is a bug, and is refused."""
+"""Separate repositories: a key of another repository is a bug, and is refused."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 
 class ForeignKeyError(RuntimeError):
-    """Something of one repository was asked for under another."""
+    """A key of one repository was used under another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """One repository, by the key that never changes."""
+    """One repository, by its immutable key."""
 
     repository_key: str
 
@@ -26,5 +26,5 @@ class Tenant:
         return issue_key
 
     def issue(self, number: int) -> str:
-        """The key of one of its issues."""
+        """Return the key of one of its issues."""
         return f"{self.repository_key}#{number}"

@@ -1,4 +1,4 @@
-"""Which issue is served next: installations take turns, so that the queue of one does not delay another."""
+"""Choose the next issue: installations take turns, so that the queue of one does not delay another."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ NOT EXISTS (
       AND (other.state = 'doing' OR (other.id < job.id AND (other.due <= :now OR other.attempt > 0)))
 )
 """
-"""No other job of the issue runs, and none that is due goes first."""
+"""No other job of the issue and lane runs, and no earlier one has to go first."""
 _DUE = "SELECT 1 FROM jobs WHERE state = 'todo' AND lane = :lane AND due <= :now LIMIT 1"
 _FIRST = f"""
 SELECT job.id FROM jobs AS job
 WHERE job.installation = asking.installation AND state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
 """  # noqa: S608  no input in it
 _ORDER = "ORDER BY due, id LIMIT 1"
-# Jobs with an attempt come first: what a dead worker left must not wait behind all later jobs.
+# Jobs with an attempt come first: a job that a dead worker left must not wait behind all later jobs.
 # The recursion jumps from one installation to the next in the index: its cost does not grow with the queue.
 _NEXT = f"""
 WITH RECURSIVE asking(installation) AS (
@@ -63,10 +63,10 @@ def next_issues(db: Connection, given: Mapping[str, Value]) -> list[str]:
 
 
 def take_turn(db: Connection, job_id: int, at: float) -> None:
-    """Note within the claim that the installation of a job was served."""
+    """Record within the claim that the installation of a job was served."""
     db.execute(_TAKE, {"id": job_id, "at": at})
 
 
 def forget_turns(db: Connection, before: float) -> int:
-    """Drop installations that were served last before then. Returns how many."""
+    """Delete installations that were last served before this time; returns the number deleted."""
     return db.execute("DELETE FROM turns WHERE at < ?", (before,)).rowcount

@@ -1,4 +1,4 @@
-"""What was spent, per scope and period: reserved before it is, so that a ceiling holds whoever spends."""
+"""Store usage per scope and period. It is reserved in advance, so that concurrent callers cannot exceed a ceiling."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ ON CONFLICT (scope, day) DO UPDATE SET postponed = usage.postponed + 1 RETURNING
 
 
 class Usage:
-    """The counters."""
+    """The usage counters of all scopes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def reserve(self, scopes: Sequence[Scope], amount: Amount) -> Reached | None:
-        """Count an amount in every scope, or in none: then say which ceiling is in the way."""
+        """Add an amount to every scope; or add nothing and return the ceiling that it would exceed."""
         return await self._database.do(lambda db: reserve(db, scopes, amount))
 
     async def give_back(self, scopes: Iterable[Scope], amount: Amount) -> None:
-        """Take an amount off again that was not spent; a negative one was spent besides."""
+        """Subtract a reserved amount that was not used; a negative amount adds what was used beyond the reservation."""
         await self._database.do(lambda db: _add(db, scopes, Amount() - amount))
 
     async def spent(self, scope: Scope) -> Amount:
-        """What a scope has come to."""
+        """Return the usage of a scope."""
         return await self._database.read(lambda db: _spent(db, scope))
 
     async def postpone(self, scope: Scope) -> int:
-        """Count that a run was put off for its model; says how often that was."""
+        """Count that a run was postponed because of its model; returns the new count."""
         given = (scope.key, scope.period)
         return int(await self._database.do(lambda db: db.execute(_POSTPONE, given).fetchone()[0]))
 
 
 def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> Reached | None:
-    """Count an amount in every scope, within a transaction, or in none."""
+    """Add an amount to every scope or to none, within a transaction; returns the ceiling that it would exceed."""
     for scope in scopes:
         spent = _spent(db, scope) if scope.ceiling else Amount()
         for field in fields(Amount):

@@ -1,7 +1,7 @@
-"""Wake-ups: word of every job that is due, carried by procrastinate's tables to whoever works.
+"""Wake-ups: procrastinate's tables tell the workers that a job is due.
 
-A trigger stores one whenever a job is to be done, in the transaction that says so: no statement of ours, and nobody's
-by hand, can forget it. What a wake-up finds to do, if anything, the jobs table says.
+A trigger stores a wake-up in the same transaction that makes a job wait, so no statement can omit it, including one
+typed by hand. The jobs table decides what a woken worker does, if anything.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from bot.errors import UserError
 
 TASK = "work"
 AHEAD = 3_600
-"""Seconds ahead of its time that a job's wake-up is stored at the most. A question may wait for two weeks, and every
-look for work passes over what is not due yet; such a job gets its wake-up when its time has come."""
+"""Maximum seconds by which a wake-up is stored before its job is due. A question may wait for two weeks, and every query
+for work would scan a wake-up stored that early; such a job gets its wake-up when it becomes due.
+"""
 EARLY = 0.25
-"""Seconds by which a job may be begun early, so that two readings of one clock need not agree."""
+"""Seconds by which a job may start early, since two readings of one clock may differ."""
 
-# Only what is due has a lock: procrastinate lets nothing pass an earlier one of its lock, however late that is due.
-# What was begun goes first, or whatever a dead worker left would wait behind all that came since.
+# Only a due wake-up has a lock: procrastinate does not run a later wake-up before an earlier one of the same lock,
+# however late the earlier one is due. Jobs with an attempt go first, or what a dead worker left would wait behind all
+# newer jobs.
 _OURS = f"""
 CREATE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision, attempt bigint)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -51,8 +53,8 @@ CREATE TRIGGER tracehound_job_waits AFTER UPDATE OF state, due ON jobs
     FOR EACH ROW WHEN (NEW.state = 'todo' AND (OLD.state <> 'todo' OR OLD.due <> NEW.due))
     EXECUTE FUNCTION tracehound_job_waits();
 SELECT tracehound_wake(id, issue_key, lane, due, attempt) FROM jobs WHERE state = 'todo'
-"""  # noqa: S608  numbers and a name of ours
-# A wake-up leads to the job whose turn it is, which may belong to another issue. A lock of its issue would delay it.
+"""  # noqa: S608  only numbers and a task name of this module
+# A wake-up leads to the job whose turn it is, which may belong to another issue; a lock on its issue would delay it.
 _UNLOCKED = f"""
 CREATE OR REPLACE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision, attempt bigint)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -70,13 +72,13 @@ END;
 $$
 """
 _STEPS = {"tracehound-1": _OURS, "tracehound-2": _UNLOCKED}
-"""By name, in order; one that was released is never changed."""
+"""Steps by name, in order; a released step is never changed."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 def install(connection: Connection) -> None:
-    """Make procrastinate's tables and our trigger, or bring them up to date, within a transaction.
+    """Create or upgrade procrastinate's tables and our trigger, within a transaction.
 
     Raises:
         UserError: a newer release made them, or another application has tables of these names.
@@ -92,7 +94,7 @@ def install(connection: Connection) -> None:
 
 
 def is_installed(connection: Connection) -> bool:
-    """Whether they are this release's.
+    """Return whether all of this release's steps are applied, and no others.
 
     Raises:
         UserError: a newer release made them.
@@ -124,6 +126,6 @@ def _take(connection: Connection, name: str, statements: str) -> None:
 
 
 def _upgrades() -> dict[str, str]:
-    """Procrastinate's own steps from one of its releases to the next, in order; a new schema has them already."""
+    """Procrastinate's migrations between its releases, in order; its current ``schema.sql`` includes them."""
     files = (resources.files("procrastinate.sql") / "migrations").iterdir()
     return {file.name: file.read_text() for file in sorted(files, key=lambda file: file.name) if "sql" in file.name}

@@ -1,4 +1,4 @@
-"""Everything that is kept of one repository: to be read out, or forgotten."""
+"""Export or delete everything that is stored about one repository."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RUN = "run >= :first AND run < :last"
 _REPOSITORY = "repository_key = :key"
 _SCOPE = "scope = :key OR (scope >= :first AND scope < :last) OR (scope >= :author AND scope < :authors)"
 KEPT: Mapping[str, str] = {
-    # Before the jobs, by which they are found.
+    # Deliveries come before the jobs, because they are found by their jobs.
     "deliveries": f"guid IN (SELECT guid FROM jobs WHERE {_ISSUE})",  # noqa: S608  no input in it
     "jobs": _ISSUE,
     "signals": _ISSUE,
@@ -36,11 +36,11 @@ KEPT: Mapping[str, str] = {
     "usage": _SCOPE,
     "repositories": _REPOSITORY,
 }
-"""Table → which of its rows are a repository's."""
+"""Table → condition that selects a repository's rows."""
 NOT_OF_A_REPOSITORY = frozenset(
     {"installations", "writes", "quiet", "paces", "leases", "turns", "metric_samples", "ended_sessions"}
 )
-"""Tables that hold nothing of what anybody wrote in a repository."""
+"""Tables that hold no content of any repository."""
 
 _THREADS = f"SELECT issue_key, run_no FROM runs WHERE {_ISSUE} ORDER BY issue_key, run_no"  # noqa: S608  no input
 
@@ -53,17 +53,17 @@ class Whole:
         self.key = repository_key
 
     async def rows(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a table, by column, as JSON can hold them."""
+        """Return the rows of a table as dicts by column, with values that JSON can represent."""
         statement = f"SELECT * FROM {table} WHERE {KEPT[table]}"  # noqa: S608  one of the names above
         return await self._database.read(lambda db: list(_named(db, statement, _given(self.key))))
 
     async def threads(self) -> list[str]:
-        """Its runs, by the names of their checkpoints."""
+        """Return the threads (checkpoint keys) of the repository's runs."""
         rows = await self._database.read(lambda db: db.execute(_THREADS, _given(self.key)).fetchall())
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
     async def forget(self) -> dict[str, int]:
-        """Delete all of it; says how many rows of each table that were."""
+        """Delete all of it; returns the number of rows deleted per table."""
         return await self._database.do(lambda db: forget_repository(db, self.key))
 
 
@@ -75,7 +75,7 @@ def forget_repository(db: Connection, key: str) -> dict[str, int]:
 
 
 def _given(key: str) -> dict[str, Value]:
-    """A repository's keys begin with its own: ``#`` is followed by an issue's number, ``@`` by an author's id."""
+    """Return the bounds of a repository's keys: ``#`` precedes an issue's number, ``@`` an author's id."""
     return {"key": key, "first": f"{key}#", "last": f"{key}$", "author": f"{key}@", "authors": f"{key}A"}
 
 
@@ -87,7 +87,7 @@ def _named(db: Connection, statement: str, given: dict[str, Value]) -> Iterator[
 
 
 def _readable(value: Any) -> Any:
-    """Compressed deliveries as what they were, other bytes in base64, JSON as JSON."""
+    """Decompress deliveries, encode other bytes in base64, and parse JSON."""
     if isinstance(value, bytes | memoryview):
         raw = bytes(value)
         try:

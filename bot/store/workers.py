@@ -1,4 +1,4 @@
-"""Who of many works still, and what is freed of whoever does not; by the clock and the heartbeats of Postgres."""
+"""Free the jobs of workers whose heartbeat stopped, by the clock and the heartbeats in Postgres."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from bot.store.database import Connection, Database, Value
 from bot.store.jobs import WAITING, free_jobs
 
 LATE = 2.0
-"""Seconds after which a job that could be begun and has no wake-up is given one."""
+"""Seconds after which a job that is due and has no wake-up gets one."""
 MOST = 500
-"""Jobs that are looked at for that, those first that are due longest."""
+"""Limit on the jobs checked for that; those that have been due longest come first."""
 
-# An owner is a worker's number in procrastinate's table, then where it works.
+# An owner is a worker's id in procrastinate's table, ``@``, and the worker's place.
 _STALLED = """
 NOT EXISTS (
     SELECT 1 FROM procrastinate_workers AS worker
@@ -29,31 +29,31 @@ SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MOST}) AS waitin
 
 
 class Workers:
-    """Those that share one database. Each of them looks after all."""
+    """The workers that share one database. Each of them checks all the others."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def free_stalled(self, seconds: float) -> int:
-        """Free jobs whose worker gave no sign of life for so long; says how many.
+        """Free the jobs of workers without a heartbeat for this many seconds; returns the number freed.
 
-        Nobody is blamed: its machine may have stopped as well as the job that it worked on.
+        The jobs are not blamed: the machine may have stopped as well as the job.
         """
         given: dict[str, Value] = {"seconds": seconds}
-        # Looked for first, outside a transaction that others could meet: mostly there is none.
+        # A query first, outside a transaction that could conflict with others: usually no worker has stalled.
         if not await self._database.read(lambda db: db.execute(_ANY_STALLED, given).fetchone()):
             return 0
         now = self._database.clock()
         return await self._database.do(lambda db: free_jobs(db, now, _STALLED, given, blame=False))
 
     async def in_hand(self, place: str) -> set[tuple[int, int]]:
-        """The jobs, and which attempts, that the workers of a place have in hand as far as the store knows."""
+        """Return the ids and attempts of jobs that the store assigns to the workers of a place."""
         statement = "SELECT id, attempt FROM jobs WHERE state = 'doing' AND owner LIKE ?"
         rows = await self._database.read(lambda db: db.execute(statement, (f"%{place}",)).fetchall())
         return {(number, attempt) for number, attempt in rows}
 
     async def free(self, job: int, attempt: int) -> int:
-        """Free one that nobody works on: the answer to its claim was lost. Says how many that were."""
+        """Free a job that no worker works on because the response to its claim was lost; returns the number freed."""
         given: dict[str, Value] = {"id": job, "tried": attempt}
         now = self._database.clock()
         return await self._database.do(
@@ -61,7 +61,7 @@ class Workers:
         )
 
     async def wake_forgotten(self) -> int:
-        """See to it that whatever could be begun has a wake-up; says how many had none."""
+        """Create wake-ups for due jobs that have none; returns their number."""
         now = self._database.clock()
         given: dict[str, Value] = {"now": now, "late": now - LATE}
         found = await self._database.read(lambda db: db.execute(_FORGOTTEN, given).fetchall())

@@ -1,4 +1,4 @@
-"""What was written to GitHub under each installation in the last hour, and until when it wants to hear nothing."""
+"""Store the last hour's writes to GitHub per installation, and until when GitHub refuses requests."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bot.limits import PER_MINUTE, WHOLE, Share, quiet_for
 from bot.store.database import Connection, Database, Value
 
 SEEN_FOR = 1.0
-"""Seconds for which a process believes what it read of a quiet period; reads are many, writes look each time."""
+"""Seconds for which a process caches a quiet period. Reads are frequent; every write checks the table."""
 _AHEAD = 10.0
 """Seconds by which machines' clocks may differ; a write further ahead was counted before a clock was set back."""
 _LONGEST = 6 * 3_600.0
 _PROMISED = 3_600.0
 _APART = 60.0 / PER_MINUTE
-"""Seconds between two who come back after a quiet period: as often as they may write."""
+"""Seconds between two callers that retry after a quiet period: the rate at which they may write."""
 
 _QUIET = "SELECT until, in_a_row FROM quiet WHERE installation = ?"
 _LIMITED = """
@@ -24,7 +24,7 @@ INSERT INTO quiet (installation, in_a_row) VALUES (:installation, 1)
 ON CONFLICT (installation) DO UPDATE SET in_a_row = quiet.in_a_row + CASE WHEN quiet.until > :now THEN 0 ELSE 1 END
 RETURNING in_a_row
 """
-# Calls that were under way when a quiet period began say nothing new.
+# Calls that were in flight when a quiet period began add no information, so they do not count as another limit.
 _UNTIL = "UPDATE quiet SET until = CASE WHEN until > ? THEN until ELSE ? END WHERE installation = ?"
 _PARTS = """
 SELECT count(*) FILTER (WHERE repository = ?), count(DISTINCT CASE WHEN repository <> ? THEN repository END), count(*)
@@ -34,7 +34,7 @@ _OTHERS = """
 SELECT 1 FROM repositories WHERE host = ? AND installation_id = ? AND repository_key <> ? AND gone = 0 LIMIT 1
 """
 _NOT_RESERVED = 0.75
-"""The part of a window that repositories beyond their even part may fill."""
+"""The part of a window that a repository beyond its even part may fill."""
 _PROMISE = """
 INSERT INTO quiet (installation, promised) VALUES (:installation, :first)
 ON CONFLICT (installation) DO UPDATE SET promised =
@@ -51,25 +51,25 @@ class _Quiet:
 
 
 class StoredWrites:
-    """The same for every process that works on the store."""
+    """Counts writes and quiet periods for all processes that share the store."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._clock = clock or database.clock
         self._seen: dict[str, _Quiet] = {}
         self._refused: set[str] = set()
-        """Installations of which a write was refused, and none has been answered since."""
+        """Installations with a refused write and no successful one since."""
 
     async def take(self, installation: str, share: Share = WHOLE, repository: str = "") -> None:
         """Count one write.
 
         Args:
-            installation: its key.
-            share: what writes of this kind may fill.
+            installation: key of the installation.
+            share: windows that writes of this kind may fill.
             repository: key of the repository that is written to. It leaves room for the installation's others.
 
         Raises:
-            RateLimitedError: there is no room for writes of this kind; ``after`` says until when.
+            RateLimitedError: there is no room for writes of this kind; ``after`` is the wait in seconds.
         """
         now = self._clock()
         taken = await self._database.do(lambda db: _take(db, installation, share, repository, now))
@@ -79,12 +79,12 @@ class StoredWrites:
             raise RateLimitedError(taken.why, after=taken.wait, limit=taken.limit)
 
     async def check_quiet(self, installation: str) -> None:
-        """Return if GitHub may be asked.
+        """Return if a request to GitHub is allowed.
 
-        Those who are refused are told times one after the other, so that they do not come back all at once.
+        Refused callers receive different times to retry, so that they do not all return at once.
 
         Raises:
-            RateLimitedError: it wants to hear nothing from this installation now.
+            RateLimitedError: the installation is in a quiet period.
         """
         now = self._clock()
         known = self._seen.get(installation)
@@ -96,7 +96,7 @@ class StoredWrites:
             raise RateLimitedError("waiting as GitHub asked", after=wait, limit="github.quiet")
 
     async def answered(self, installation: str, *, write: bool) -> None:
-        """GitHub answered a call: the next limit is the first in a row."""
+        """Reset the count of consecutive limits, because GitHub answered a call."""
         known = self._seen.get(installation)
         keys = [installation] if known is not None and known.in_a_row else []
         keys += [_writing(installation)] if write and installation in self._refused else []
@@ -107,10 +107,10 @@ class StoredWrites:
             self._refused.discard(installation)
 
     async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool) -> None:
-        """GitHub answered with a limit.
+        """Start a quiet period, because GitHub answered with a rate limit.
 
-        Of a write: nobody writes for a while, and reading goes on. All calls are meant if it says so (``whole``), or if
-        it is the second read in a row.
+        A limited write stops only writes; reads continue. All calls stop if GitHub limits all of them (``whole``) or
+        on the second limited read in a row.
         """
         now = self._clock()
         key, allowed = (_writing(installation), 0) if write and not whole else (installation, 0 if whole else 1)
@@ -126,12 +126,12 @@ class StoredWrites:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """What became of a write that somebody wants to make."""
+    """The result of asking for one write."""
 
     wait: float = 0.0
-    """Seconds; 0 where it was counted."""
+    """Seconds to wait; 0 if the write was counted."""
     in_a_row: int = 0
-    """Writes that GitHub refused before this one."""
+    """Number of consecutive writes that GitHub refused before this one."""
     why: str = ""
     limit: str = ""
 
@@ -149,7 +149,7 @@ def _take(db: Connection, installation: str, share: Share, repository: str, now:
         return _Taken(wait, in_a_row, "our own share of writes to GitHub is used up", "github.writes")
     others = max((_free_of_others(db, installation, repository, now, window) for window in share.windows), default=now)
     if repository and others > now:
-        # A time of its own as above, but not one of those that all the installation's repositories wait for.
+        # The repository has its own sequence of retry times, apart from the one that all of the installation share.
         wait = _promised(db, f"{installation} {repository}", others, now, apart) if share.comes_back else others - now
         return _Taken(wait, in_a_row, "the repository's part of our writes to GitHub is used up", "github.writes")
     db.execute("INSERT INTO writes (installation, repository, at) VALUES (?, ?, ?)", (installation, repository, now))
@@ -157,33 +157,33 @@ def _take(db: Connection, installation: str, share: Share, repository: str, now:
 
 
 def _writing(installation: str) -> str:
-    """Under which name it stands for how long nobody writes."""
+    """Return the key of the quiet period for writes."""
     return f"{installation} writes"
 
 
 def _known_quiet(db: Connection, key: str, now: float) -> tuple[float, int]:
-    """Until when to be quiet, and after how many limits in a row."""
+    """Return the end of the quiet period, and the number of consecutive limits."""
     until, in_a_row = db.execute(_QUIET, (key,)).fetchone() or (0.0, 0)
-    # A clock that was set back must not make an hour's wait a day's.
+    # Ignore times too far ahead: a clock that was set back must not extend an hour's wait to a day.
     return (until if until < now + _LONGEST else 0.0), in_a_row
 
 
 def _free_at(db: Connection, installation: str, now: float, seconds: float, most: int) -> float:
-    """When there is room in a window; now, or before, where there is."""
+    """Return when a window has room; ``now`` or earlier if it has room already."""
     nth = "SELECT at FROM writes WHERE installation = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?"
     row = db.execute(nth, (installation, now - seconds, most - 1)).fetchone()
     return float(row[0]) + seconds if row else now
 
 
 def _free_of_others(db: Connection, installation: str, repository: str, now: float, window: tuple[float, int]) -> float:
-    """When a repository may write without using what the installation's other repositories may need.
+    """Return when a repository may write without using room that the installation's other repositories may need.
 
-    Up to an even part it may always write; beyond that only while a quarter of the window is free.
+    It may always write up to an even part, and beyond that only while a quarter of the window is free.
     """
     seconds, most = window
     own, active, total = db.execute(_PARTS, (repository, repository, installation, now - seconds)).fetchone()
     room = int(most * _NOT_RESERVED)
-    # One more repository is counted: the one that has written nothing yet.
+    # The even part includes one more repository, which has written nothing yet.
     if total < room or own < most // (active + 2) or not _has_others(db, installation, repository):
         return now
     return _free_at(db, installation, now, seconds, max(room, 1))
@@ -196,7 +196,7 @@ def _has_others(db: Connection, installation: str, repository: str) -> bool:
 
 
 def _promised(db: Connection, installation: str, free: float, now: float, apart: float) -> float:
-    """Seconds to a time of one's own: everybody at the same time would be refused again, all but one."""
+    """Return the seconds to the caller's own retry time: if all retried at once, all but one would be refused."""
     given: dict[str, Value] = {
         "installation": installation,
         "first": free,
@@ -207,7 +207,7 @@ def _promised(db: Connection, installation: str, free: float, now: float, apart:
 
 
 def _limited(db: Connection, key: str, after: float | None, now: float, allowed: int) -> None:
-    """Be quiet after more than so many limits in a row."""
+    """Start a quiet period after more than ``allowed`` consecutive limits."""
     (in_a_row,) = db.execute(_LIMITED, {"installation": key, "now": now}).fetchone()
     if in_a_row > allowed:
         until = now + quiet_for(after, in_a_row - allowed)

@@ -1,4 +1,4 @@
-"""The wall between viewers: a clause that every statement of a page carries."""
+"""Restrict a page's queries to the repositories that its viewer may see."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Collection
 from bot.store.database import Value
 
 Keys = Collection[str] | None
-"""Of the repositories that whoever looks may see; None is all of them."""
+"""Keys of the repositories that the viewer may see; None means all."""
 
 
 def visible(column: str, keys: Keys) -> tuple[str, list[Value]]:
-    """A condition and its parameters: the column is one of the keys."""
+    """Return a condition that the column is one of the keys, and its parameters."""
     if keys is None:
         return "1 = 1", []
     if not keys:

@@ -1,4 +1,4 @@
-"""Jobs as the queue shows them."""
+"""Query jobs for the queue page."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from bot.store.pages.keys import Keys, visible
 
 JobState = Literal["todo", "doing", "parked", "dead"]
 LISTED = 50
-"""Jobs of one state."""
-# A job about a repository is filed under its key, one about an installation under a key that no repository has.
+"""Maximum number of jobs listed per state."""
+# The key of a job is an issue, a repository, or for an installation a key that no repository has.
 _KEY = "CASE WHEN issue_key LIKE '%#%' THEN rtrim(rtrim(issue_key, '0123456789'), '#') ELSE issue_key END"
 
 
@@ -29,31 +29,31 @@ class JobRow:
     stored_at: float
     said: str
     owner: str | None
-    """Of its repository; None where it is about none that is known."""
+    """Owner of its repository; None if the job has no known repository."""
     name: str | None
 
     @property
     def issue(self) -> int | None:
-        """The issue's number; None where it is about a repository or an installation."""
+        """The issue's number; None if the job is about a repository or an installation."""
         _, sign, number = self.issue_key.rpartition("#")
         return int(number) if sign and number != "0" else None
 
 
 class Queue:
-    """What waits, runs, was laid aside or given up."""
+    """The jobs that are not done."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def counts(self, keys: Keys) -> dict[str, int]:
-        """How many jobs there are by state, done ones aside."""
+        """Return the number of jobs by state, without done ones."""
         allowed, given = visible(_KEY, keys)
         statement = f"SELECT state, count(*) FROM jobs WHERE state <> 'done' AND {allowed} GROUP BY state"  # noqa: S608  placeholders
         rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
         return dict(rows)
 
     async def listing(self, state: JobState, keys: Keys) -> list[JobRow]:
-        """Jobs of one state: those given up last first, of the others those that are next."""
+        """Return jobs of one state: dead and parked ones newest first, others in the order in which they are due."""
         allowed, given = visible(_KEY, keys)
         order = "jobs.id DESC" if state in ("dead", "parked") else "due, jobs.id"
         statement = f"""

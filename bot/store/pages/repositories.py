@@ -1,4 +1,4 @@
-"""Repositories as pages show them: what their reports were worth, which labels they got, what they used."""
+"""Query repositories for the web pages: outcomes of their reports, labels and usage."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class RepositoryRow:
     name: str
     archived: bool
     gone: bool
-    """Deleted, or taken out of the installation."""
+    """The repository was deleted or removed from the installation."""
     runs: int
     last_began: float | None
 
     @property
     def full_name(self) -> str:
-        """owner/name of today."""
+        """The current owner/name."""
         return f"{self.owner}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRow:
-    """A report of a repository, and what became of it."""
+    """A report of a repository, and how it compared with the fix."""
 
     issue: int
     run: int
@@ -48,27 +48,27 @@ class OutcomeRow:
     confidence: float
     state: OutcomeState
     rank: int
-    """Of the first named file that the fix changed, from 1; 0: none."""
+    """Rank of the first named file that the fix changed, from 1; 0: none."""
     settled_at: float | None
-    """None while it is open, or where an older release settled it."""
+    """None while the outcome is open, or if an older release settled it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelUse:
-    """One label: how often it was put on by us, and what people did with it."""
+    """One label: how often the App set it, and how often people added or removed it."""
 
     name: str
     ours: int
-    """Issues that have it from us."""
+    """Issues on which the App set it."""
     added: int
-    """Issues on which a person put it."""
+    """Issues on which a person added it."""
     removed: int
-    """Issues from which a person took it."""
+    """Issues from which a person removed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """One day."""
+    """The usage of one day."""
 
     day: str
     calls: int
@@ -77,17 +77,17 @@ class Spent:
     """Millionths of a dollar."""
     issues: int
     limits: tuple[tuple[str, int], ...]
-    """The limits that were met, by their codes, and how often."""
+    """The limits that were reached, by code, and how often."""
 
 
 class Repositories:
-    """All repositories that are known."""
+    """All known repositories."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self, keys: Keys) -> list[RepositoryRow]:
-        """Those that have runs, by name."""
+        """Return the repositories that have runs, by name."""
         allowed, given = visible("repositories.repository_key", keys)
         statement = f"""
             SELECT {_COLUMNS} FROM repositories
@@ -98,7 +98,7 @@ class Repositories:
         return [_row(row) for row in rows]
 
     async def named(self, owner: str, name: str) -> RepositoryRow | None:
-        """The repository of that name today, in any case; one that is there before one that is gone."""
+        """Find a repository by its current name, ignoring case; an existing one comes before a removed one."""
         statement = f"""
             SELECT {_COLUMNS} FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)
             ORDER BY gone, repositories.repository_key LIMIT 1
@@ -107,7 +107,7 @@ class Repositories:
         return _row(row) if row else None
 
     async def outcomes(self, key: str) -> list[OutcomeRow]:
-        """What became of its reports, the earliest first."""
+        """Return the outcomes of its reports, the earliest first, after the open ones."""
         statement = """
             SELECT issue_key, run_no, claimed, confidence, state, rank, settled_at FROM outcomes
             WHERE repository_key = ? AND named <> '[]'
@@ -119,11 +119,11 @@ class Repositories:
         ]
 
     async def labels(self, key: str) -> list[LabelUse]:
-        """Which labels are used, the most used first."""
+        """Return the labels in use, the most used first."""
         return await self._database.read(lambda db: _labels(db, key))
 
     async def spent(self, key: str, days: int = 14) -> list[Spent]:
-        """What the last days took, the latest first; days on which nothing happened are left out."""
+        """Return the usage of the latest days that have any, the latest first."""
         return await self._database.read(lambda db: _spent(db, key, days))
 
 
@@ -149,7 +149,7 @@ def _spent(db: Connection, key: str, days: int) -> list[Spent]:
 
 
 def _labels(db: Connection, key: str) -> list[LabelUse]:
-    prefix = (f"{key}#", f"{key}$")  # the sign after it: all that begins so
+    prefix = (f"{key}#", f"{key}$")  # "$" follows "#" in ASCII, so this is the range of all keys with the prefix
     ours: Counter[str] = Counter()
     statement = "SELECT payload FROM effects WHERE kind = 'labels' AND issue_key >= ? AND issue_key < ?"
     for (payload,) in db.execute(statement, prefix):

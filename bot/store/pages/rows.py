@@ -1,4 +1,4 @@
-"""Rows of the list of runs: which ones are asked for, and how they are read."""
+"""Select and read the rows of the list of runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.store.runs import RunStatus
 
 LISTED = 25
 """Runs on one page."""
-# A run that goes on after an answer waits for nobody, though it is only settled when it ends or asks again.
+# A run that continues after an answer is stored as waiting until it ends or asks again. It is shown as running.
 _STATUS = """
 CASE WHEN runs.status = 'waiting' AND NOT EXISTS (
     SELECT 1 FROM questions WHERE questions.issue_key = runs.issue_key AND questions.state = 'open'
@@ -36,15 +36,15 @@ class RunRow:
     owner: str
     name: str
     title: str
-    """Of its issue when it was read, secrets masked; empty where an older release ran it."""
+    """The issue's title when the run read it, with secrets masked; empty for runs of older releases."""
     status: RunStatus
     brain: str
     kind: str
-    """Of its report; empty without one."""
+    """Kind of the issue according to the report; empty without a report."""
     claimed: bool
     confidence: float | None
     began_at: float
-    """Seconds since 1970; 0 where an older release ran it."""
+    """Seconds since 1970; 0 for runs of older releases."""
     changed_at: float
 
     @property
@@ -54,33 +54,33 @@ class RunRow:
 
     @property
     def thread(self) -> str:
-        """What its evidence and events are filed under."""
+        """The key of its evidence and events."""
         return f"{self.issue_key}:{self.number}"
 
     @property
     def over(self) -> bool:
-        """Whether nothing follows."""
+        """Whether the run has ended."""
         return self.status not in ("running", "waiting")
 
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs to list; what is empty or None asks for nothing."""
+    """A filter for runs; an empty or None field matches all."""
 
     repository: str = ""
-    """Its key."""
+    """Key of the repository."""
     status: str = ""
     kind: str = ""
     claimed: bool | None = None
     brain: str = ""
     text: str = ""
-    """A part of the title, in any case of ASCII letters."""
+    """A part of the title; ASCII letters match in any case."""
     since: float | None = None
     until: float | None = None
-    """Began before."""
+    """Matches runs that began before this time."""
 
     def matches(self, row: RunRow) -> bool:
-        """Whether a run would be listed."""
+        """Return whether the filter matches a run."""
         wanted = (
             (self.repository, row.repository_key),
             (self.status, row.status),
@@ -98,7 +98,7 @@ class RunFilter:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page of the list ends."""
+    """A position in the list: the key of one run."""
 
     began_at: float
     issue_key: str
@@ -106,7 +106,7 @@ class Place:
 
     @classmethod
     def of(cls, row: RunRow) -> Place:
-        """The place of a run."""
+        """Return the position of a run."""
         return cls(row.began_at, row.issue_key, row.number)
 
 
@@ -116,12 +116,12 @@ class Listing:
 
     rows: tuple[RunRow, ...]
     newer: Place | None
-    """Where the page before this one begins; None on the first."""
+    """The first run of this page, to request the page before it; None on the first page."""
     older: Place | None
 
 
 def listed(db: Connection, wanted: RunFilter, keys: Keys, *, before: Place | None, after: Place | None) -> list[RunRow]:
-    """Up to one run more than a page holds, so that whether there is more is known."""
+    """Read one run more than a page holds, which shows whether there is another page."""
     where, given = _where(wanted, keys)
     order, place = "DESC", before
     if after is not None:
@@ -158,6 +158,6 @@ def _pattern(text: str) -> str:
 
 
 def read_row(row: tuple[Any, ...]) -> RunRow:
-    """A run out of ``COLUMNS``."""
+    """Convert a row of ``COLUMNS`` to a run."""
     values = dict(zip(RunRow.__dataclass_fields__, row, strict=True))
     return RunRow(**{**values, "claimed": bool(values["claimed"])})
