@@ -1,1 +1,1 @@
-"""Who runs a stored job."""
+"""Run stored jobs."""

@@ -1,4 +1,4 @@
-"""The process that works on jobs; ``triage serve`` starts it and holds its standard input open."""
+"""The worker process: runs jobs. Its parent (``triage serve`` or ``triage worker``) holds its standard input open."""
 
 from __future__ import annotations
 
@@ -26,41 +26,42 @@ from bot.store.sqlite import SqliteStore
 from bot.worker import Worker, open_worker
 
 NICE = 10
-"""The one that answers GitHub goes first."""
+"""Niceness of the worker, so that the process that answers GitHub has priority."""
 THREADS, THREADS_OF_A_JOB = 8, 8
 """Threads of the process, and more for each job. Python's default is six on two cores: jobs that wait for the index of
-one large repository would hold up every other repository."""
+one large repository would block every other repository.
+"""
 
 logger = logging.getLogger(__name__)
 
 
 class Dispatching(Protocol):
-    """Has jobs done."""
+    """Runs jobs until it is drained."""
 
     @property
     def in_hand(self) -> InHand:
-        """The attempts under way."""
+        """The attempts in progress."""
 
     def wake(self) -> None:
-        """Something was stored."""
+        """Check for new jobs, because one was stored."""
 
     async def run(self, ready: Callable[[], None]) -> None:
-        """Work until drained; ``ready`` is called once that is possible."""
+        """Work until drained; ``ready`` is called once jobs can be claimed."""
 
     async def drain(self, seconds: float) -> None:
-        """Come to an end."""
+        """Stop claiming jobs and finish within this many seconds."""
 
 
 def main() -> None:
-    """Work until the parent says stop, or is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the parent says when to end
+    """Work until the parent sends SIGTERM or ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the parent decides when this one ends
     log_to_stderr()
     os.nice(NICE)
     try:
         with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
             runner.run(_work(load_server_settings(), place=sys.argv[2], concurrency=int(sys.argv[3])))
     except UnreachableError as error:
-        logger.error("%s", error, extra={"action": "worker_cannot_start"})  # noqa: TRY400  no traceback of what is away
+        logger.error("%s", error, extra={"action": "worker_cannot_start"})  # noqa: TRY400  an outage needs no traceback
         sys.exit(1)  # the parent tries again
     except UserError as error:
         _say(UNUSABLE + " ".join(str(error).split()).encode(errors="replace") + b"\n")
@@ -84,7 +85,7 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
             task.cancel()
         await dispatcher.drain(DRAIN)
         stopped.cancel()
-        await asyncio.wait({*tasks, running})  # all of them use what is closed next
+        await asyncio.wait({*tasks, running})  # all of them use the worker, which is closed next
         await running
 
 
@@ -102,13 +103,13 @@ def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float
 
 
 def _say(word: bytes) -> None:
-    """To the parent."""
+    """Write to the parent."""
     sys.stdout.buffer.write(word)
     sys.stdout.buffer.flush()
 
 
 async def _say_ready(ready: asyncio.Event, in_hand: InHand) -> None:
-    """To the parent: once, then signs of life."""
+    """Tell the parent that the worker is ready, then send it heartbeats."""
     await ready.wait()
     _say(READY)
     os.set_blocking(sys.stdout.fileno(), False)
@@ -116,23 +117,23 @@ async def _say_ready(ready: asyncio.Event, in_hand: InHand) -> None:
 
 
 def _say_alive(oldest: float) -> None:
-    """To the parent. One that does not read must not hold the worker up, nor one that is gone end it with a fault."""
+    """Send a heartbeat to the parent, which must neither block the worker by not reading nor crash it by ending."""
     with contextlib.suppress(OSError):
         os.write(sys.stdout.fileno(), ALIVE + b"%.0f\n" % oldest)
 
 
 async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: Dispatching) -> None:
-    """To servers that work on nothing themselves; an overdue job ends the signs of life."""
+    """Store heartbeats for servers that run no jobs themselves; an overdue job stops the heartbeats."""
     await ready.wait()
     while not isinstance(worker.store, SqliteStore):
         if dispatcher.in_hand.oldest() <= OVERDUE:
-            with contextlib.suppress(StoreError):  # whoever works on the store's jobs notices too
+            with contextlib.suppress(StoreError):  # the dispatcher reports an outage of the store
                 await worker.store.heartbeats.beat(place, SILENT)
         await asyncio.sleep(SILENT / 4)
 
 
 def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatching) -> None:
-    """Every word from the parent means: look again. The end of them means that it was killed: nothing is waited for."""
+    """Check for jobs on every byte from the parent. End of input means that the parent was killed: exit at once."""
     while os.read(sys.stdin.fileno(), 4096):
         loop.call_soon_threadsafe(dispatcher.wake)
     os._exit(0)

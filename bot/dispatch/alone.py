@@ -1,4 +1,4 @@
-"""A process that only works: beside those that answer GitHub, on this machine or another."""
+"""Run only the worker, beside the servers that answer GitHub, on this machine or another."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ logger = logging.getLogger(__name__)
 
 
 def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:
-    """Work until told to stop; then let what runs end within ten seconds.
+    """Work until a signal arrives; then let running jobs finish within ten seconds.
 
     Raises:
-        UserError: nothing can be worked on with these settings, or another worker has the data directory.
+        UserError: the worker cannot run with these settings, or another worker has the data directory.
     """
     with contextlib.ExitStack() as stack:
         lock = locked(settings.data_dir, stack)
@@ -38,7 +38,7 @@ def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:
 
 
 def opened(settings: ServerSettings, *, tidy: bool = True) -> Store:
-    """The store, waited for a while: a database may be started together with us, or be away for a moment.
+    """Open the store, and wait for a database that is still starting or briefly away.
 
     Raises:
         UserError: it cannot be used.
@@ -55,10 +55,10 @@ def opened(settings: ServerSettings, *, tidy: bool = True) -> Store:
 
 
 def locked(directory: Path, stack: contextlib.ExitStack) -> DirectoryLock:
-    """The directory's lock, until the stack is closed: whoever works owns the mirrors and parsed files there.
+    """Lock the directory until the stack is closed: one worker at a time owns the mirrors and parsed files there.
 
     Raises:
-        UserError: another one works in this directory, or nothing can be written there.
+        UserError: another process works in this directory, or it is not writable.
     """
     lock = DirectoryLock(directory)
     stack.callback(lock.release)
@@ -72,7 +72,7 @@ def worker_process(
     give_up: Callable[[], None],
     concurrency: int | None = None,
 ) -> WorkerProcess:
-    """The child that works, not started yet."""
+    """Create the worker process without starting it."""
     return WorkerProcess(
         store.jobs,
         lock.descriptor,
@@ -83,7 +83,7 @@ def worker_process(
 
 
 async def _work(settings: ServerSettings, store: Store, lock: DirectoryLock, concurrency: int | None) -> str:
-    """Until a signal or a fault, which is returned."""
+    """Work until a signal or a fault; returns the fault, or an empty string."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""One attempt at a job, and what becomes of the job if it fails."""
+"""Make one attempt at a job, and decide what happens to the job if it fails."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from bot.store.dead import Death
 from bot.store.jobs import MAX_ATTEMPTS, Jobs
 
 Worker = Callable[[Job], Awaitable[None]]
-"""Does a job and settles it. What it raises decides what becomes of the job."""
+"""Runs a job and settles it. The exception that it raises decides what happens to the job."""
 
 FIRST_WAIT, LIMITED_WAIT, LONGEST_WAIT = 2.0, 60.0, 3_600.0
-"""Seconds before a job is tried again, doubled each time; the second where GitHub said that we ask too much."""
+"""Seconds before a job is retried, doubled each time. ``LIMITED_WAIT`` applies if GitHub's rate limit was exceeded."""
 TRIES_OF_A_FAULT = 4
-"""Attempts of a job that fails in a way nobody foresaw; it will hardly get better."""
+"""Attempts of a job that fails with an unexpected exception; more are unlikely to succeed."""
 DEADLINE = 900.0
-"""Seconds that one attempt may take, unless told otherwise."""
+"""Default limit for one attempt, in seconds."""
 TRIES_OF_A_LATE_JOB = 4
 """Attempts of a job that takes too long; from the third on, a run reports without reading the code."""
 
 _LONGEST: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
-"""Until which attempt a job waits no longer than so many seconds: after ten minutes without GitHub, one is enough."""
+"""Up to which attempt a job waits at most this many seconds: after a ten-minute outage of GitHub, one is enough."""
 
 logger = logging.getLogger(__name__)
 
 
 def pause(attempt: int, first: float) -> float:
-    """Seconds before a job is tried again that failed for the so manieth time: doubled, within bounds that grow.
+    """Return the seconds before the retry after a failed attempt: doubled each time, up to a bound that grows.
 
-    Attempts that a kill cut short count too, so that their number alone must not put a job off for an hour.
+    Attempts that a kill ended count too, so the number of attempts alone must not postpone a job for an hour.
     """
     longest = next((most for until, most in _LONGEST if attempt <= until), LONGEST_WAIT)
     return min(max(longest, 5 * first), first * 2.0 ** (attempt - 1))
 
 
 class Attempts:
-    """Makes attempts, any number at once; after each the job is settled, put off, parked, buried, or another's."""
+    """Makes any number of attempts concurrently, and then settles, postpones, parks or buries each job."""
 
     def __init__(self, jobs: Jobs, worker: Worker, outage: Outage, *, deadline: float = DEADLINE) -> None:
         self._jobs = jobs
@@ -57,10 +57,10 @@ class Attempts:
         """How often a job took too long, by its id."""
 
     async def make(self, job: Job) -> bool:
-        """Make one; False if the job was taken over meanwhile.
+        """Make one attempt; False if another attempt took the job over.
 
         Raises:
-            asyncio.CancelledError: it was cut off, and the job is free again.
+            asyncio.CancelledError: the attempt was cancelled, and the job is free again.
         """
         limit = asyncio.timeout(self._deadline)
         try:
@@ -80,7 +80,7 @@ class Attempts:
             return await self._wait(job, error)
         except RetryableError as error:
             return await self._again(job, str(error), after=error.after, death="transient")
-        except Exception as error:  # whatever it is, the other jobs go on
+        except Exception as error:  # no exception of one job may stop the others
             is_late = limit.expired() and isinstance(error, TimeoutError)
             return await (self._too_late(job) if is_late else self._failed(job, error))
         self._late.pop(job.id, None)
@@ -92,7 +92,7 @@ class Attempts:
         return await self._again(job, reason, after=None, death="fault")
 
     async def _too_late(self, job: Job) -> bool:
-        """Try a job that took too long again, a few times; what threads still do for it ends by limits of its own."""
+        """Retry a job that took too long, a few times. Threads that still work for it have time limits of their own."""
         self._late[job.id] += 1
         reason = f"the job took longer than {self._deadline:.0f} s"
         logger.warning("job %s was ended: %s", job.id, reason, extra={"action": "job_late", "job": job.id})
@@ -109,16 +109,17 @@ class Attempts:
         return await self._freed(lambda: self._jobs.put_off(job, wait, said))
 
     async def _wait(self, job: Job, limit: RateLimitedError) -> bool:
-        """A limit costs a job none of its attempts, however long it holds."""
+        """Postpone a job that reached a rate limit; this costs it no attempt, however long the limit holds."""
         wait = limit.after if limit.after is not None else pause(min(job.waited + 1, 10), LIMITED_WAIT)
         said = str(limit)
         logger.info("job %s waits %.0f s: %s", job.id, wait, said, extra={"action": "job_limited", "job": job.id})
         return await self._freed(lambda: self._jobs.put_off(job, wait, said, limited=True))
 
     async def _freed(self, change: Callable[[], Awaitable[None]]) -> bool:
-        """A job that was taken over meanwhile is the other's to free; a full disk is waited for.
+        """Change the job's state, and wait while the store is away, for example because the disk is full.
 
-        One that is still in hand when the store is closed is freed at the next start, or by another process.
+        Returns False without a change if another attempt took the job over, which then frees it, or if the store is
+        closed. A job still in progress then is freed at the next start, or by another process.
         """
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Keep the process that works on jobs alive beside the one that answers GitHub, so that work never delays an answer."""
+"""Keep the worker process alive beside the server process, so that jobs never delay a response to GitHub."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from bot.store.database import StoreError
 from bot.store.jobs import Jobs
 
 DRAIN = 6.0
-"""Seconds in which running jobs may come to an end."""
+"""Seconds in which running jobs may finish."""
 LONGEST_PAUSE = 30.0
-"""Seconds between two starts, when it will not stay up."""
+"""Maximum seconds between two starts of a worker that keeps ending."""
 _MALLOC = {
-    # glibc keeps what threads free for those threads: after some issues that was 120 of 240 MB.
+    # glibc retains memory that a thread freed for that thread: after some issues that was 120 of 240 MB.
     "MALLOC_ARENA_MAX": "2",
     "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
 }
 READY, ALIVE = b"ready\n", b"alive "
-"""What the child sends once it takes jobs, and then every two seconds before the age of its oldest attempt."""
+"""What the child sends once it accepts jobs, and the prefix of its oldest attempt's age, sent every two seconds."""
 UNUSABLE = b"unusable: "
-"""How the child begins to say what a person must mend before it can work at all."""
+"""The prefix of the child's message that a person must fix something before it can work at all."""
 
 logger = logging.getLogger(__name__)
 
 
 class WorkerProcess:
-    """Runs ``python -m bot.dispatch`` and starts it again when it ends.
+    """Runs ``python -m bot.dispatch`` and restarts it when it ends.
 
-    The child ends when its standard input does, so it cannot outlive this process; until then it holds the lock on the
-    data directory too.
+    The child ends when its standard input does, so it does not outlive this process. Until then it holds the lock on
+    the data directory too.
     """
 
     def __init__(
         self, jobs: Jobs, lock: int, give_up: Callable[[], None], *, concurrency: int, shared: bool = False
     ) -> None:
-        """Start nothing yet.
+        """Store the settings; nothing is started.
 
         Args:
-            jobs: to free what a child that ended was working on.
+            jobs: frees the jobs of a child that ended.
             lock: the descriptor that the child inherits.
-            give_up: called when the child cannot work at all, as ``fault`` says then.
+            give_up: called when the child cannot work at all; ``fault`` has the reason.
             concurrency: issues that it works on at once.
-            shared: others work on these jobs too.
+            shared: other processes work on these jobs too.
         """
         self._jobs = jobs
         self._lock = lock
@@ -63,29 +63,29 @@ class WorkerProcess:
         self._shared = shared
         self._outage = Outage()
         self.fault = ""
-        """What a person must mend before it can work."""
+        """What a person must fix before the child can work; empty if nothing."""
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._pulse = Pulse()
 
     async def not_ready(self) -> str:
-        """Why jobs are not worked on; empty if they are."""
+        """Return why no jobs are processed; empty if they are."""
         return self._pulse.fault()
 
     async def start(self) -> None:
-        """Free what an earlier server left in hand, and start working."""
+        """Free the jobs that an earlier server left in progress, and start the child."""
         if not self._shared:
             await self._jobs.recover(blame=False)
         self._keeper = asyncio.create_task(self._keep())
 
     def wake(self) -> None:
-        """Tell it that something was stored; one unread word is as good as many."""
+        """Tell the child that a job was stored; one unread byte is enough."""
         pipe = self._process.stdin if self._process else None
         if pipe is not None and not pipe.is_closing() and pipe.transport.get_write_buffer_size() == 0:
             pipe.write(b"\n")
 
     async def stop(self) -> None:
-        """Let running jobs end for some seconds, then end the process; what was cut off goes on at the next start."""
+        """Let running jobs finish for a few seconds, then end the process; interrupted jobs resume after a restart."""
         if self._keeper is not None:
             self._keeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -115,7 +115,7 @@ class WorkerProcess:
             await asyncio.sleep(pause)
 
     async def _recovered(self) -> int:
-        """How many jobs were freed; a full disk is waited for, or nobody would work once there is room again."""
+        """Return the number of jobs freed. Wait while the store is away, since otherwise no worker would restart."""
         while True:
             try:
                 freed = await self._jobs.recover(blame=True, place=self._place if self._shared else None)
@@ -129,7 +129,7 @@ class WorkerProcess:
         root = str(Path(__file__).parents[2])
         paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         self._process = await asyncio.create_subprocess_exec(
-            # -P: a folder called bot where the server was started is not ours
+            # -P: do not import a folder called ``bot`` from the directory in which the server was started
             *(sys.executable, "-P", "-m", "bot.dispatch", str(self._lock), self._place, str(self._concurrency)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -143,7 +143,7 @@ class WorkerProcess:
             self._pulse.stopped()
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Read what it sends, until it ends or closes its output."""
+        """Read the child's messages until it closes its output."""
         while process.stdout is not None and (line := await process.stdout.readline()):
             self._receive(line)
 

@@ -17,13 +17,13 @@ from bot.store.jobs import Jobs
 
 CONTROL_SLOTS = 2
 FREEING = 1.0
-"""Seconds for jobs that were cut off to be freed; the store may be busy."""
+"""Seconds to free the jobs that were cancelled; the store may be busy."""
 LOOK = 5.0
-"""Seconds between two looks where nobody wakes us: the command line stores jobs too."""
+"""Seconds between two queries without a wake-up: the command line stores jobs too, and cannot wake this process."""
 
 
 class Dispatcher:
-    """Takes what is due, as long as it runs. Whoever holds the data directory has one."""
+    """Claims due jobs and runs them. Only the process that holds the data directory has one."""
 
     def __init__(self, jobs: Jobs, worker: Worker, *, concurrency: int, deadline: float = DEADLINE) -> None:
         self._jobs = jobs
@@ -38,15 +38,15 @@ class Dispatcher:
 
     @property
     def in_hand(self) -> InHand:
-        """The attempts under way."""
+        """The attempts in progress."""
         return self._attempts.in_hand
 
     def wake(self) -> None:
-        """Look again: something was stored."""
+        """Query for jobs again, because one was stored."""
         self._wake.set()
 
     async def run(self, ready: Callable[[], None] = lambda: None) -> None:
-        """Work until drained; ``ready`` is called once that is possible."""
+        """Work until drained; ``ready`` is called once jobs can be claimed."""
         ready()
         try:
             await self._work()
@@ -65,11 +65,11 @@ class Dispatcher:
                 await self._outage.wait(error)
 
     async def drain(self, seconds: float) -> None:
-        """Begin nothing more, let what runs end within some seconds, and free the rest for the next start."""
+        """Claim no more jobs, let running ones finish for ``seconds``, and free the rest for the next start."""
         until = time.monotonic() + seconds
         self._draining = True
         self.wake()
-        # A claim under way may still bring a job: what runs is known only once nothing is claimed any more.
+        # A claim in progress may still return a job, so the running tasks are known only after the last claim.
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._ended.wait(), seconds)
         tasks = {task for lane in self._running.values() for task in lane}
@@ -82,7 +82,7 @@ class Dispatcher:
             await asyncio.wait(late, timeout=FREEING)
 
     async def _claim(self) -> None:
-        """Fill the slots; commands first, for they may stop a run that is next."""
+        """Fill the free slots; the lane ``control`` comes first, because a command may stop a run that is next."""
         lanes: tuple[Lane, ...] = ("control", "run")
         for lane in lanes:
             running = self._running[lane]

@@ -1,4 +1,4 @@
-"""One server a data directory: a lock that ends with the processes that hold it, however they end."""
+"""Lock a data directory for one server; the lock ends with the processes that hold it, however they end."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from bot.errors import UserError
 from bot.private import tighten
 
 PATIENCE = 3.0
-"""Seconds to wait for the children of a server that was killed: they notice in milliseconds."""
+"""Seconds to wait for the children of a killed server: they notice in milliseconds."""
 
 
 class DirectoryLock:
-    """Held from construction until the last process that inherited it ends."""
+    """A lock held from construction until the last process that inherited it ends."""
 
     def __init__(self, directory: Path, *, patience: float = PATIENCE) -> None:
         """Take the lock.
 
         Raises:
-            UserError: another server works in this directory, or nothing can be written there.
+            UserError: another server works in this directory, or it is not writable.
         """
         self._file = _opened(directory)
         until = time.monotonic() + patience
@@ -39,11 +39,11 @@ class DirectoryLock:
 
     @property
     def descriptor(self) -> int:
-        """For a child to inherit, so that nobody else begins while it still works."""
+        """The descriptor for a child to inherit, so that no other server starts while the child still works."""
         return self._file
 
     def release(self) -> None:
-        """Let go of it."""
+        """Release the lock in this process."""
         os.close(self._file)
 
 

@@ -1,4 +1,4 @@
-"""Wait while the store is away, and say so when it begins and when it ends: not with every try."""
+"""Wait while the store is away, and log the start, the end and every 30 seconds of an outage instead of every retry."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import math
 import time
 
 STORE_WAIT = 1.0
-"""Seconds before the store is asked again."""
+"""Seconds before the store is queried again."""
 SAID_AGAIN = 30.0
-"""Seconds after which an outage that goes on is said again."""
+"""Seconds between two log messages during an outage."""
 
 logger = logging.getLogger(__name__)
 
 
 class Outage:
-    """What is known of the store's being away, shared by whoever waits for it in this process."""
+    """The state of an outage of the store, shared by all its callers in this process."""
 
     def __init__(self) -> None:
         self._since: float | None = None
@@ -24,11 +24,11 @@ class Outage:
         self._said = 0.0
 
     def over_for(self, seconds: float) -> bool:
-        """Whether the store has answered for so long by now, as far as anybody asked it."""
+        """Return whether no query has failed for this many seconds."""
         return self._since is None and time.monotonic() - self._over >= seconds
 
     async def wait(self, error: Exception) -> None:
-        """Let some time pass before the next try."""
+        """Wait before the next try, and log the outage if that is due."""
         now = time.monotonic()
         if self._since is None:
             self._since, self._said = now, now - SAID_AGAIN
@@ -38,7 +38,7 @@ class Outage:
         await asyncio.sleep(STORE_WAIT)
 
     def over(self) -> None:
-        """It answered."""
+        """Record that the store answered."""
         if self._since is not None:
             self._over = time.monotonic()
             away, self._since = self._over - self._since, None

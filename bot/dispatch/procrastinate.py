@@ -1,4 +1,4 @@
-"""Work on jobs beside any number of other processes: procrastinate brings wake-ups, the jobs table says what to do."""
+"""Run jobs beside any number of other processes: procrastinate delivers wake-ups, the jobs table decides what to do."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from bot.store.postgres import PostgresStore
 from bot.store.wakeups import EARLY, TASK
 
 HEARTBEAT, STALLED = 1.0, 5.0
-"""Seconds between two signs of life, and without one after which others take over."""
+"""Seconds between two heartbeats, and without a heartbeat until other workers take over."""
 SWEEP = 1.5
-"""Seconds between two looks for what a dead or frozen process left."""
+"""Seconds between two checks for jobs that a dead or frozen process left."""
 POLL = 1.0
-"""Seconds between two looks for wake-ups that nothing announces: those whose time has come, or that are tried again."""
+"""Seconds between two polls for wake-ups without a notification: those that become due, and those that are retried."""
 PRUNED = 3_600.0
-"""Seconds after which procrastinate forgets a worker; one that is only frozen may still be there when it wakes up."""
+"""Seconds after which procrastinate deletes a worker; one that is only frozen should still be registered on waking."""
 
 logger = logging.getLogger(__name__)
 
 
 class SharedDispatcher:
-    """Takes what is due in turns with all the others."""
+    """Claims due jobs in turns with all other processes, and runs them."""
 
     def __init__(
         self,
@@ -45,14 +45,14 @@ class SharedDispatcher:
         drain: float,
         deadline: float = DEADLINE,
     ) -> None:
-        """Begin nothing yet.
+        """Store the settings; nothing is started.
 
         Args:
-            store: the one that everybody shares.
-            worker: does the jobs.
+            store: the store that all processes share.
+            worker: runs the jobs.
             concurrency: issues at once; commands have slots of their own.
-            place: names this process among all.
-            drain: seconds in which running jobs may come to an end.
+            place: identifies this process among all.
+            drain: seconds in which running jobs may finish.
             deadline: seconds that one attempt at a job may take.
         """
         self._store = store
@@ -68,14 +68,14 @@ class SharedDispatcher:
 
     @property
     def in_hand(self) -> InHand:
-        """The attempts under way."""
+        """The attempts in progress."""
         return self._attempts.in_hand
 
     def wake(self) -> None:
-        """Nothing to do: Postgres tells everybody."""
+        """Do nothing: Postgres notifies all processes."""
 
     async def run(self, ready: Callable[[], None] = lambda: None) -> None:
-        """Work until drained; ``ready`` is called once that is possible."""
+        """Work until drained; ``ready`` is called once jobs can be claimed."""
         async with open_engine(self._store.url, self._outage.wait) as (app, connector):
             app.task(name=TASK, pass_context=True)(self._work)
             sweeping = asyncio.create_task(self._sweep(app, connector))
@@ -88,8 +88,8 @@ class SharedDispatcher:
             sweeping.cancel()
             await asyncio.wait([sweeping])
 
-    async def drain(self, seconds: float) -> None:  # noqa: ARG002  said at construction, as procrastinate wants it
-        """Begin nothing more, let what runs end, and free the rest for the others."""
+    async def drain(self, seconds: float) -> None:  # noqa: ARG002  procrastinate needs it at construction
+        """Claim no more jobs, let running ones finish, and free the rest for the other processes."""
         self._draining = True
         self._stop.set()
 
@@ -107,12 +107,12 @@ class SharedDispatcher:
                     delete_jobs="always",
                     install_signal_handlers=False,
                 )
-            except Exception:  # whatever it is, a worker that sits there and does nothing is worse
+            except Exception:  # on any exception the lane restarts: a worker that stays alive without working is worse
                 logger.exception("working on %s jobs ended", lane, extra={"action": "lane_ended"})
             await asyncio.sleep(POLL)
 
-    async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  for people
-        """Take jobs while any is due. The wake-up says that there is work; the store says whose turn it is."""
+    async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  shown to people who read procrastinate's table
+        """Claim and run jobs while any is due. The wake-up only says that there is work; the store chooses the job."""
         wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
         self._awake.add(wakeup)
         try:
@@ -141,16 +141,16 @@ class SharedDispatcher:
     async def _sweep(self, app: App, connector: PatientConnector) -> None:
         suspects: set[tuple[int, ...]] = set()
         while True:
-            await asyncio.sleep(SWEEP * random.uniform(0.8, 1.2))  # noqa: S311  so that they do not all look at once
+            await asyncio.sleep(SWEEP * random.uniform(0.8, 1.2))  # noqa: S311  processes must not all query at once
             try:
-                if self._outage.over_for(STALLED):  # while it lasted nobody could give a sign of life
+                if self._outage.over_for(STALLED):  # during an outage no worker could send a heartbeat
                     await self._free_stalled(app)
                 suspects = await self._free_unanswered(app, connector, suspects)
                 await self._store.workers.wake_forgotten()
                 self._outage.over()
             except StoreError as error:
                 await self._outage.wait(error)
-            except Exception:  # the next look may go better
+            except Exception:  # the next sweep may succeed
                 logger.exception("a look after other workers failed", extra={"action": "sweep_failed"})
 
     async def _free_stalled(self, app: App) -> None:
@@ -163,7 +163,11 @@ class SharedDispatcher:
     async def _free_unanswered(
         self, app: App, connector: PatientConnector, suspects: set[tuple[int, ...]]
     ) -> set[tuple[int, ...]]:
-        """Free what the store thinks is ours and nobody here has, the answer being lost; seen twice: it may be new."""
+        """Free jobs and wake-ups that the database assigns to this process and that no task here has.
+
+        The response to their claim was lost. They are freed when two consecutive sweeps find them, since a first
+        sighting may be a claim in progress. Returns those seen for the first time.
+        """
         doing = await app.job_manager.list_jobs_async(status="doing")
         ours: set[tuple[int, ...]] = {(one.id or 0,) for one in doing if one.worker_id in connector.workers}
         ours = {one for one in ours if one[0] not in self._awake}

@@ -1,4 +1,4 @@
-"""Mirrors of target repositories: bare, bounded, and without a secret on disk or in arguments."""
+"""Mirrors of target repositories: bare, limited in size, and without secrets on disk or in process arguments."""
 
 from bot.mirrors.git import ForbiddenError, MirrorLimits, TooLargeToFetchError
 from bot.mirrors.mirrors import Mirror, Mirrors

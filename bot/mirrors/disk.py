@@ -1,4 +1,4 @@
-"""How much disk mirrors take, and which of them go first."""
+"""Measure the disk usage of mirrors, and delete the least recently used ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def size_of(directory: Path) -> int:
-    """Bytes of the files below a directory; what vanishes meanwhile counts nothing."""
+    """Return the bytes of the files below a directory; files that vanish during the walk count as zero."""
     total = 0
     stack = [os.fspath(directory)]
     while stack:
@@ -26,7 +26,7 @@ def size_of(directory: Path) -> int:
 
 
 def free_bytes(directory: Path) -> int:
-    """Bytes that are free on the disk of a directory."""
+    """Return the free bytes on the disk of a directory."""
     return shutil.disk_usage(directory).free
 
 
@@ -34,10 +34,10 @@ def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int =
     """Remove the least recently used folders below a root until the rest fits; returns their names.
 
     Args:
-        root: the folder of folders.
+        root: the folder that contains them.
         budget: bytes that all of them may take.
-        in_use: says of a name whether its folder stays.
-        free: bytes that are to be free on the disk.
+        in_use: returns whether the folder of a name must stay.
+        free: bytes that must be free on the disk.
     """
     folders = sorted((folder for folder in root.iterdir() if folder.is_dir()), key=lambda f: f.stat().st_mtime)
     sizes = {folder: size_of(folder) for folder in folders}
@@ -54,7 +54,7 @@ def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int =
 
 
 def unused(root: Path, before: float, *, known: Callable[[str], bool], in_use: Callable[[str], bool]) -> list[str]:
-    """Remove the folders below a root that nobody used since a time, or that nobody knows; returns their names."""
+    """Remove folders that were not used since a time or are not ``known``, unless in use; returns their names."""
     gone = []
     for folder in [folder for folder in root.iterdir() if folder.is_dir()]:
         if not in_use(folder.name) and (folder.stat().st_mtime < before or not known(folder.name)):
@@ -64,7 +64,7 @@ def unused(root: Path, before: float, *, known: Callable[[str], bool], in_use: C
 
 
 def clear_leavings(mirror: Path) -> None:
-    """Take away what a killed git left behind; nobody else works in a mirror."""
+    """Delete the temporary files of a killed git process; no other process works in a mirror."""
     for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock", "objects/*/tmp_obj_*"):
         for left in mirror.glob(pattern):
             left.unlink(missing_ok=True)

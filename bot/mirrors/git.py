@@ -1,4 +1,4 @@
-"""The one network command of git that we run, in a process that can do nothing else."""
+"""Run git to fetch, the only network command, with restricted configuration and resources."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from nodes.search.git import environment
 from nodes.trust.secrets import mask
 
 HEAD = "refs/heads/head"
-"""Our name for the tip of the default branch, whatever its own is."""
+"""Our ref for the tip of the default branch, regardless of the branch's name."""
 _ADDRESS = re.compile(r"(?:https?://[\w.:-]{1,255}|file://)/[^\s\x00-\x1f]{1,1000}")
 _KEPT = 16_384
 _LOOK = 0.2
-"""Seconds between two looks at how large a clone has grown."""
+"""Seconds between two checks of a clone's size."""
 _OVERFLOWN = re.compile(
     "died of signal|[Oo]ut of memory|virtual memory|Cannot allocate memory|File too large|size limit exceeded"
 )
-"""git, or a process that it started, met a limit of memory, time or file size."""
+"""git, or a process that it started, reached a limit of memory, time or file size."""
 _NO_ROOM = 300.0
-"""Seconds until a fetch is tried again where the disk is full."""
+"""Seconds until a fetch is retried while the disk is full."""
 _SIGNALLED = 128
-"""git exits with this for an error of its own; a shell with more for a signal."""
+"""git exits with this code for an error of its own; a shell exits with a higher one after a signal."""
 _LOCAL = 60.0
-"""Seconds for a command that asks no network."""
+"""Time limit in seconds for a command without network access."""
 _CONFINED = '{ ulimit -d "$1"; ulimit -f "$2"; ulimit -t "$3"; } 2>/dev/null; shift 3; exec "$@"'
 """A shell sets the limits before git starts, so that every process that git starts has them too.
 
-A limit that is lower already stays, and nothing is said of it.
+A limit that is already lower remains, and the shell's error about it is discarded.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorLimits:
-    """How much one mirror, and all of them, may take."""
+    """Limits on the resources of one mirror and of all mirrors."""
 
     size: int = 2_000_000_000
-    """Bytes of one mirror."""
+    """Maximum bytes of one mirror."""
     seconds: float = 300.0
-    """For one fetch."""
+    """Time limit of one fetch."""
     disk: int = 20_000_000_000
-    """Bytes of all mirrors; past it the least recently used ones go."""
+    """Bytes of all mirrors; above it the least recently used ones are deleted."""
     memory: int = 1_000_000_000
     """Bytes of private memory of each process of a fetch."""
     free: int = 1_000_000_000
@@ -58,7 +58,7 @@ class MirrorLimits:
 
 
 class TooLargeError(BotError):
-    """A fetch met a limit of size, time or memory and was ended; the message says which, after "the repository"."""
+    """A fetch reached a limit of size, time or memory and was ended; the message completes "the repository …"."""
 
 
 class TooLargeToFetchError(RefusedError):
@@ -66,22 +66,22 @@ class TooLargeToFetchError(RefusedError):
 
 
 class ForbiddenError(RetryableError):
-    """The server did not let us in: for good, or because we ask too much just now. It uses the same word for both."""
+    """The server refused access, permanently or because of too many requests. It uses the same status code for both."""
 
 
 class BrokenMirrorError(BotError):
-    """git cannot use what is there."""
+    """git cannot use the files of the mirror or the data that the server sent."""
 
 
 async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *, depth: int | None = None) -> None:
-    """Bring the default branch's tip, and tags where the whole history is wanted, into a bare repository.
+    """Fetch the default branch's tip into a bare repository, and all tags unless ``depth`` is given.
 
     Raises:
-        GoneError: there is no commit.
-        RefusedError: there is no such repository.
-        TooLargeError: a limit was met.
-        BrokenMirrorError: what is on disk is in the way, or what the server sent cannot be used.
-        RetryableError: the network, the server or a full disk; a ``ForbiddenError`` may be for good.
+        GoneError: the repository has no commit.
+        RefusedError: the address or its protocol is not allowed.
+        TooLargeError: a limit was reached.
+        BrokenMirrorError: the files on disk prevent the fetch, or the data that the server sent is unusable.
+        RetryableError: the network, the server or a full disk failed; a ``ForbiddenError`` may be permanent.
     """
     if not _ADDRESS.fullmatch(url):
         raise RefusedError("the clone address is not one that is fetched from")
@@ -109,16 +109,16 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
 
 
 def _confined(command: Sequence[str], limits: MirrorLimits) -> list[str]:
-    """The command under limits that all its processes inherit; a shell counts memory in kB and files in 512 bytes."""
+    """Wrap a command in limits that all its processes inherit. ``ulimit`` counts memory in kB, files in 512 bytes."""
     given = (limits.memory // 1_000, limits.size // 512 + 1, int(limits.seconds) + 1)
     return ["/bin/sh", "-c", _CONFINED, "sh", *map(str, given), *command]
 
 
 async def run(*arguments: str) -> str:
-    """Run a local git command and return what it printed.
+    """Run a local git command and return its output.
 
     Raises:
-        BrokenMirrorError: it failed.
+        BrokenMirrorError: it failed or took too long.
     """
     process = await asyncio.create_subprocess_exec(
         "git", *arguments, env=environment(), stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
@@ -139,7 +139,7 @@ async def run(*arguments: str) -> str:
 
 
 async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> str:
-    """Wait, with an eye on the clock and on the disk; what was begun is ended whatever happens to us."""
+    """Wait for git, and check time and disk space; on every exit, kill the processes that are still running."""
     assert process.stderr is not None  # noqa: S101  a pipe was asked for
     says = asyncio.ensure_future(_drained(process.stderr))
     try:
@@ -157,13 +157,13 @@ async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> s
     finally:
         says.cancel()
         with suppress(ProcessLookupError):
-            # git's helper processes are in the same session, and may outlive it.
+            # git's helper processes are in the same session, and may outlive git.
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
 
 
 async def _drained(stream: asyncio.StreamReader) -> bytes:
-    """All of a stream, of which the beginning is kept: git must never wait for us."""
+    """Read a stream to its end and return the beginning; a full pipe would block git."""
     kept = b""
     while chunk := await stream.read(8_192):
         kept = (kept + chunk)[:_KEPT]
@@ -171,7 +171,7 @@ async def _drained(stream: asyncio.StreamReader) -> bytes:
 
 
 def _environment(url: str, header: str) -> Mapping[str, str]:
-    """What git is told: through the environment, since arguments and files can be read by others."""
+    """Return git's configuration as environment variables, since other users can read arguments and files."""
     parts = urlsplit(url)
     allowed = {"https", "http", "file"} & {parts.scheme}
     settings = {
@@ -180,9 +180,9 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
         "safe.directory": "*",
         "credential.helper": "",
         "gc.autoDetach": "false",
-        # Its hint on the empty graft file would hide what git has to say.
+        # Git's hint about the empty graft file would hide its error message.
         "advice.graftFileDeprecated": "false",
-        # What unpacking may hold at once: a blob of a few kB may unfold to gigabytes.
+        # Limits on the memory of unpacking: a blob of a few kB may expand to gigabytes.
         "core.bigFileThreshold": "32m",
         "core.deltaBaseCacheLimit": "32m",
         "core.packedGitWindowSize": "32m",
@@ -211,7 +211,7 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
 
 
 def full(said: str) -> RateLimitedError:
-    """The error of a disk without room: a job waits for it as long as it takes, since unused mirrors may go."""
+    """Return the error for a full disk. The job waits as long as needed, since unused mirrors may be deleted."""
     return RateLimitedError(f"no room for mirrors: {said}", after=_NO_ROOM, limit="disk.full")
 
 
@@ -232,7 +232,7 @@ def _gone(_line: str) -> GoneError:
 _FAULTS: tuple[tuple[re.Pattern[str], Callable[[str], BotError]], ...] = (
     (re.compile("No space left on device"), full),
     (re.compile("couldn't find remote ref HEAD|remote HEAD refers to nonexistent ref"), _gone),
-    # GitHub says "not found" for what we may not see, and a proxy says it for everything.
+    # GitHub responds "not found" for repositories that the token may not read, and a proxy for any reason.
     (
         re.compile(
             r"returned error: 40[13]\b|Authentication failed|could not read Username|repository '[^']*' not found"
@@ -240,7 +240,7 @@ _FAULTS: tuple[tuple[re.Pattern[str], Callable[[str], BotError]], ...] = (
         ForbiddenError,
     ),
     (re.compile("transport '"), RefusedError),
-    # The network, or a proxy that answers with a page of its own: neither says anything of the repository.
+    # A network failure, or a proxy's own page as response: neither says anything about the repository.
     (
         re.compile(
             "unable to access|RPC failed|early EOF|hung up|unexpected disconnect|not valid: is this a git repository"
@@ -249,4 +249,4 @@ _FAULTS: tuple[tuple[re.Pattern[str], Callable[[str], BotError]], ...] = (
         RetryableError,
     ),
 )
-"""What git complains of, and whose matter that is; the first that fits."""
+"""Patterns of git's messages and the error for each; the first match wins."""

@@ -1,4 +1,4 @@
-"""A mirror a repository, fetched when it is needed and kept while the disk allows."""
+"""Maintain one mirror per repository, fetched on demand and retained while the disk has room."""
 
 from __future__ import annotations
 
@@ -30,35 +30,38 @@ from bot.mirrors.git import (
 from bot.ports import RepositoryRef
 
 TAGS_KEPT = 900.0
-"""Seconds after which a mirror is fetched though its tip is the newest: a tag may be new."""
+"""Seconds after which a mirror is fetched even if its tip is current: there may be new tags."""
 
 REFUSED_FOR = 3_600.0
-"""Seconds for which a repository that is too large is not tried again."""
+"""Seconds during which a repository that cannot be fetched within the limits is not tried again."""
 
 logger = logging.getLogger(__name__)
 
 
 class CloneSource(Protocol):
-    """Says where a repository is fetched from."""
+    """Provides the address of a repository."""
 
     async def tip(self) -> str | None:
-        """The newest commit of its default branch; None where nobody says."""
+        """Return the newest commit of the default branch; None if it is unknown."""
 
     async def clone_url_and_header(self) -> tuple[str, str]:
-        """The address and the HTTP header that opens it."""
+        """Return the clone address and the HTTP header that authenticates the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """A repository on this machine, as it was at the last fetch."""
+    """A repository on this machine, as of the last fetch."""
 
     directory: Path
-    """Bare; what is derived from it may be kept beside it and goes with it."""
+    """The bare repository. Derived files may be stored beside it and are deleted with it."""
     sha: str
     """The tip of the default branch."""
 
     async def reaches(self, sha: str) -> bool:
-        """Is a commit that was pinned earlier still part of the default branch? An object alone may be a leftover."""
+        """Return whether a commit pinned earlier is still on the default branch.
+
+        Its object alone proves nothing: it remains in the mirror after a force push.
+        """
         try:
             await run("--git-dir", str(self.directory), "merge-base", "--is-ancestor", sha, HEAD)
         except BrokenMirrorError:
@@ -67,10 +70,16 @@ class Mirror:
 
 
 class Mirrors:
-    """All mirrors below one folder, which belongs to this process alone."""
+    """All mirrors below one folder, which only this process uses."""
 
     def __init__(self, root: Path, limits: MirrorLimits | None = None, *, local_addresses: bool = False) -> None:
-        """Keep mirrors below ``root``; a path on this machine is fetched from only where GitHub itself runs here."""
+        """Use ``root`` for the mirrors.
+
+        Args:
+            root: the folder, created if missing.
+            limits: resource limits; None for the defaults.
+            local_addresses: allow paths on this machine, for a GitHub that runs here.
+        """
         root.mkdir(parents=True, exist_ok=True)
         self._root = root
         self._local = local_addresses
@@ -79,20 +88,20 @@ class Mirrors:
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._begun: Counter[str] = Counter()
         self._good: Counter[str] = Counter()
-        """The last fetch that succeeded, by its number: whoever asked before it began need not fetch again."""
+        """Number of the last fetch that succeeded: a caller that asked before it began need not fetch again."""
         self._tips: dict[str, tuple[str, float]] = {}
-        """What the last fetch brought, and when (monotonic seconds)."""
+        """The tip that the last fetch brought, and when (monotonic seconds)."""
         self._too_large: dict[str, tuple[str, float]] = {}
-        """Why a repository was not fetched, and until when that holds (monotonic seconds)."""
+        """Why a repository cannot be fetched, and until when that holds (monotonic seconds)."""
 
     @asynccontextmanager
     async def ready(self, repository: RepositoryRef, source: CloneSource) -> AsyncIterator[Mirror]:
-        """A mirror that is no older than this call, and stays while it is used.
+        """Provide a mirror that is no older than this call, and prevent its deletion while it is used.
 
         Raises:
             GoneError: the repository has no commit.
-            RefusedError: it is not there, or larger than the limits even without its history.
-            RetryableError: the network, or the server; a ``ForbiddenError`` may be for good.
+            RefusedError: it does not exist, or is larger than the limits even without its history.
+            RetryableError: the network or the server failed; a ``ForbiddenError`` may be permanent.
         """
         name = str(repository.id)
         self._using[name] += 1
@@ -102,7 +111,7 @@ class Mirrors:
             self._using[name] -= 1
 
     async def tidy(self, *, older_than: float, known: Collection[str]) -> list[str]:
-        """Remove mirrors that were not used for so many seconds, or whose repository nobody knows; says which."""
+        """Remove mirrors unused for this many seconds, or of unknown repositories; returns their names."""
         before = time.time() - older_than
         in_use = self._in_use
         return await asyncio.to_thread(unused, self._root, before, known=known.__contains__, in_use=in_use)
@@ -119,7 +128,7 @@ class Mirrors:
                 if not ((directory / "HEAD").exists() and await self._is_current(name, source)):
                     self._tips.pop(name, None)
                     await self._fetch(directory, source)
-                    # Our own name of the tip: a revision that a repository chooses is never an argument.
+                    # Resolve our own ref: a revision whose name the repository chooses is never an argument.
                     sha = await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
                     self._tips[name] = sha, time.monotonic()
                 self._good[name] = self._begun[name]
@@ -129,7 +138,7 @@ class Mirrors:
         return Mirror(directory, sha)
 
     async def _is_current(self, name: str, source: CloneSource) -> bool:
-        """Asking for the tip costs a tenth of a fetch that brings nothing."""
+        """Return whether the mirror is current. Asking for the tip costs a tenth of a fetch that brings nothing."""
         sha, fetched = self._tips.get(name, ("", 0.0))
         return bool(sha) and time.monotonic() - fetched < TAGS_KEPT and await source.tip() == sha
 
@@ -149,7 +158,7 @@ class Mirrors:
             await self._anew(directory, url, header)
 
     async def _anew(self, directory: Path, url: str, header: str) -> None:
-        """Fetch into nothing: what git cannot use now is what the server sent."""
+        """Fetch into an empty directory: if git cannot use the result, the server's data is the cause."""
         try:
             await self._into(directory, url, header)
         except BrokenMirrorError as error:
@@ -157,7 +166,7 @@ class Mirrors:
             self._refuse(directory, "what the server sent is no repository that git can use", error)
 
     def _refuse(self, directory: Path, reason: str, error: BotError) -> NoReturn:
-        """Remember for a while that fetching is of no use: each try would cost minutes and gigabytes."""
+        """Remember for a while that fetching fails, since each try would cost minutes and gigabytes."""
         self._too_large[directory.parent.name] = reason, time.monotonic() + REFUSED_FOR
         raise TooLargeToFetchError(reason) from error
 
@@ -167,7 +176,7 @@ class Mirrors:
             raise TooLargeToFetchError(reason)
 
     async def _into(self, directory: Path, url: str, header: str) -> None:
-        """The whole history, or where that is too much, the newest commit alone."""
+        """Fetch the whole history or, if that exceeds a limit, the newest commit alone."""
         try:
             await _make_bare(directory)
             await fetch(directory, url, header, self._limits)

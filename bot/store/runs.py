@@ -95,7 +95,7 @@ class IssueRuns:
     async def pin(
         self, number: int, *, sha: str, brain: str, config_hash: str, body_hash: str, title: str = ""
     ) -> None:
-        """Record what a run reads and which brain judges. The first call sets the commit; later ones cannot change it."""
+        """Record what a run reads and which brain judges; the first call sets the commit, later ones leave it."""
         statement = """
             UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?,
                 title = ?, changed_at = ?

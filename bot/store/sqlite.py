@@ -94,7 +94,7 @@ class SqliteStore(Store):
         super().__init__(SqliteDatabase(path, tidy=tidy))
 
     async def shrink(self) -> None:
-        """Release free pages to the disk, a limited number per transaction, so that other processes wait only briefly."""
+        """Release free pages to the disk, a limited number per transaction, so that other processes wait briefly."""
         while await self._database.do(_give_back) > 0:
             pass
 

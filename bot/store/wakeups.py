@@ -16,8 +16,8 @@ from bot.errors import UserError
 
 TASK = "work"
 AHEAD = 3_600
-"""Maximum seconds by which a wake-up is stored before its job is due. A question may wait for two weeks, and every query
-for work would scan a wake-up stored that early; such a job gets its wake-up when it becomes due.
+"""Maximum seconds by which a wake-up is stored before its job is due. A question may wait for two weeks, and every
+query for work would scan a wake-up stored that early; such a job gets its wake-up when it becomes due.
 """
 EARLY = 0.25
 """Seconds by which a job may start early, since two readings of one clock may differ."""
