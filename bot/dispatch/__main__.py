@@ -136,6 +136,7 @@ def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatching) -> None:
     """Check for jobs on every byte from the parent. End of input means that the parent was killed: exit at once."""
     while os.read(sys.stdin.fileno(), 4096):
         loop.call_soon_threadsafe(dispatcher.wake)
+    # sys.exit would end only this thread, and an exit of the main thread waits for the executor's threads.
     os._exit(0)
 
 

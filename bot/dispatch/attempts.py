@@ -77,10 +77,12 @@ class Attempts:
             why = str(error)
             return await self._freed(lambda: self._jobs.park(job, why))
         except RateLimitedError as error:
+            # Before RetryableError, its base class: a limit costs the job no attempt.
             return await self._wait(job, error)
         except RetryableError as error:
             return await self._again(job, str(error), after=error.after, death="transient")
         except Exception as error:  # no exception of one job may stop the others
+            # The job's own code may raise TimeoutError too; that is an ordinary fault.
             is_late = limit.expired() and isinstance(error, TimeoutError)
             return await (self._too_late(job) if is_late else self._failed(job, error))
         self._late.pop(job.id, None)

@@ -96,6 +96,7 @@ class WorkerProcess:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         try:
+            # After DRAIN the child needs up to a second to free the jobs that it cancelled.
             await asyncio.wait_for(process.wait(), DRAIN + 1.5)
         except TimeoutError:
             process.kill()

@@ -58,6 +58,7 @@ def _opened(directory: Path) -> int:
 
 def _locked(file: int) -> bool:
     try:
+        # flock belongs to the open file, not to the process: a child that inherited the descriptor holds it too.
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False

@@ -24,7 +24,7 @@ class Outage:
         self._said = 0.0
 
     def over_for(self, seconds: float) -> bool:
-        """Return whether no query has failed for this many seconds."""
+        """Return whether there is no outage, and the last one ended at least this many seconds ago."""
         return self._since is None and time.monotonic() - self._over >= seconds
 
     async def wait(self, error: Exception) -> None:

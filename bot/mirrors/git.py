@@ -34,6 +34,8 @@ _SIGNALLED = 128
 """git exits with this code for an error of its own; a shell exits with a higher one after a signal."""
 _LOCAL = 60.0
 """Time limit in seconds for a command without network access."""
+# A shell instead of a function between fork and exec, which is unsafe in a process with threads. ``ulimit -d`` limits
+# private memory; mapped pack files do not count.
 _CONFINED = '{ ulimit -d "$1"; ulimit -f "$2"; ulimit -t "$3"; } 2>/dev/null; shift 3; exec "$@"'
 """A shell sets the limits before git starts, so that every process that git starts has them too.
 
@@ -66,7 +68,7 @@ class TooLargeToFetchError(RefusedError):
 
 
 class ForbiddenError(RetryableError):
-    """The server refused access, permanently or because of too many requests. It uses the same status code for both."""
+    """The server refused access, permanently or because of too many requests. It gives the same response for both."""
 
 
 class BrokenMirrorError(BotError):
@@ -174,6 +176,8 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
     """Return git's configuration as environment variables, since other users can read arguments and files."""
     parts = urlsplit(url)
     allowed = {"https", "http", "file"} & {parts.scheme}
+    # ``fetch.fsckObjects`` stays off: it refuses old repositories for dates and modes that are harmless here, since no
+    # object is checked out.
     settings = {
         "core.hooksPath": os.devnull,
         "core.fsmonitor": "false",

@@ -133,6 +133,7 @@ class Mirrors:
                     self._tips[name] = sha, time.monotonic()
                 self._good[name] = self._begun[name]
             sha, _ = self._tips[name]
+        # The folder's mtime is the time of last use, by which ``evict`` and ``unused`` choose.
         os.utime(directory.parent)
         await self._make_room()
         return Mirror(directory, sha)

@@ -84,6 +84,7 @@ class ApiRuns:
 
 
 def _accept(db: Connection, work: ApiRun, request: str, key: str | None, now: float) -> StoredRun:
+    # Expired runs go first, so that their idempotency keys are free again.
     db.execute("DELETE FROM api_runs WHERE settled_at < ?", (now - KEPT,))
     known = _get(db, "api_runs.idempotency_key", key) if key is not None else None
     if known is not None:
@@ -105,6 +106,7 @@ def _get(db: Connection, column: str, value: str) -> StoredRun | None:
     if row is None:
         return None
     number, request, created_at, settled_at, sha, result, fault, job = row
+    # Its job is dead, or was done without a result: no worker will finish the run.
     if settled_at is None and job not in _BY_JOB:
         fault = _GIVEN_UP
     state = _BY_JOB.get(job, "failed") if settled_at is None else ("failed" if result is None else "finished")

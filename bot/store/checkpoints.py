@@ -1,4 +1,4 @@
-"""Open the checkpoints, which hold the progress of runs and nothing that is not stored elsewhere."""
+"""Open the checkpoints, which hold the progress of runs; everything else in them is stored elsewhere too."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ async def _is_sound(path: Path) -> bool:
 
 def _set_aside(path: Path) -> None:
     aside = path.replace(path.with_name(f"{path.name}.damaged"))
+    # SQLite would replay the damaged file's write-ahead log into the new file.
     for left in ("-wal", "-shm"):
         path.with_name(path.name + left).unlink(missing_ok=True)
     logger.error("%s is damaged, and was set aside as %s", path, aside.name, extra={"action": "checkpoints_lost"})

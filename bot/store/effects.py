@@ -32,7 +32,7 @@ class Effects:
         return await self._database.do(lambda db: _want(db, key, wanted_hash, payload, now))
 
     async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
-        """Store the state that GitHub should have unless it is stored: exactly one of concurrent callers is first."""
+        """Store the state that GitHub should have unless it is stored: the first of concurrent callers wins."""
         key = (self._tenant.own(issue_key), kind, subject)
         now = self._clock()
         return await self._database.do(lambda db: _claim(db, key, payload, now))

@@ -66,6 +66,7 @@ class PatientConnector(PsycopgConnector):
                 return await attempt()
             except ConnectorException as error:
                 cause = error.__cause__
+                # PoolClosed is an OperationalError too, but means that this process ends: a retry would never succeed.
                 if not isinstance(cause, psycopg.OperationalError) or isinstance(cause, PoolClosed):
                     raise
                 await self._away(cause)

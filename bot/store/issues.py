@@ -10,7 +10,7 @@ from bot.store.jobs import check_owned
 
 _FIELDS = "sticky_id, muted, ended, moved_to"
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes")
-"""Tables whose rows move with a transferred issue. Effects stay: their ids name comments of the old issue."""
+"""Tables whose rows move with a transferred issue. Effects stay: the comments that their ids name were moved."""
 _END = """
 INSERT INTO issues (issue_key, ended, ended_at) VALUES (?, ?, ?)
 ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, ended_at = excluded.ended_at, pruned = 0
@@ -96,6 +96,7 @@ def _state(db: Connection, key: str) -> IssueState:
 def _adopt(db: Connection, old: str, new: str) -> bool:
     known = db.execute("SELECT 1 FROM runs WHERE issue_key IN (?, ?)", (old, new)).fetchall()
     begun = db.execute("SELECT 1 FROM runs WHERE issue_key = ?", (new,)).fetchone()
+    # After a run under the new key, moved rows could collide with its (issue_key, run_no).
     if not known or begun:
         return False
     for table in _FOLLOWS:
@@ -103,10 +104,11 @@ def _adopt(db: Connection, old: str, new: str) -> bool:
     for table in ("outcomes", "runs"):
         moved = f"UPDATE {table} SET repository_key = ? WHERE issue_key = ?"  # noqa: S608  as above
         db.execute(moved, (new.rpartition("#")[0], new))
+    # ";" follows ":" in ASCII, so the range has all runs of the old key, and an index serves it.
     for table in _OF_RUNS:
         statement = f"UPDATE {table} SET run = ? || substr(run, ?) WHERE run >= ? AND run < ?"  # noqa: S608  as above
         db.execute(statement, (new, len(old) + 1, f"{old}:", f"{old};"))
-    # Checkpoints stay under the old key, so a run in progress starts again, with the comments that people wrote.
+    # Checkpoints stay under the old key, so a run in progress starts again, with the people's signals and answers.
     # A run that waits for an answer keeps waiting, and starts again with the answer.
     db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status = 'running'", (new,))
     db.execute(_MOVED, (old, new))

@@ -17,6 +17,7 @@ PATIENCE = 60.0
 """Seconds to wait for another migration."""
 _LOCK = 7_227_434_100_001
 """An arbitrary number, the same in every release."""
+# Longer phrases come first: a regular expression takes the first alternative that matches.
 _WORDS = {
     "INTEGER PRIMARY KEY AUTOINCREMENT": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     "STRICT, WITHOUT ROWID": "",

@@ -40,6 +40,7 @@ _KEPT_ALIVE = {
 }
 # A process that freezes within a transaction must not block the others.
 _SESSION = "SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; SET statement_timeout = '60s'"
+# Quoted strings are matched to skip parameters in them, ``::`` is a cast, and psycopg needs ``%`` doubled.
 _TOKENS = re.compile(r"'[^']*'|\?|(?<!:):([a-z_]+)|%")
 _UNSTORABLE = re.compile("[\\0\ud800-\udfff]")
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM unnest(%s::text[]) AS key"
@@ -110,6 +111,7 @@ class PostgresDatabase:
                     self._set_clock(connection)
                 return way(connection, work)
             except (psycopg.OperationalError, IdleInTransactionSessionTimeout) as error:
+                # A lost connection or a conflict is retried; other errors, such as a full disk, are raised at once.
                 passes = connection is None or connection.closed or isinstance(error, _MET_ANOTHER)
                 if not passes or time.monotonic() + nap > until:
                     raise StoreError(said(error)) from error

@@ -51,6 +51,7 @@ class RunEvents:
 def _add(db: Connection, run: str, bodies: Sequence[str], now: float) -> None:
     for body in bodies:
         db.execute(_ADD, {"run": run, "at": now, "body": body, "most": MOST})
+    # Live pages find the runs that changed by ``changed_at``.
     issue_key, _, number = run.rpartition(":")
     changed = "UPDATE runs SET changed_at = ? WHERE issue_key = ? AND run_no = ?"
     db.execute(changed, (now, issue_key, int(number)))

@@ -149,6 +149,7 @@ class IssueRuns:
                 db.execute(_SHOW, (*shown, self._key, number))
             if reported is not None:
                 note_report(db, self._key, number, _sha(db, self._key, number), reported)
+            # In the transaction that settles the job, so that no redirect is missed between the check and the end.
             late = unread is not None and any(
                 one.kind == "redirect" for one in read_signals(db, self._key, last_signal)
             )

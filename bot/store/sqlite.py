@@ -21,6 +21,7 @@ _INCREMENTAL = 2
 _SPARE, _AT_ONCE = 1_000, 2_000
 """Free pages that the file retains, and the maximum released in one transaction."""
 _PAGES, _PAGES_OVERDUE = 1_000, 20_000
+"""Pages of the write-ahead log from which a commit moves them into the file: if this process tidies, and if not."""
 
 T = TypeVar("T")
 
@@ -105,6 +106,7 @@ def _give_back(connection: Connection) -> int:
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     if mode != _INCREMENTAL or free <= _SPARE:
         return 0
+    # SQLite releases one page per row of this pragma, so all rows must be fetched.
     connection.execute(f"PRAGMA incremental_vacuum({min(free - _SPARE, _AT_ONCE)})").fetchall()
     return int(free) - _SPARE - _AT_ONCE
 
@@ -114,8 +116,10 @@ def _connect(path: Path, pages: int) -> _File:
     connection.execute("PRAGMA busy_timeout = 30000")
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect only in a new file
     connection.execute("PRAGMA journal_mode = WAL")
+    # FULL syncs the log at each commit: what was acknowledged survives a crash.
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+    # From here on ``_patiently`` waits for other processes, in shorter steps.
     connection.execute("PRAGMA busy_timeout = 0")
     _in_transaction(connection, _bring_up_to_date)
     return connection
@@ -135,6 +139,7 @@ def _bring_up_to_date(connection: _File) -> None:
 
 def _in_transaction(connection: _File, work: Work[T]) -> T:
     try:
+        # IMMEDIATE takes the write lock here, where waiting is possible; a deferred transaction could fail at a write.
         _patiently(connection, lambda db: db.execute("BEGIN IMMEDIATE"))
         result = work(connection)
         connection.execute("COMMIT")
@@ -154,6 +159,7 @@ def _patiently(connection: _File, work: Work[T]) -> T:
         try:
             return work(connection)
         except sqlite3.OperationalError as error:
+            # The low byte of an extended result code is the primary code.
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise StoreError(str(error)) from error
             time.sleep(NAP)

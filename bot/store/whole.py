@@ -76,6 +76,7 @@ def forget_repository(db: Connection, key: str) -> dict[str, int]:
 
 def _given(key: str) -> dict[str, Value]:
     """Return the bounds of a repository's keys: ``#`` precedes an issue's number, ``@`` an author's id."""
+    # "$" follows "#" and "A" follows "@" in ASCII, so the ranges contain exactly the keys with these prefixes.
     return {"key": key, "first": f"{key}#", "last": f"{key}$", "author": f"{key}@", "authors": f"{key}A"}
 
 

@@ -12,7 +12,7 @@ from bot.store.pages.keys import Keys, visible
 JobState = Literal["todo", "doing", "parked", "dead"]
 LISTED = 50
 """Maximum number of jobs listed per state."""
-# The key of a job is an issue, a repository, or for an installation a key that no repository has.
+# A job about a repository has its key instead of an issue's; one about an installation has a key of no repository.
 _KEY = "CASE WHEN issue_key LIKE '%#%' THEN rtrim(rtrim(issue_key, '0123456789'), '#') ELSE issue_key END"
 
 

@@ -154,6 +154,7 @@ def _where(wanted: RunFilter, keys: Keys) -> tuple[list[str], list[Value]]:
 
 def _pattern(text: str) -> str:
     escaped = "".join(f"!{c}" if c in "!%_" else c for c in text)
+    # SQLite's lower() changes ASCII letters only.
     return f"%{''.join(c.lower() if c.isascii() else c for c in escaped)}%"
 
 
