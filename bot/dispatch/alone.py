@@ -93,6 +93,7 @@ async def _work(settings: ServerSettings, store: Store, lock: DirectoryLock, con
     try:
         await stop.wait()
     finally:
+        # The worker's task uses the store, so it ends first.
         await worker.stop()
         await store.aclose()
     return worker.fault

@@ -55,6 +55,7 @@ class Dispatcher:
 
     async def _work(self) -> None:
         while not self._draining:
+            # Cleared before the query: a job that is stored during it sets the event again.
             self._wake.clear()
             try:
                 await self._claim()
@@ -90,6 +91,7 @@ class Dispatcher:
                 job = await self._jobs.claim(lane, self._owner)
                 if job is None:
                     break
+                # Draining began during the claim: the job is freed at once for the next start.
                 if self._draining:
                     await self._jobs.put_off(job, 0.0, "the server stopped")
                     break

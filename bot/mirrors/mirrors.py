@@ -120,6 +120,7 @@ class Mirrors:
         return self._using[name] > 0
 
     async def _fetched(self, name: str, source: CloneSource) -> Mirror:
+        # A fetch that begins after this call is recent enough, even if another caller makes it while this one waits.
         seen = self._begun[name]
         directory = self._root / name / "mirror"
         async with self._locks[name]:

@@ -106,7 +106,7 @@ def _get(db: Connection, column: str, value: str) -> StoredRun | None:
     if row is None:
         return None
     number, request, created_at, settled_at, sha, result, fault, job = row
-    # Its job is dead, or was done without a result: no worker will finish the run.
+    # Its job is dead, parked or gone, so no worker is going to answer soon.
     if settled_at is None and job not in _BY_JOB:
         fault = _GIVEN_UP
     state = _BY_JOB.get(job, "failed") if settled_at is None else ("failed" if result is None else "finished")

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from bot.ports import RepositoryRef
 from bot.store.database import Connection, Database
 
+# The empty string sorts first: repositories that were never listed come before all others.
 _TO_LIST = """
 SELECT repositories.host, installation_id, repository_key, owner, name, listed_until
 FROM repositories LEFT JOIN installations
@@ -16,6 +17,7 @@ FROM repositories LEFT JOIN installations
 WHERE gone = 0 AND archived = 0 AND installation_id <> 0 AND coalesce(state, 'active') = 'active'
 ORDER BY coalesce(listed_until, ''), repository_key LIMIT ?
 """
+# An issue's key without its digits and "#" is its repository's key.
 _PARKED = """
 SELECT DISTINCT repositories.host, installation_id, repository_key, repositories.owner, name
 FROM jobs JOIN repositories ON repository_key = rtrim(rtrim(issue_key, '0123456789'), '#')
@@ -57,6 +59,7 @@ class Installations:
 
     async def note(self, host: str, installation_id: int, account: str, state: InstallationState) -> None:
         """Store the state of an installation: active, suspended or deleted."""
+        # A caller that does not know the account passes an empty one; the stored one is retained.
         statement = """
             INSERT INTO installations (host, id, account, state) VALUES (?, ?, ?, ?)
             ON CONFLICT (host, id) DO UPDATE SET state = excluded.state,

@@ -56,10 +56,12 @@ class StoredPace:
         row = db.execute(_READ, (self._name,)).fetchone() or (0.0, 0.0, 0.0)
         # Ignore times too far ahead: a clock that was set back must not close the queue for a day.
         next_at, closed, promised = (at if at < now + _LONGEST else 0.0 for at in row)
+        # ``next_at`` may be ahead of the clock by the calls of one burst.
         free = max(now, closed, next_at - (self._burst - 1) * self._apart)
         if free - now <= SHORTEST_TO_REFUSE:
             self._write(db, max(next_at, now) + self._apart, promised)
             return Turn(free - now, granted=True)
+        # Refused callers get times one interval apart, since of those with one time all but one would be refused again.
         mine = promised + self._apart if free <= promised + self._apart <= free + _PROMISED else free
         self._write(db, next_at, mine)
         return Turn(mine - now, granted=False)

@@ -55,7 +55,7 @@ class PastIssues:
         await self._database.do(lambda db: db.execute(statement, (int(is_open), self._key, number)).rowcount)
 
     async def forget(self, number: int) -> None:
-        """Delete an issue that was deleted or transferred."""
+        """Delete an issue that is no longer in the repository."""
         statement = "DELETE FROM past_issues WHERE repository_key = ? AND number = ?"
         await self._database.do(lambda db: db.execute(statement, (self._key, number)).rowcount)
 

@@ -37,7 +37,7 @@ Work = Callable[[_File], T]
 
 
 class SqliteDatabase:
-    """One connection in one thread, which is all SQLite can use; transactions run in the order of the calls."""
+    """One connection in one thread: SQLite has one writer at a time, and transactions run in the order of the calls."""
 
     def __init__(self, path: Path, *, tidy: bool = True) -> None:
         """Open a file and migrate an older one.

@@ -107,7 +107,7 @@ class Repositories:
         return _row(row) if row else None
 
     async def outcomes(self, key: str) -> list[OutcomeRow]:
-        """Return the outcomes of its reports, the earliest first, after the open ones."""
+        """Return the outcomes of its reports, the earliest first; those without a time come before."""
         statement = """
             SELECT issue_key, run_no, claimed, confidence, state, rank, settled_at FROM outcomes
             WHERE repository_key = ? AND named <> '[]'
