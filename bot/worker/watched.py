@@ -1,4 +1,4 @@
-"""What an attempt at a job came to, counted; the job itself takes no notice."""
+"""Counts and times attempts at jobs; the job itself does not depend on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
 
 @contextlib.contextmanager
 def watched(job: Job, spans: Spans) -> Iterator[None]:
-    """Count and time an attempt, within a span of its own."""
+    """Count and time an attempt, within its own span."""
     kind, began = job.work.kind, time.perf_counter()
     outcome = "failed"
     try:
@@ -41,7 +41,7 @@ def watched(job: Job, spans: Spans) -> Iterator[None]:
 
 
 def _named(job: Job) -> Attributes:
-    """By ids: none of them is text that somebody wrote."""
+    """Span attributes of a job. All are ids or fixed names: user text must not reach a trace."""
     return {
         "triage.job.kind": job.work.kind,
         "triage.job.id": job.id,
