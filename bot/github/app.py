@@ -75,6 +75,7 @@ class GitHub:
         deliveries = await self._deliveries(since)
         with shaped("a list of deliveries"):
             for delivery in deliveries:
+                # Newest first, and a redelivery keeps its guid: the first entry of a guid is its last attempt.
                 latest.setdefault(text(delivery["guid"]), delivery)
             failed = [d for d in latest.values() if not 200 <= int(d.get("status_code") or 0) < 300]
             return sorted(map(delivery_of, failed), key=lambda delivery: delivery.delivered_at)

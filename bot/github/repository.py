@@ -51,6 +51,7 @@ class RepositoryClient:
     async def issue(self, number: int) -> Issue | None:
         """The issue, also at its new place if it was moved; None if it is gone."""
         try:
+            # Not followed, because the token is for this repository only; `_moved_issue` asks with another one.
             answer = await self._channel.send("GET", f"{self._base}/issues/{number}", follow=False)
         except MovedError as moved:
             return await self._moved_issue(moved.to)
@@ -184,7 +185,7 @@ class RepositoryClient:
             return None
         try:
             found = await self._file(there, (".github",))
-        except RefusedError:
+        except RefusedError:  # the installation has no access to such a repository
             return None
         if found is None:
             self._channel.note_absent(there)

@@ -98,6 +98,7 @@ class Session:
             headers["If-None-Match"] = etag
         headers["X-GitHub-Api-Version"] = "2022-11-28"
         try:
+            # httpx limits each read and write, not the request: a server that sends byte by byte would never time out.
             async with asyncio.timeout(self._patience):
                 done = await self._kit.arequest(method, url, headers=headers, **given)
         except RequestFailed as error:

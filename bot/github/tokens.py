@@ -52,6 +52,7 @@ class Tokens:
             RefusedError: The installation has no access to a repository, or lacks a permission.
         """
         key = (installation, tuple(repositories), tuple(sorted(permissions.items())))
+        # One request per key at a time: tasks that wait for the lock find the token of the first one.
         lock = self._asking.setdefault(key, asyncio.Lock())
         try:
             async with lock:
@@ -97,6 +98,7 @@ class Tokens:
         try:
             said = await self._post(f"{path}/access_tokens", body)
         except RefusedError as error:
+            # GitHub answers 422 for a missing permission as for other faults; only the message tells them apart.
             if "not granted" not in str(error):
                 raise
             seen = await find_installation(self._session, path)

@@ -63,6 +63,7 @@ class Poster:
                 await self._edit(effect.github_id, body)
                 await self.effects.done(self.ref.key, kind, subject, wanted)
             return effect.github_id
+        # An intent without an id: a POST may have been executed whose response was lost.
         found = await self._find(marker) if adopt or effect.intent_at is not None else None
         if found is None:
             comment_id = await self._post(effect, body)
@@ -76,6 +77,7 @@ class Poster:
     async def _post(self, effect: Effect, body: str) -> int:
         self._wait_out(effect.intent_at)
         await self.owner_check()
+        # Stored before the POST, so that the attempt after a crash searches the thread instead of posting again.
         await self.effects.intent(self.ref.key, effect.kind, effect.subject)
         try:
             return (await self.github.create_comment(self.ref.number, self._stamped(body), self.share)).id

@@ -65,4 +65,5 @@ class Reactions:
             return
         except RefusedError as error:
             logger.info("reaction refused", extra={"action": "reaction.refused", "reason": str(error)})
+        # A refused reaction counts as done too, because GitHub would refuse it again.
         await self.effects.done(self.ref.key, _KIND, subject, content)

@@ -54,6 +54,7 @@ async def left_over(turn: Turn, work: LeftOver) -> None:
         await Replies.of(turn.publisher(turn.still_ours), turn.ref, found).catch_up()
         await _labels_left_over(turn, found)
         again = await turn.left_over(found, again=work.again + 1)
+    # A StoreError is retryable, but the new job could not be stored either.
     except StoreError:
         raise
     except RetryableError as error:

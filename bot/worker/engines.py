@@ -35,6 +35,7 @@ class Engines:
         engine = self._engines.pop(mirror, None)
         if engine is None or not mirror.exists():
             engine = Engine(mirror, mirror.parent, cache_bytes=self._cache_bytes, most_text=self._most_text)
+        # The engine was removed from the dict and is put last below, so the dict's order is that of the last use.
         taken = sum(other.memory for other in self._engines.values())
         while self._engines and (taken + engine.memory > self._largest or len(self._engines) >= MOST):
             _, oldest = self._engines.popitem(last=False)

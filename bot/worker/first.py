@@ -86,6 +86,7 @@ class FirstReport:
         )
         try:
             await self.publish(Finished(await run_through(given, self.start)))
+        # Without the job or the store the model's run cannot continue either.
         except (NotOursError, StoreError):
             raise
         except BotError as error:

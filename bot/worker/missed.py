@@ -19,7 +19,7 @@ REACH = timedelta(days=3)
 OVERLAP = timedelta(minutes=5)
 """Allowance for clocks that differ and for late deliveries."""
 MOST_REPOSITORIES, MOST_ISSUES, MOST_OF_ONE = 1_000, 200, 100
-"""Limits of one round; the rest is left to the next round."""
+"""Repositories and issues per round, and issues per repository; the rest is left to the next round."""
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +62,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
     """
     found = 0
     for listed in await store.installations.to_list(MOST_REPOSITORIES):
+        # Taken before GitHub is asked, so that the next round covers issues that are opened in between.
         began = stamp(datetime.fromtimestamp(store.clock(), UTC) - OVERLAP)
         try:
             fresh = await _unknown(store, github_for(listed.ref), listed)
@@ -76,7 +77,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
             work = Triage(ref=issue.ref, why="opened")
             found += await store.inbox.accept(Arrival(f"missed:{issue.ref.key}", "missed", b"", (work,)))
         if found >= MOST_ISSUES:
-            break
+            break  # before `listed`, so that the next round continues with this repository
         await store.installations.listed(listed.ref.key, began)
     if found:
         logger.info("%d issues of which no delivery came", found, extra={"action": "missed_found"})

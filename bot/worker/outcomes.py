@@ -70,6 +70,7 @@ def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: s
 
 def _fix(line: list[Landed], number: int, project: str) -> Landed | None:
     undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
+    # Oldest first: before a later commit that closes the issue, a part of the fix was there to be read.
     for landed in reversed(line):
         closes = any(number in references(message, project).closes for message in landed.messages)
         if closes and landed.parent and landed.sha not in undone:

@@ -55,7 +55,10 @@ from nodes.trust.secrets import holds_token, mask
 logger = logging.getLogger(__name__)
 
 _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
-"""A run whose issue moved before its report was posted left nothing there; a new run starts at the new place."""
+"""Status of a run whose publication wrote nothing.
+
+"moved" is a failure, because the run left nothing at the issue's new place: a new run starts there.
+"""
 _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that refuses access is reported on without its code."""
 _LATE_WITHOUT_CODE = 2
@@ -126,8 +129,10 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
         except SuspendedError:
             raise
         except (RefusedError, ForbiddenError) as error:
+            # GitHub answers git with 403 for a limit as well as for a refusal, so only a repeated one counts.
             if isinstance(error, ForbiddenError) and turn.job.tried < _TRIES_TO_READ:
                 raise
+            # git mistakes a proxy's page for an empty repository, so GitHub's API is asked too.
             if isinstance(error, GoneError) and not await turn.github.is_empty():
                 raise RetryableError("git finds no commit where GitHub has some") from error
             turn.log("code_not_readable", str(error))
@@ -320,6 +325,8 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
     """Publish, then store the run's status and settle the job in one transaction."""
     began = time.perf_counter()
     try:
+        # Published before it is settled: after a crash in between, the next attempt publishes again, and markers and
+        # stored intents prevent a second comment.
         published = await _publish(turn, seen, run, outcome)
     except StoppedError as error:
         # Unless the issue itself ended, a person stopped triage or deleted our comment: mute it from now on.
@@ -327,7 +334,7 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
             await turn.store.row.mute(muted=True)
         published = Published("quiet", str(error))
     except SuspendedError:
-        raise
+        raise  # a RefusedError too, but the job is parked until the installation is active again
     except RefusedError as error:
         if isinstance(error, MissingPermissionError):
             await turn.lacks(error)
@@ -391,6 +398,7 @@ async def _settle(
         next_work=(*_elsewhere(turn, published), *left_over),
         unread=None if quiet else lambda: Continue(ref=turn.ref),
     )
+    # After settling, as the next attempt would need the checkpoint. `prune` deletes it if a kill comes in between.
     await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))
 
 

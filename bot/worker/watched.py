@@ -12,6 +12,7 @@ from bot.jobs import Job
 from bot.metrics.measures import JOB_SECONDS, JOBS, LIMITS
 from bot.tracing.spans import Attributes, Spans
 
+# Subclasses before their bases, because the first match counts.
 _OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
     (RateLimitedError, "limited"),
     (RetryableError, "put_off"),
