@@ -12,6 +12,7 @@ from bot.ports import CommandEffects
 from bot.report.sanitise import code
 
 _MOST = 10
+"""Labels of one command; the rest is ignored."""
 
 
 async def run_label(command: Command, context: CommandContext) -> CommandEffects:

@@ -13,13 +13,16 @@ from markdown_it import MarkdownIt
 MOST = 10
 """Commands that are accepted from one comment."""
 MAX_TEXT = 65_536
+"""Characters of a comment that are parsed; GitHub accepts no more."""
 MAX_ARGUMENT = 600
+"""Characters of an argument; the rest is cut off."""
 _COMMAND = re.compile(r" {0,3}/triage(?:[ \t]{1,20}(\S{1,60})(?:[ \t](.*))?)?[ \t]*", re.IGNORECASE)
 _HEAD = len("   /triage")
 _BREAK = re.compile(r"\r\n?")
 _HIDING = re.compile(r"`+|<!--|<code\b", re.IGNORECASE)
 _ENDS = {"<!--": "-->", "<code": "</code"}
-# Only blocks are parsed here. Code spans and comments in paragraphs are found below, in linear time for any input.
+# Only blocks are parsed here, because the inline rules take quadratic time on hostile text. Code spans and comments in
+# paragraphs are found below, in linear time for any input.
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "reference"])
 
 

@@ -22,6 +22,7 @@ from bot.ports import FailedDelivery, InstallationSeen, RepositoryRef
 
 _PAGE = 100
 _RENAMED = 1_000
+"""Number of renamed repositories in the cache."""
 
 
 class GitHub:

@@ -15,6 +15,7 @@ from bot.limits import WHOLE, Share, Writes, installation_key
 from bot.ports import RepositoryRef
 
 _PAGE, _PAGES = 100, 30
+"""Items per page, which is GitHub's maximum, and pages per list."""
 
 
 class Channel:

@@ -12,7 +12,7 @@ from bot.errors import UnreadableFileError
 from bot.github.values import text
 
 MAX_FILE = 131_072
-"""Bytes."""
+"""Bytes; a larger file is an error."""
 _GLIMPSE = 1_000_000
 """Bytes; GitHub omits the content of files above about this size."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -103,7 +103,7 @@ def retry_after(response: httpx.Response) -> float | None:
 
 
 def message(response: httpx.Response) -> str:
-    """GitHub's error message on one line, at most 200 characters."""
+    """GitHub's error message on one line, at most 200 characters; without one the reason phrase of the status."""
     try:
         said = response.json()["message"]
     except (ValueError, KeyError, TypeError):

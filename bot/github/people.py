@@ -15,6 +15,7 @@ from bot.errors import RefusedError, RetryableError
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _PATIENCE = 10.0
+"""httpx's timeout for each network operation, in seconds."""
 _ALL = 30.0
 """Seconds for listing all repositories of a person."""
 _PAGE = 100

@@ -13,6 +13,7 @@ from bot.errors import UserError
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _HEADERS = {"Accept": "application/vnd.github+json", "User-Agent": "tracehound"}
 _PATIENCE = 20.0
+"""httpx's timeout for each network operation, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

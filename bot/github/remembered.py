@@ -17,7 +17,10 @@ _ABSENT, _ABSENCES = 300.0, 1_000
 
 
 class Remembered:
-    """Cached responses of one process. Keys contain the token's scope, so that no response crosses tenants."""
+    """Cached responses of one process. Keys contain the token's scope, so that no response crosses tenants.
+
+    The cache is in memory: a table would hold private text and cost a write for each read.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

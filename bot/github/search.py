@@ -8,6 +8,7 @@ from bot.github.answers import Answer, UndecodableError
 from bot.github.values import Json
 
 _MOST = 50
+"""Issues of one search at most."""
 
 
 def issue_search(query: str, limit: int) -> dict[str, str | int]:

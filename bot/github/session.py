@@ -25,6 +25,7 @@ from bot.metrics.measures import GITHUB_CALLS, GITHUB_REMAINING
 _PAUSES = (0.2, 0.8)
 """Seconds before a read is sent again. After a third failure the job decides about retries."""
 _REDIRECTS = 3
+"""Requests of one call, redirects included."""
 _READS = frozenset({"GET", "HEAD"})
 _RESOURCES = frozenset({"core", "search", "code_search", "graphql", "integration_manifest"})
 
@@ -41,7 +42,7 @@ class Session:
             timeout=timeout,
             ssl_verify=ssl.create_default_context(),
             http_cache=False,
-            auto_retry=_read_again,
+            auto_retry=_read_again,  # githubkit's own rule would repeat a POST
         )
         self._app = AppAuth(self._kit, app_id, private_key)
         self._patience = (len(_PAUSES) + 1) * timeout + sum(_PAUSES)

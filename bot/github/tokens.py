@@ -28,7 +28,9 @@ _EARLY = 300.0
 _UNNAMED_LIFE = 600.0
 """Assumed life in seconds of a token whose response has no end."""
 _KEPT = 2_000
+"""Number of tokens in the cache."""
 _TRIES = 3
+"""Attempts of one request for a token."""
 _REFUSED_FOR = 300.0
 """Seconds for which a refusal is cached."""
 
@@ -36,7 +38,10 @@ _Key = tuple[int, tuple[int | str, ...], tuple[tuple[str, str], ...]]
 
 
 class Tokens:
-    """Requests tokens and caches them until shortly before they expire."""
+    """Requests tokens and caches them until shortly before they expire.
+
+    The cache is our own, because a revoked token stays in githubkit's.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -10,7 +10,7 @@ from nodes.report import RelatedIssue
 def as_people_say(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
     """The outcome with duplicates that people confirmed, and without those that they denied.
 
-    Only confirmed duplicates remain if there are any.
+    If people confirmed a duplicate, those that only the program named are dropped.
     """
     if not relations or not isinstance(outcome, Finished) or outcome.state.report is None:
         return outcome

@@ -34,6 +34,8 @@ class _Text(NamedTuple):
 async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> None:
     """Do a run and store its result.
 
+    Steps and evidence stay in memory, so that the run's row is all that has to be deleted. A kill costs the progress.
+
     Raises:
         BotError: The run cannot be done now, or not at all.
     """

@@ -24,7 +24,7 @@ class Brains:
         self._models = models
 
     def for_run(self, config: RepositoryConfig, purse: Purse | None = None) -> Brain:
-        """A brain as the operator and the repository configured it; the purse pays for its calls."""
+        """A brain as the operator and the repository configured it; `purse` is charged for its calls."""
         if self._models is None or config.brain == "rules":
             return self.rules
         return LLMBrain(self._models, purse)

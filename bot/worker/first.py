@@ -61,7 +61,7 @@ class FirstReport:
             task.cancel()
             await asyncio.wait({task})
             if not task.cancelled():
-                task.exception()  # marks it as retrieved
+                task.exception()  # marks it as retrieved; asyncio would log it as an error otherwise
 
     async def _is_posted(self) -> bool:
         """Whether the issue has a report. An older report by a model is better than a new one by rules."""

@@ -1,4 +1,4 @@
-"""Compare a report with the fix that landed, once its issue is closed."""
+"""Compares a report with the fix that landed, after its issue is closed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nodes.search.history.mainline import Landed, files_of, read_mainline
 _NO_FIX = "no commit on the default branch says that it closes the issue"
 
 
-async def score(turn: Turn, work: Score) -> None:  # noqa: ARG001  a table of functions with one shape
+async def score(turn: Turn, work: Score) -> None:  # noqa: ARG001  the signature of all functions in the table
     """Search the mirror for the commit that closed the issue. If there is none yet, upkeep queues another search."""
     outcome, row = await turn.store.outcome.get(), await turn.store.row.state()
     if outcome is None or outcome.state == "scored" or row.ended != "closed":
