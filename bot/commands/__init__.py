@@ -1,4 +1,4 @@
-"""The slash commands: a parser, a table, and one file a command."""
+"""The slash commands: a parser, the table of commands, and one file per command."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""``/triage``: look at the issue again, from the start."""
+"""``/triage``: triage the issue again from the start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bot.ports import CommandEffects
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """Queue a new run, also where triage had been stopped."""
+    """Queue a new run; if triage was stopped, resume it."""
     check_runs_here(context)
     return CommandEffects(start=True, muted=False, reaction="rocket")
 

@@ -1,4 +1,4 @@
-"""``/triage answer <text>``: answer the open question; a plain reply does as well."""
+"""``/triage answer <text>``: answer the open question; a plain reply does the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.ports import CommandEffects, NewSignal
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:
-    """Leave the answer as a signal for the run that waits."""
+    """Store the answer as a signal for the waiting run."""
     if not command.argument:
         raise UserError("Give the answer on the same line, as in `/triage answer only with --no-cache`.")
     await check_not_stopped(context)

@@ -1,4 +1,4 @@
-"""``/triage duplicate #n`` and ``/triage not-duplicate #n``: say what the program could only guess."""
+"""``/triage duplicate #n`` and ``/triage not-duplicate #n``: confirm or deny a duplicate."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NUMBER = re.compile(r"#?([1-9]\d{0,8})")
 
 
 async def run_duplicate(command: Command, context: CommandContext) -> CommandEffects:
-    """Keep the relation and write the report anew with it; nothing is closed."""
+    """Store the relation and queue a new report that has it; no issue is closed."""
     return await _related(command, context, duplicate=True)
 
 
 async def run_not_duplicate(command: Command, context: CommandContext) -> CommandEffects:
-    """Keep the denial: the other issue is never named as a duplicate again."""
+    """Store the denial: reports never name the other issue as a duplicate again."""
     return await _related(command, context, duplicate=False)
 
 

@@ -1,4 +1,4 @@
-"""Which commands of an edited comment count: those whose words were not in it before, in any form."""
+"""Decides which commands of an edited comment count: those whose words the comment did not contain before."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from bot.commands.parse import Command
 
 _UNESCAPED = 3
-"""Times that character references are decoded; they may be nested."""
+"""How often character references are decoded; they may be nested."""
 _UNSEEN = frozenset({"Cf", "Cn", "Co", "Cs", "Mn", "Me"})
-"""Unicode categories of what a reader does not see, or sees as part of another character."""
+"""Unicode categories of characters that a reader does not see, or sees as part of another character."""
 _MARKS = re.compile(r"[*_~`\\]+")
 _WORD = re.compile(r"/?[^\W_]+")
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -21,20 +21,20 @@ _NO_LETTER = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What an edit changed, and by whom."""
+    """An edit of a comment."""
 
     before: str | None
-    """The comment's text until then, as the delivery says; None where it does not."""
+    """The comment's text before the edit, from the delivery; None if the payload lacks it."""
     by_author: bool
-    """The person who edited the comment wrote it."""
+    """The editor is the comment's author."""
 
 
 def new_commands(commands: Sequence[Command], edit: Edit) -> list[Command]:
-    """The commands that the sender of an edit wrote.
+    """The commands that the editor wrote; none if the text before the edit is unknown.
 
-    A line that stood in a comment, a quote or a code block is not the editor's, however it got out of there. Authors
-    have no more to hide from themselves than others know, so their own text is compared word by word; what others
-    edit is compared letter by letter.
+    A line that was in a comment, a quote or a code block before is not the editor's, whatever revealed it. In another
+    person's edit, letters and digits are compared, so that revealing a hidden command cannot run it with the editor's
+    permission. In the author's own edit, whole words are compared, so that a command runs after a typo is fixed.
     """
     if edit.before is None:
         return []
@@ -44,20 +44,23 @@ def new_commands(commands: Sequence[Command], edit: Edit) -> list[Command]:
 
 
 def _typed(command: Command) -> str:
-    """What follows the command's name; a bare ``/triage`` is called ``triage`` too."""
+    """The text after ``/triage``. A bare ``/triage`` has the name ``triage`` and no text."""
     bare = command.name == "triage" and not command.argument
     return "" if bare else f"{command.name} {command.argument}"
 
 
 def _said_before(line: str, before: str) -> bool:
-    """As whole words; a bare ``/triage`` as a whole line, since every other command begins with it."""
+    """Whether the line was there as whole words.
+
+    A bare ``/triage`` must have been a whole line, as every other command begins with it.
+    """
     said = _words(line)
     lines = [_words(one) for one in before.split("\n")]
     return said in lines if said == "/triage" else f" {said} " in f" {' '.join(lines)} "
 
 
 def _hidden_before(line: str, before: str) -> bool:
-    """As letters and digits, whatever stood between them."""
+    """Whether the line's letters and digits were there, ignoring all other characters between them."""
     return _NO_LETTER.sub("", line) in _NO_LETTER.sub("", before)
 
 
@@ -66,7 +69,7 @@ def _words(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without what cannot be seen, its characters in their plainest form."""
+    """Text without invisible characters, in compatibility decomposition (NFKD) and case-folded."""
     for _ in range(_UNESCAPED):
         text = html.unescape(text)
     seen = (char for char in unicodedata.normalize("NFKD", text) if unicodedata.category(char) not in _UNSEEN)

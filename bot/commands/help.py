@@ -1,4 +1,4 @@
-"""``/triage help``: the commands and who may give them."""
+"""``/triage help``: list the commands and who may use them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ WHO = {"author": "the author, maintainers", "maintainer": "maintainers", "nobody
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """List them as this repository allows them."""
-    from bot.commands import COMMANDS  # noqa: PLC0415  the table holds this command as well
+    """List the commands as this repository's configuration allows them."""
+    from bot.commands import COMMANDS  # noqa: PLC0415  the table imports this module
 
     rows = ((kind, WHO[kind.role_under(context.config)]) for kind in COMMANDS.values())
     said = "Commands stand on a line of their own. An answer to a question needs none: just reply."
@@ -22,7 +22,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
 
 
 def table(rows: Iterable[tuple[CommandKind, str]]) -> str:
-    """Commands with what they do and who may give them."""
+    """A Markdown table of commands, with what they do and who may use them."""
     lines = [f"| {cell(code(f'/triage {kind.usage}'))} | {kind.help} | {who} |" for kind, who in rows]
     return "\n".join(("| Command | What it does | Who |", "|---|---|---|", *lines))
 

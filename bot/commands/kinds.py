@@ -1,4 +1,4 @@
-"""What a command is: its name, its help, who may give it, and what it leads to."""
+"""The type of a command: its name, its help text, who may use it, and its function."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _STRICTNESS: tuple[CommandRole, ...] = ("author", "maintainer", "nobody")
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What a command may look at."""
+    """What a command's function may read."""
 
     issue: Issue
     sender: str
     permission: Permission
-    """The sender's, by the API; NONE where it was not asked for."""
+    """The sender's permission according to the API; NONE if it was not queried."""
     is_author: bool
     config: RepositoryConfig
     control: ControlPort
@@ -37,33 +37,33 @@ class CommandKind:
 
     name: CommandName
     usage: str
-    """As it is typed, without ``/triage``."""
+    """The command as typed, without ``/triage``."""
     help: str
     """One sentence, in the imperative."""
     role: Role
-    """``author``: the issue's author and maintainers; ``maintainer``: who may triage here."""
+    """``author``: the issue's author and maintainers; ``maintainer``: users with at least triage permission."""
     run: Callable[[Command, CommandContext], Awaitable[CommandEffects]]
 
     def role_under(self, config: RepositoryConfig) -> CommandRole:
-        """Who may give it here: a configuration can only make that fewer people."""
+        """Who may use it in a repository; a configuration can only restrict the default."""
         return max(self.role, config.commands.get(self.name, self.role), key=_STRICTNESS.index)
 
 
 async def check_not_stopped(context: CommandContext) -> None:
-    """A run that may not write would take in what was said and show nothing of it.
+    """Return if triage is not stopped: a run that may not write would consume the command without a visible result.
 
     Raises:
-        UserError: triage was stopped on this issue.
+        UserError: Triage is stopped on this issue.
     """
     if await context.control.muted():
         raise UserError("Triage is stopped here; `/triage resume` takes it up again.")
 
 
 def check_runs_here(context: CommandContext) -> None:
-    """A run that leaves the issue alone would do nothing of what was asked.
+    """Return if runs may write to the issue; otherwise a run would do nothing of what was asked.
 
     Raises:
-        UserError: the issue is closed or locked, a bot opened it, or it has the opt-out label.
+        UserError: The issue is closed or locked, a bot opened it, or it has the opt-out label.
     """
     if context.issue.state != "open":
         raise UserError("This issue is closed; reopen it first.")
@@ -73,7 +73,7 @@ def check_runs_here(context: CommandContext) -> None:
 
 
 def may(kind: CommandKind, context: CommandContext) -> bool:
-    """May the sender give this command?"""
+    """Whether the sender may use this command."""
     role = kind.role_under(context.config)
     if role == "nobody":
         return False

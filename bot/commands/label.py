@@ -1,4 +1,4 @@
-"""``/triage label`` and ``/triage unlabel``: put labels on and take them off, those that exist."""
+"""``/triage label`` and ``/triage unlabel``: add and remove labels that exist in the repository."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from bot.ports import CommandEffects
 from bot.report.sanitise import code
 
 _MOST = 10
+"""Labels of one command; the rest is ignored."""
 
 
 async def run_label(command: Command, context: CommandContext) -> CommandEffects:
-    """Put labels on; as they are a person's wish they are left alone from then on."""
+    """Add labels. They count as a person's choice, so the App does not change them from then on."""
     named = await _named(command, context)
     if _folded(named) <= _folded(context.issue.labels):
         raise UserError("The issue has that already.")
@@ -23,7 +24,7 @@ async def run_label(command: Command, context: CommandContext) -> CommandEffects
 
 
 async def run_unlabel(command: Command, context: CommandContext) -> CommandEffects:
-    """Take labels off; they are not put on again."""
+    """Remove labels. The App does not add them again."""
     named = await _named(command, context)
     if _folded(named).isdisjoint(_folded(context.issue.labels)):
         raise UserError("The issue has no such label.")
@@ -35,7 +36,7 @@ def _folded(labels: Iterable[str]) -> frozenset[str]:
 
 
 async def _named(command: Command, context: CommandContext) -> tuple[str, ...]:
-    """The labels that are meant, as the repository writes them."""
+    """The named labels, as the repository spells them."""
     wanted = [name.strip(" \t\"'`") for name in command.argument.split(",")][:_MOST]
     if not any(wanted):
         raise UserError(f"Name labels, with commas between them, as in `/triage {command.name} bug, needs info`.")

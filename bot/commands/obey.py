@@ -1,4 +1,4 @@
-"""Run a comment's commands: each once, whatever happens in between."""
+"""Runs the commands of a comment, each once, even after crashes and edits."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ MayAnswer = Callable[[], Awaitable[bool]]
 
 
 async def always() -> bool:
-    """No limit holds."""
+    """Allow every reply."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A comment that may hold commands, and who wrote what is new in it."""
+    """A comment that may contain commands, and the person who wrote what is new in it."""
 
     ref: IssueRef
     comment: Comment
-    """As it is now."""
+    """The comment as the job's payload has it."""
     sender: str
-    """Who sent the delivery: on an edit that may be another than the comment's author."""
+    """Login of the delivery's sender. For an edit that may be a person other than the comment's author."""
     sender_id: int | None
     found: FoundConfig
     may_answer: MayAnswer = always
-    """Whether one more comment of the sender may be answered. Commands are run in any case."""
+    """Called once per comment: whether it may be answered. Commands run in any case."""
     edit: Edit | None = None
-    """What was changed, where the delivery is about an edit."""
+    """The edit, if the delivery is about one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obeyed:
-    """What became of a comment's commands."""
+    """The result of a comment's commands."""
 
     new: int = 0
-    """Commands that were run."""
+    """Number of commands that were run."""
     moved_to: IssueRef | None = None
-    """Where the issue is now: nothing was run, the commands belong there."""
+    """The issue's new place. No command was run here; they are to be run there."""
 
 
 async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> Obeyed:
     """Run the new commands of a comment and answer them in one reply.
 
-    The answer to a command is stored before the command is recorded as run: a crash loses neither.
+    The answer to a command is stored before the command is recorded as run, so that a crash loses neither.
     """
     commands = await _new(heard, control)
     replies = Replies.of(publisher, heard.ref, heard.found)
@@ -75,7 +75,7 @@ async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> Obey
 
 
 async def _run(heard: Heard, commands: list[Command], context: CommandContext, replies: Replies) -> None:
-    """Run commands in their order. Whether they are answered is asked once, and only if there is an answer."""
+    """Run commands in order. The budget of replies is checked once, and only if there is something to answer."""
     answers: bool | None = None
     for last, command in zip((None, *commands), commands, strict=False):
         effects = CommandEffects() if _repeats(last, command) else await _effects(command, context)
@@ -87,7 +87,7 @@ async def _run(heard: Heard, commands: list[Command], context: CommandContext, r
 
 
 async def _new(heard: Heard, control: ControlPort) -> list[Command]:
-    """The commands that the sender wrote and that were not run before, in whichever version of the comment."""
+    """The commands that the sender wrote and that no version of the comment has run yet."""
     commands = parse(heard.comment.body)
     if heard.edit is not None:
         commands = new_commands(commands, heard.edit)
@@ -104,7 +104,7 @@ async def _new(heard: Heard, control: ControlPort) -> list[Command]:
 
 
 def _repeats(last: Command | None, command: Command) -> bool:
-    """Whether the command before says the same: it is run once. `stop`, `resume`, `stop` are three."""
+    """Whether the previous command is the same; then it runs once. `stop`, `resume`, `stop` are three commands."""
     return last is not None and last.canonical == command.canonical
 
 

@@ -1,4 +1,4 @@
-"""Text in, commands out: only on a line of their own, never in code, quotes or HTML comments."""
+"""Parses commands: only on a line of their own, never in code, quotes or HTML comments."""
 
 from __future__ import annotations
 
@@ -11,36 +11,39 @@ from dataclasses import dataclass
 from markdown_it import MarkdownIt
 
 MOST = 10
-"""Commands that are taken from one comment."""
+"""Commands that are accepted from one comment."""
 MAX_TEXT = 65_536
+"""Characters of a comment that are parsed; GitHub accepts no more."""
 MAX_ARGUMENT = 600
+"""Characters of an argument; the rest is cut off."""
 _COMMAND = re.compile(r" {0,3}/triage(?:[ \t]{1,20}(\S{1,60})(?:[ \t](.*))?)?[ \t]*", re.IGNORECASE)
 _HEAD = len("   /triage")
 _BREAK = re.compile(r"\r\n?")
 _HIDING = re.compile(r"`+|<!--|<code\b", re.IGNORECASE)
 _ENDS = {"<!--": "-->", "<code": "</code"}
-# Blocks alone are told apart: what is within a paragraph is looked at below, in linear time whatever it holds.
+# Only blocks are parsed here, because the inline rules take quadratic time on hostile text. Code spans and comments in
+# paragraphs are found below, in linear time for any input.
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "reference"])
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command as it was written."""
+    """One command as it was typed."""
 
     name: str
-    """``triage`` where nothing follows; else whatever word does, known or not."""
+    """``triage`` if nothing follows; else the next word, known or not."""
     argument: str = ""
     ordinal: int = 0
-    """Which of the comment's commands it is, from 0."""
+    """The command's index in the comment, from 0."""
 
     @property
     def canonical(self) -> str:
-        """The same for the same command, however it is spaced."""
+        """The command with normalized spaces; equal for the same command."""
         return f"{self.name} {' '.join(self.argument.split())}".rstrip()
 
 
 def parse(text: str) -> list[Command]:
-    """The commands of a comment, in their order."""
+    """The commands of a comment, in order, at most `MOST`."""
     found: list[Command] = []
     for line in _own_lines(_BREAK.sub("\n", text[:MAX_TEXT])):
         match = _COMMAND.fullmatch(line)
@@ -51,7 +54,7 @@ def parse(text: str) -> list[Command]:
 
 
 def _own_lines(text: str) -> Iterator[str]:
-    """The lines of the comment's own paragraphs, as they were typed."""
+    """The lines of the comment's own paragraphs, without quotes, as they were typed."""
     if "/triage" not in text.lower():
         return
     lines, quotes = text.split("\n"), 0
@@ -60,12 +63,15 @@ def _own_lines(text: str) -> Iterator[str]:
         if token.type == "inline" and not quotes and token.map is not None:
             typed = lines[token.map[0] : token.map[1]]
             shown = _without_hidden("\n".join(typed)).split("\n")
-            # What follows the command's name may well be code; the command itself must not be.
+            # The argument may contain code; the command itself must not be in code.
             yield from (line for line, seen in zip(typed, shown, strict=True) if line[:_HEAD] == seen[:_HEAD])
 
 
 def _without_hidden(text: str) -> str:
-    """A paragraph with code spans and HTML comments blanked out, line by line; what begins first hides the rest."""
+    """Blank out the code spans and HTML comments of a paragraph, and retain its line breaks.
+
+    The construct that begins first hides what is inside it.
+    """
     runs = _tick_runs(text)
     at = 0
     kept: list[str] = []
@@ -89,7 +95,7 @@ def _without_hidden(text: str) -> str:
 
 
 def _tick_runs(text: str) -> dict[int, list[int]]:
-    """Where runs of backticks begin, by their length: a run closes only with one as long."""
+    """Positions of runs of backticks by their length: a code span ends only at a run of the same length."""
     runs: dict[int, list[int]] = defaultdict(list)
     for match in re.finditer(r"`+", text):
         runs[len(match[0])].append(match.start())

@@ -1,4 +1,4 @@
-"""``/triage redirect <text>``: tell the run where to look."""
+"""``/triage redirect <text>``: direct the run to another part of the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.ports import CommandEffects, NewSignal
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:
-    """Leave a signal: a run in flight reads it before its next decision, else a step begins with it."""
+    """Store a signal. A running run reads it before its next decision; otherwise a new step starts with it."""
     if not command.argument:
         raise UserError("Say where to look, as in `/triage redirect look at the parser`.")
     await check_not_stopped(context)

@@ -1,4 +1,4 @@
-"""``/triage resume``: take the issue up again after a stop."""
+"""``/triage resume``: resume triage of the issue after a stop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.ports import CommandEffects
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """Lift the mute and look again."""
+    """Unmute the issue and queue a new run."""
     if not await context.control.muted():
         raise UserError("Triage was not stopped here.")
     check_runs_here(context)

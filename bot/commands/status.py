@@ -1,4 +1,4 @@
-"""``/triage status``: how things stand."""
+"""``/triage status``: report the state of the issue's triage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.report.sanitise import code, prose
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """Say it in one line and, where a question is open, a second one."""
+    """Report the last run, whether triage is stopped, open questions and reached limits."""
     last, questions = await context.control.last_run(), await context.control.questions()
     lines = [_run(last)]
     if await context.control.muted():

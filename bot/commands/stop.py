@@ -1,4 +1,4 @@
-"""``/triage stop``: leave this issue alone."""
+"""``/triage stop``: stop triage of this issue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.ports import CommandEffects, NewSignal
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """End a run before its next write, and start none."""
+    """End a run before its next write, and start no new one."""
     if await context.control.muted():
         raise UserError("Triage is stopped here already.")
     return CommandEffects(signals=(NewSignal("stop"),), muted=True, reaction="rocket")

@@ -1,4 +1,4 @@
-"""``/triage why``: what the last report rests on, and what was taken out of it."""
+"""``/triage why``: explain what the last report is based on, and what was removed from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.report.explain import Account, folded
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """Show the whole way to the last report, folded."""
+    """Reply with the folded explanation of the last report."""
     last = await context.control.last_run()
     if last is None or last.result is None:
         raise UserError("There is no finished run to explain yet.")
@@ -19,7 +19,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
 
 
 def explanation(last: RunView, result: Result) -> str:
-    """The whole explanation; nothing in it depends on a clock."""
+    """The whole explanation. It contains no current time, so the same run always has the same text."""
     return folded(Account(last.number, last.sha, last.brain, last.config_hash, result, last.evidence))
 
 

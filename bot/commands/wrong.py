@@ -1,4 +1,4 @@
-"""``/triage wrong <why>``: the report is wrong; look again knowing that."""
+"""``/triage wrong <why>``: record that the report is wrong, and triage the issue again with that correction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.ports import CommandEffects, NewSignal
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:
-    """Keep the correction, which every later run inherits, and look again."""
+    """Store the correction, which every later run receives, and queue a new run."""
     if not command.argument:
         raise UserError("Say what is wrong, as in `/triage wrong the lexer is never reached`.")
     await check_not_stopped(context)

@@ -1,4 +1,4 @@
-"""The GitHub client: login and the dozen calls we make, in our own types."""
+"""The GitHub client: authentication and the dozen calls that the bot makes, in its own types."""
 
 from bot.github.app import GitHub
 

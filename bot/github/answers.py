@@ -1,4 +1,4 @@
-"""Decides whether an answer is GitHub's, and reads its JSON; a proxy's page and half an answer are neither."""
+"""Checks that a response is GitHub's and decodes its JSON. A proxy's page or a truncated body is an error."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ NOT_MODIFIED = 304
 
 
 class UndecodableError(RetryableError):
-    """The answer is not what GitHub sends: HTML, a truncated body, or JSON of another shape. It says nothing."""
+    """The response is not GitHub's: HTML, a truncated body, or JSON of another shape. It proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A successful answer: decoded, and of the type that GitHub sends."""
+    """A successful response: decoded, and of the type that GitHub sends."""
 
     status_code: int
     data: Any
-    """The decoded JSON; None where the body is empty."""
+    """The decoded JSON; None if the body is empty."""
     etag: str = ""
     has_next: bool = False
     """A further page follows."""
     next_url: str = ""
     content: bytes = b""
-    """The body as it came."""
+    """The undecoded body."""
 
     def object(self) -> Mapping[str, Any]:
         """The JSON object.
 
         Raises:
-            UndecodableError: it is something else.
+            UndecodableError: The JSON is not an object.
         """
         if not isinstance(self.data, dict):
             raise UndecodableError("GitHub's answer is not a JSON object")
@@ -49,7 +49,7 @@ class Answer:
         """The JSON list of objects.
 
         Raises:
-            UndecodableError: it is something else.
+            UndecodableError: The JSON is not a list of objects.
         """
         if not isinstance(self.data, list) or not all(isinstance(item, dict) for item in self.data):
             raise UndecodableError("GitHub's answer is not a list of JSON objects")
@@ -60,12 +60,12 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
     """Decode a successful response.
 
     Args:
-        response: what the server sent.
-        conditional: the request had an ETag, so that 304 is an answer.
+        response: The server's response.
+        conditional: The request had an ETag, so that 304 is a success.
 
     Raises:
-        UndecodableError: the response is not GitHub's; nothing is known of what was asked.
-        OutcomeUnknownError: the same for a POST, which may have arrived.
+        UndecodableError: The response is not GitHub's; the result of the request is unknown.
+        OutcomeUnknownError: The same for a POST, which may have been executed.
     """
     status = response.status_code
     if (status == NOT_MODIFIED and conditional) or (status in _NO_CONTENT and not response.content):
@@ -81,7 +81,7 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
 
 
 def is_githubs(response: httpx.Response) -> bool:
-    """Whether an error is GitHub's own: a JSON object with a message. A proxy's 404 says nothing of an issue."""
+    """Whether an error is GitHub's own: a JSON object with a message. A proxy's 404 proves nothing about an issue."""
     if not _says_json(response):
         return False
     try:
@@ -103,10 +103,10 @@ def undecodable(response: httpx.Response) -> BotError:
 
 @contextmanager
 def shaped(what: str) -> Iterator[None]:
-    """Turn the errors of reading JSON of another shape into one that is retried.
+    """Turn errors from reading JSON of an unexpected shape into an error that is retried.
 
     Raises:
-        UndecodableError: a field is missing, or is of another type.
+        UndecodableError: A field is missing, or has another type.
     """
     try:
         yield

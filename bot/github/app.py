@@ -1,4 +1,4 @@
-"""The App: who we are, and the way to each repository."""
+"""The App: its identity, its installations and deliveries, and the client for each repository."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from bot.ports import FailedDelivery, InstallationSeen, RepositoryRef
 
 _PAGE = 100
 _RENAMED = 1_000
+"""Number of renamed repositories in the cache."""
 
 
 class GitHub:
-    """One App on one GitHub, for the whole process; closes with ``aclose``."""
+    """One App on one GitHub, shared by the whole process. Close it with ``aclose``."""
 
     def __init__(
         self,
@@ -42,14 +43,14 @@ class GitHub:
         self._app_id = app_id
         self._server_url = server_url
         self._logins: set[str] = set()
-        """Nobody but Apps can be called ``…[bot]``."""
+        """Logins of the App. Only Apps can have a login ``…[bot]``."""
         self._renamed: OrderedDict[str, RepositoryRef] = OrderedDict()
-        """Repositories that GitHub called otherwise than a delivery did."""
+        """Repositories whose name on GitHub differs from that in a delivery."""
         self._writes = writes
         self._remembered = Remembered()
 
     def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
-        """What may be asked and written in one repository, and nowhere else, whatever it is called by now."""
+        """The client for one repository only, under its current name."""
         named = self._renamed.get(repository.key)
         if named is not None:
             repository = replace(repository, owner=named.owner, name=named.name, clone_url=named.clone_url)
@@ -57,10 +58,10 @@ class GitHub:
         return RepositoryClient(channel, repository, app=self, server_url=self._server_url)
 
     async def check_key(self) -> None:
-        """Sign something, which asks nobody.
+        """Check the private key by signing something; no request is sent.
 
         Raises:
-            UserError: what was given as the App's key is none.
+            UserError: The configured key is not a private key.
         """
         try:
             await self._session.app_authorization()
@@ -70,31 +71,32 @@ class GitHub:
             ) from error
 
     async def failed_deliveries(self, since: str) -> list[FailedDelivery]:
-        """Deliveries whose last attempt since then failed, oldest first."""
+        """Deliveries since a time whose last attempt failed, oldest first."""
         latest: dict[str, Json] = {}
         deliveries = await self._deliveries(since)
         with shaped("a list of deliveries"):
             for delivery in deliveries:
+                # Newest first, and a redelivery keeps its guid: the first entry of a guid is its last attempt.
                 latest.setdefault(text(delivery["guid"]), delivery)
             failed = [d for d in latest.values() if not 200 <= int(d.get("status_code") or 0) < 300]
             return sorted(map(delivery_of, failed), key=lambda delivery: delivery.delivered_at)
 
     async def redeliver(self, delivery_id: int) -> None:
-        """Ask GitHub to hand a delivery over again."""
+        """Ask GitHub to send a delivery again."""
         authorization = await self._session.app_authorization()
         await self._session.send("POST", f"/app/hook/deliveries/{delivery_id}/attempts", authorization=authorization)
 
     async def installation(self, number: int) -> InstallationSeen | None:
-        """An installation by its id; None where there is none."""
+        """An installation by its id; None if there is none."""
         return await find_installation(self._session, f"/app/installations/{number}")
 
     async def installation_of(self, repository: RepositoryRef) -> InstallationSeen | None:
-        """The installation that a repository has now; None where there is none."""
+        """The current installation of a repository; None if there is none."""
         owner, name = quote(repository.owner, safe=""), quote(repository.name, safe="")
         return await find_installation(self._session, f"/repos/{owner}/{name}/installation")
 
     async def knows_itself(self) -> None:
-        """Ask who we are, once: afterwards our own comments are told from all others."""
+        """Ask GitHub once for the App's login, by which its own comments are recognized."""
         if self._logins:
             return
         authorization = await self._session.app_authorization()
@@ -105,20 +107,20 @@ class GitHub:
         self._logins.add(f"{text(said['slug'])}[bot]")
 
     def is_us(self, comment: Json) -> None:
-        """Learn from a comment that we have just made how we are called as an author."""
+        """Learn the App's login as an author from a comment that it just posted."""
         user = comment.get("user") or {}
         if is_bot(user):
             self._logins.add(text(user.get("login")))
 
     def is_called(self, repository: RepositoryRef) -> None:
-        """Remember what a repository is called today; calls under its old name would be redirected, writes refused."""
+        """Cache a repository's current name: GitHub redirects calls under the old one, and redirected writes fail."""
         self._renamed[repository.key] = repository
         self._renamed.move_to_end(repository.key)
         while len(self._renamed) > _RENAMED:
             self._renamed.popitem(last=False)
 
     def wrote(self, comment: Json) -> bool:
-        """Is a comment ours, by its author and not by what it says?"""
+        """Whether a comment is ours, judged by its author and never by its text."""
         via = comment.get("performed_via_github_app") or {}
         user = comment.get("user") or {}
         known = text(user.get("login")) in self._logins or str(via.get("id")) == self._app_id
@@ -129,7 +131,7 @@ class GitHub:
         await self._session.aclose()
 
     async def _deliveries(self, since: str) -> list[Json]:
-        """Newest first, as GitHub lists them, a bounded number of pages."""
+        """Deliveries since a time, newest first as GitHub lists them, of at most 50 pages."""
         authorization = await self._session.app_authorization()
         found: list[Json] = []
         cursor: dict[str, str | int] = {}

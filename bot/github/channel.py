@@ -1,4 +1,4 @@
-"""Calls under one installation: with a narrowed token, page by page, quiet when GitHub asks for it."""
+"""Sends calls under one installation: with a narrowed token, page by page, paused when GitHub asks for it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from bot.limits import WHOLE, Share, Writes, installation_key
 from bot.ports import RepositoryRef
 
 _PAGE, _PAGES = 100, 30
+"""Items per page, which is GitHub's maximum, and pages per list."""
 
 
 class Channel:
-    """What is sent for one repository; every call has the repository's own token unless it names another's."""
+    """Calls for one repository. Each uses the repository's own token unless other repositories are given."""
 
     def __init__(
         self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef, remembered: Remembered
@@ -41,9 +42,12 @@ class Channel:
         repositories: tuple[int | str, ...] = (),
         permissions: Mapping[str, str] = WRITE_ISSUES,
     ) -> Answer:
-        """Send a call and return its successful answer, or raise one of our errors.
+        """Send a call and return its successful response.
 
-        A read names the ETag of the answer that is remembered; GitHub does not count it if that answer still holds.
+        A read sends the ETag of the cached response; GitHub does not count it if that response still holds.
+
+        Raises:
+            BotError: Any failure, as one of our types.
         """
         await self._writes.check_quiet(self._installation)
         given = {"json": json, "params": params, "follow": follow}
@@ -56,15 +60,19 @@ class Channel:
         return answer
 
     async def take(self, share: Share = WHOLE) -> None:
-        """Count a write that is about to be sent, or raise RateLimitedError."""
+        """Count a write before it is sent.
+
+        Raises:
+            RateLimitedError: The budget of writes is used up.
+        """
         await self._writes.take(self._installation, share, self._repository.key)
 
     async def search(self, path: str, params: Mapping[str, str | int]) -> Answer:
-        """Send a search; its own limit is another than that of all other calls, which it does not quieten."""
+        """Send a search. It has a rate limit of its own, so reaching that does not pause other calls."""
         return await self._authorized("GET", path, (), WRITE_ISSUES, params=params)
 
     async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
-        """The pages of a list, a bounded number of them."""
+        """The pages of a list, at most 30."""
         for number in range(1, _PAGES + 1):
             items, more = await self.page(path, params, number)
             yield items
@@ -72,24 +80,24 @@ class Channel:
                 return
 
     async def page(self, path: str, params: Mapping[str, str | int], number: int) -> tuple[list[Any], bool]:
-        """One page of a list, from 1, and whether another may follow."""
+        """One page of a list, counted from 1, and whether another may follow."""
         answer = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": number})
         items: list[Any] = list(answer.objects())
-        # A server may give fewer on a page than it was asked for.
+        # A server may return fewer items than requested on a page that is not the last.
         return items, len(items) >= _PAGE or answer.has_next
 
     async def token(self, repositories: tuple[int | str, ...], permissions: Mapping[str, str]) -> str:
-        """A token for these repositories alone; none named means this one."""
+        """A token for these repositories only; for this repository if none are given."""
         return await self._tokens.get(
             self._repository.installation_id, repositories or (self._repository.id,), permissions
         )
 
     def is_absent(self, path: str) -> bool:
-        """Whether there was nothing at a path a short while ago."""
+        """Whether a path was missing a short while ago."""
         return self._remembered.is_absent((self._installation, path))
 
     def note_absent(self, path: str) -> None:
-        """There is nothing at a path now."""
+        """Cache that a path is missing."""
         self._remembered.note_absent((self._installation, path))
 
     async def _remembering(
@@ -103,7 +111,7 @@ class Channel:
         answer = await self._authorized(method, path, repositories, permissions, etag=etag, **given)
         if answer.status_code == NOT_MODIFIED:
             known = self._remembered.get(key)
-            # Another task may have made room meanwhile: then it is asked for in full.
+            # Another task may have evicted it meanwhile: then send the request without an ETag.
             return known or await self._authorized(method, path, repositories, permissions, **given)
         self._remembered.put(key, answer)
         return answer
@@ -111,7 +119,7 @@ class Channel:
     async def _authorized(
         self, method: str, path: str, repositories: tuple[int | str, ...], permissions: Mapping[str, str], **given: Any
     ) -> Answer:
-        """What a revoked token was refused for was not done, so it is safe to send it again with a new one."""
+        """Send a call; if the token was rejected, once more with a new one. A rejected call was not executed."""
         token = await self.token(repositories, permissions)
         try:
             return await self._session.send(method, path, authorization=f"Bearer {token}", **given)

@@ -1,4 +1,4 @@
-"""Decodes GitHub's description of a file; a file that cannot be read is an error and never counts as absent."""
+"""Decodes files from GitHub's contents API. An unreadable file is an error and never counts as absent."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from bot.errors import UnreadableFileError
 from bot.github.values import text
 
 MAX_FILE = 131_072
-"""Bytes."""
+"""Bytes; a larger file is an error."""
 _GLIMPSE = 1_000_000
-"""Bytes; above about as many GitHub leaves the content out."""
+"""Bytes; GitHub omits the content of files above about this size."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def text_file(answer: object) -> str:
-    """The text of a file that GitHub's contents API describes.
+    """The text of a file in a response of GitHub's contents API.
 
     Raises:
-        UnreadableFileError: not a file, too large, or not UTF-8.
+        UnreadableFileError: It is not a file, too large, or not UTF-8.
     """
     if not isinstance(answer, Mapping):
         raise UnreadableFileError("not a file but a directory", digest=_digest(b"directory"))
@@ -45,7 +45,7 @@ def text_file(answer: object) -> str:
 
 
 def _content(answer: Mapping[str, object]) -> bytes:
-    """The bytes; none where GitHub leaves them out because the file is large."""
+    """The decoded bytes; empty if GitHub omits them because the file is large."""
     try:
         return base64.b64decode(text(answer.get("content")))
     except binascii.Error as error:
@@ -53,7 +53,7 @@ def _content(answer: Mapping[str, object]) -> bytes:
 
 
 def _glimpse(content: bytes) -> str:
-    """What can be made out of a file, whatever its encoding."""
+    """The readable part of a file, whatever its encoding."""
     encoding = "utf-16" if content.startswith(_UTF_16) else "latin-1"
     return content[:_GLIMPSE].decode(encoding, "replace").replace("\x00", "")
 

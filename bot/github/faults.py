@@ -1,4 +1,4 @@
-"""What an answer that is no success means for us."""
+"""Maps unsuccessful responses to errors."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from bot.github.answers import is_githubs, undecodable
 
 _NAMES = re.compile(r"([a-z_]{1,40})=")
 _LONGEST = 6 * 3600.0
-"""Seconds; a header that asks for more is not believed."""
+"""Seconds; a longer wait in a header is cut to this."""
 
 
 class TokenRefusedError(RetryableError):
-    """GitHub did not take the token, so nothing was done: it was revoked, or the clocks differ."""
+    """GitHub rejected the token, so nothing was done: the token was revoked, or the clocks differ."""
 
 
 def fault_of(response: httpx.Response) -> BotError:
-    """The error for a status that is no success. Only GitHub's own answer tells that something is gone or refused."""
+    """The error for an unsuccessful status. Only GitHub's own response proves that something is gone or refused."""
     status, method = response.status_code, response.request.method
     says = f"GitHub answered {status} to {method}: {message(response)}"
     if is_limited(response):
@@ -42,7 +42,7 @@ def fault_of(response: httpx.Response) -> BotError:
 
 
 def _refusal(response: httpx.Response, says: str) -> BotError:
-    """The error for an answer with which GitHub itself says no."""
+    """The error for a response in which GitHub itself refuses the request."""
     status = response.status_code
     if status == 401 or _is_app_unknown(response):
         return _not_known(response, says)
@@ -61,7 +61,7 @@ def _refused(response: httpx.Response, says: str) -> RefusedError:
 
 
 def _accepted(response: httpx.Response) -> tuple[str, ...]:
-    """The permissions that GitHub names, as in ``issues=write,contents=read``."""
+    """The permissions that GitHub's header names, as in ``issues=write,contents=read``."""
     return tuple(_NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500]))
 
 
@@ -72,13 +72,13 @@ def _not_known(response: httpx.Response, says: str) -> RetryableError:
 
 
 def _is_app_unknown(response: httpx.Response) -> bool:
-    """Is it us that GitHub does not know? An operator can mend that, and then what waited goes on."""
+    """Whether GitHub does not recognize the App. An operator can fix that, so the error is retried."""
     said = message(response)
     return response.status_code in (401, 404) and ("JSON web token" in said or "Integration not found" in said)
 
 
 def is_limited(response: httpx.Response) -> bool:
-    """Is this a primary or a secondary rate limit? GitHub uses 403 for both, and for much else."""
+    """Whether a response is a primary or secondary rate limit. GitHub uses 403 for both and for many other refusals."""
     if response.status_code == 429:
         return True
     headers = response.headers
@@ -87,7 +87,7 @@ def is_limited(response: httpx.Response) -> bool:
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """Seconds to wait: a number, a date, or the time at which the limit is reset; None where nothing is named."""
+    """Seconds to wait: from a number, a date, or the time at which the limit resets; None if there is none."""
     given = response.headers.get("retry-after", "").strip()
     if given.isdecimal():
         return _bounded(float(given))
@@ -103,7 +103,7 @@ def retry_after(response: httpx.Response) -> float | None:
 
 
 def message(response: httpx.Response) -> str:
-    """What GitHub says, on one short line."""
+    """GitHub's error message on one line, at most 200 characters; without one the reason phrase of the status."""
     try:
         said = response.json()["message"]
     except (ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""What GitHub says of an installation, asked as the App."""
+"""Queries installations of the App, authenticated as the App."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _LEVELS = ("read", "write", "admin")
 
 
 async def find_installation(session: Session, path: str) -> InstallationSeen | None:
-    """The installation at a path of the API; None where there is none.
+    """The installation at a path of the API; None if there is none.
 
     Raises:
-        RetryableError: GitHub's answer cannot be read.
+        RetryableError: GitHub's response cannot be read.
     """
     try:
         answer = await session.send("GET", path, authorization=await session.app_authorization())

@@ -1,4 +1,4 @@
-"""People who log in with their GitHub account, and the repositories that GitHub lets them see."""
+"""People who log in with their GitHub account, and the repositories that GitHub allows them to read."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from bot.errors import RefusedError, RetryableError
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _PATIENCE = 10.0
+"""httpx's timeout for each network operation, in seconds."""
 _ALL = 30.0
-"""Seconds for everything somebody may see."""
+"""Seconds for listing all repositories of a person."""
 _PAGE = 100
 _OURS = frozenset(
     {"incorrect_client_credentials", "redirect_uri_mismatch", "unauthorized_client", "application_suspended"}
 )
-"""GitHub's words for faults of our settings; others are about the code, and the person's."""
+"""GitHub's error codes for faults of our settings; others are about the person's code."""
 _PAGES = 100
-"""Of one list; who may see more than 10,000 repositories is shown the first of them."""
+"""Pages of one list; if a person can read more than 10,000 repositories, the first of them are shown."""
 
 
 logger = logging.getLogger(__name__)
 
 
 class LoggedOutError(RefusedError):
-    """GitHub knows neither the code nor the token, or not any more."""
+    """GitHub does not accept the code or the token, or no longer does."""
 
 
 class People:
-    """Asks GitHub as the person who looks, with a token of theirs that never leaves this process."""
+    """Queries GitHub as the person who is logged in, with their token, which never leaves this process."""
 
     def __init__(self, *, client_id: str, client_secret: str, server_url: str, api_url: str) -> None:
         self._client = {"client_id": client_id, "client_secret": client_secret}
@@ -42,17 +43,17 @@ class People:
         self._api = api_url.rstrip("/")
 
     def address(self, *, state: str, challenge: str, redirect_uri: str) -> str:
-        """Where a browser is sent to log in; ``challenge`` is RFC 7636's, by SHA-256."""
+        """The address to which a browser is redirected to log in; ``challenge`` is that of RFC 7636, by SHA-256."""
         asked = {"client_id": self._client["client_id"], "state": state, "redirect_uri": redirect_uri}
         pkce = {"code_challenge": challenge, "code_challenge_method": "S256"}
         return f"{self._server}/login/oauth/authorize?{urlencode(asked | pkce)}"
 
     async def token(self, code: str, *, verifier: str, redirect_uri: str) -> str:
-        """The person's token for the code their browser came back with.
+        """Exchange the code with which the browser returned for the person's token.
 
         Raises:
-            LoggedOutError: there is none for it.
-            RetryableError: GitHub does not answer.
+            LoggedOutError: GitHub returns no token for it.
+            RetryableError: GitHub does not respond.
         """
         if not _CODE.fullmatch(code):
             raise LoggedOutError("no code")
@@ -65,20 +66,20 @@ class People:
         return token
 
     async def login(self, token: str) -> str:
-        """What they are called.
+        """The person's login.
 
         Raises:
-            LoggedOutError: the token holds no longer.
-            RetryableError: GitHub does not answer.
+            LoggedOutError: The token is no longer valid.
+            RetryableError: GitHub does not respond.
         """
         return str((await self._ask("GET", f"{self._api}/user", token=token) or {}).get("login") or "")
 
     async def repositories(self, token: str) -> frozenset[int]:
-        """Ids of the App's repositories that they may see.
+        """Ids of the repositories that the App is installed in and the person can read.
 
         Raises:
-            LoggedOutError: the token holds no longer.
-            RetryableError: GitHub does not answer, or does not list the installations.
+            LoggedOutError: The token is no longer valid.
+            RetryableError: GitHub does not respond, or does not list the installations.
         """
         found: set[int] = set()
         try:
@@ -95,7 +96,7 @@ class People:
         """The items of every page.
 
         Raises:
-            RetryableError: a list that is needed is refused: what it holds is unknown, not nothing.
+            RetryableError: GitHub refuses a list that is needed: its content is unknown, not empty.
         """
         for page in range(1, _PAGES + 1):
             answer = await self._ask("GET", self._api + path, token=token, params={"per_page": _PAGE, "page": page})
@@ -109,7 +110,7 @@ class People:
                 return
 
     async def _ask(self, method: str, address: str, *, token: str = "", **given: Any) -> dict[str, Any] | None:
-        """GitHub's answer; None for 403 and 404."""
+        """GitHub's JSON object; None for 403 and 404."""
         headers = {"Accept": "application/json", "User-Agent": "tracehound"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -122,14 +123,14 @@ class People:
         if answer.status_code == 401:
             raise LoggedOutError("GitHub knows the token no longer")
         if answer.status_code in (403, 404):
-            return None  # suspended, or no longer theirs
+            return None  # suspended, or the person has no access any more
         if answer.status_code != 200 or not isinstance(said, dict):
             raise RetryableError(f"GitHub answered {answer.status_code}")
         return said
 
 
 def _log_fault(answer: dict[str, Any] | None) -> None:
-    """Tell the operator what only the operator can fix."""
+    """Log faults that only the operator can fix."""
     fault = "no such address" if answer is None else str(answer.get("error") or "")
     if answer is None or fault in _OURS:
         logger.error(

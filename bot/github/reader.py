@@ -1,4 +1,4 @@
-"""Reads issues of one repository without the App: with a token of a person, or none for a public one."""
+"""Reads issues of one repository without the App: with a person's token, or without one if the repository is public."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class ReadIssue:
 
 
 class IssueFinder:
-    """GitHub's search of issues, with a person's token."""
+    """GitHub's search of issues with a person's token."""
 
     def __init__(self, *, api_url: str, token: str) -> None:
-        """Search at an API's address."""
+        """Open a session with the API at an address."""
         self._authorization = f"Bearer {token}"
         self._session = Session(app_id="", private_key="", api_url=api_url)
 
     async def search_issues(self, query: str, limit: int) -> list[Json]:
-        """Issues anywhere that the token may see, best first, as GitHub describes them.
+        """Issues that the token may read, in any repository, best first, as GitHub's JSON.
 
         Raises:
-            BotError: GitHub cannot be reached, or does not let us.
+            BotError: GitHub cannot be reached, or refuses access.
         """
         params = issue_search(query, limit)
         return found_issues(
@@ -54,17 +54,17 @@ class IssueReader:
     """One repository's issues, by number."""
 
     def __init__(self, full_name: str, *, api_url: str, token: str = "") -> None:
-        """Read ``owner/name`` at an API's address."""
+        """Open a session for ``owner/name`` with the API at an address."""
         owner, _, name = full_name.partition("/")
         self._base = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}"
         self._authorization = f"Bearer {token}" if token else ""
         self._session = Session(app_id="", private_key="", api_url=api_url)
 
     async def issue(self, number: int) -> ReadIssue | None:
-        """An issue or a pull request; None where there is none such.
+        """An issue or a pull request; None if there is none with this number.
 
         Raises:
-            BotError: GitHub cannot be reached, or does not let us.
+            BotError: GitHub cannot be reached, or refuses access.
         """
         try:
             answer = await self._session.send("GET", f"{self._base}/issues/{number}", authorization=self._authorization)
@@ -85,20 +85,20 @@ class IssueReader:
         """Return if the repository can be read.
 
         Raises:
-            GoneError: there is none, or it is private.
-            BotError: GitHub cannot be reached, or does not let us.
+            GoneError: There is no such repository, or it is private.
+            BotError: GitHub cannot be reached, or refuses access.
         """
         await self._session.send("GET", self._base, authorization=self._authorization)
 
     async def id(self) -> int:
-        """The repository's, which stays when it is renamed."""
+        """The repository's id, which does not change when it is renamed."""
         said = (await self._session.send("GET", self._base, authorization=self._authorization)).object()
         with shaped("a repository"):
             return int(said["id"])
 
     @property
     def git_header(self) -> str:
-        """The HTTP header that lets git fetch; empty where everybody may."""
+        """The HTTP header that authorizes git to fetch; empty without a token."""
         token = self._authorization.removeprefix("Bearer ")
         basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
         return f"Authorization: Basic {basic}" if token else ""
@@ -109,11 +109,11 @@ class IssueReader:
 
 
 async def installation_token(full_name: str, *, app_id: str, private_key: str, api_url: str) -> str:
-    """A token of the App's for one repository that it is installed in, to read code and issues with.
+    """A token of the App for one repository that it is installed in, to read code and issues.
 
     Raises:
-        GoneError: it is not installed there.
-        BotError: GitHub cannot be reached, or does not let us.
+        GoneError: The App is not installed there.
+        BotError: GitHub cannot be reached, or refuses access.
     """
     session = Session(app_id=app_id, private_key=private_key, api_url=api_url)
     owner, _, name = full_name.partition("/")

@@ -1,4 +1,4 @@
-"""What GitHub has on record of the App itself."""
+"""The App's registration on GitHub: permissions, events and webhook."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class RegisteredApp:
     permissions: Mapping[str, str]
     events: frozenset[str]
     hook_url: str
-    """Empty where there is none."""
+    """Empty if there is none."""
     hook_insecure: bool
-    """Certificates are not checked."""
+    """Certificates are not verified."""
 
 
 async def ask_registered(app_id: str, private_key: str, api_url: str) -> RegisteredApp:
-    """Ask GitHub, as the App.
+    """Query GitHub as the App.
 
     Raises:
-        BotError: it does not know the App, or cannot be reached.
-        ValueError: the key is none.
+        BotError: GitHub does not know the App, or cannot be reached.
+        ValueError: The key is not a private key.
     """
     session = Session(app_id=app_id, private_key=private_key, api_url=api_url)
     try:

@@ -1,4 +1,4 @@
-"""Take over an App that GitHub has just made from a manifest."""
+"""Fetches the credentials of an App that GitHub has just created from a manifest."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from bot.errors import UserError
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _HEADERS = {"Accept": "application/vnd.github+json", "User-Agent": "tracehound"}
 _PATIENCE = 20.0
+"""httpx's timeout for each network operation, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewApp:
-    """An App with its secrets, which GitHub tells but once."""
+    """An App with its secrets. GitHub sends them only once."""
 
     id: int
     slug: str
@@ -28,10 +29,10 @@ class NewApp:
 
 
 async def take_over(api_url: str, code: str) -> NewApp:
-    """Exchange the code for the App, once: a code that was sent is used up, whatever came back.
+    """Exchange the code for the App, without retries: a code that was sent is used up, whatever the response.
 
     Raises:
-        UserError: there is no App of it; the message says what to do.
+        UserError: The exchange failed; the message says what to do.
     """
     if not _CODE.fullmatch(code):
         raise UserError("GitHub sent no code: start again")

@@ -1,4 +1,4 @@
-"""Remembers answers with their ETags, so that GitHub may say 304, which costs nothing of the rate limit."""
+"""Caches responses with their ETags: GitHub answers 304 if they still hold, which does not count against the limit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from dataclasses import replace
 from bot.github.answers import Answer
 
 MOST, MOST_BYTES, LARGEST = 2_000, 4_000_000, 131_072
-"""Answers, bytes of all of them, and bytes of one; a longer one is asked for in full each time."""
+"""Number of responses, bytes of all, and bytes of one; a larger one is never cached."""
 _ABSENT, _ABSENCES = 300.0, 1_000
-"""Seconds for which an absence is believed, and how many are remembered."""
+"""Seconds for which a 404 is cached, and how many of them."""
 
 
 class Remembered:
-    """The latest answers of one process; keys name the token's scope, so that nothing crosses tenants."""
+    """Cached responses of one process. Keys contain the token's scope, so that no response crosses tenants.
+
+    The cache is in memory: a table would hold private text and cost a write for each read.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -26,12 +29,12 @@ class Remembered:
         self._absent: OrderedDict[Hashable, float] = OrderedDict()
 
     def etag(self, key: Hashable) -> str:
-        """The ETag of what is remembered under a key; empty where nothing is."""
+        """The ETag of the cached response; empty if there is none."""
         known = self._answers.get(key)
         return known.etag if known is not None else ""
 
     def get(self, key: Hashable) -> Answer | None:
-        """The answer that GitHub has just confirmed."""
+        """The cached response, which GitHub has just confirmed; None if it was evicted."""
         known = self._answers.get(key)
         if known is None:
             return None
@@ -39,7 +42,7 @@ class Remembered:
         return replace(known, data=json.loads(known.content))
 
     def put(self, key: Hashable, answer: Answer) -> None:
-        """Remember an answer with an ETag in place of an earlier one; the least recently used ones make room."""
+        """Replace the cached response if the new one has an ETag. The least recently used ones are evicted."""
         earlier = self._answers.pop(key, None)
         self._size -= len(earlier.content) if earlier is not None else 0
         if answer.status_code != 200 or not answer.etag or len(answer.content) > LARGEST:
@@ -52,11 +55,11 @@ class Remembered:
             self._size -= len(oldest.content)
 
     def is_absent(self, key: Hashable) -> bool:
-        """Whether something was missing a short while ago. GitHub answers 404 without an ETag, and counts it."""
+        """Whether something was missing a short while ago. GitHub sends 404 without an ETag, and counts it."""
         return self._absent.get(key, 0.0) > self._clock()
 
     def note_absent(self, key: Hashable) -> None:
-        """Something is missing now."""
+        """Cache that something is missing."""
         self._absent[key] = self._clock() + _ABSENT
         self._absent.move_to_end(key)
         while len(self._absent) > _ABSENCES:

@@ -1,4 +1,4 @@
-"""The dozen calls we make in a repository."""
+"""The dozen calls that the bot makes in a repository."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _DISCUSSION = re.compile(r"/discussions/\d{1,9}$")
 
 
 class Us(Protocol):
-    """Tells our own comments from all others, and what repositories are called."""
+    """Recognizes our own comments, and records renamed repositories."""
 
     async def knows_itself(self) -> None:
-        """Be ready to tell."""
+        """Learn the App's login before comments are judged."""
 
     def wrote(self, comment: Json) -> bool:
-        """Is a comment ours?"""
+        """Whether a comment is ours."""
 
     def is_us(self, comment: Json) -> None:
-        """This one is."""
+        """Learn the App's login from a comment that the App just posted."""
 
     def is_called(self, repository: RepositoryRef) -> None:
-        """These are a repository's names today."""
+        """Record a repository's current owner and name."""
 
 
 class RepositoryClient:
-    """One repository under one installation; see ``GitHubPort`` for what each call promises."""
+    """One repository under one installation; ``GitHubPort`` documents each call."""
 
     def __init__(self, channel: Channel, repository: RepositoryRef, *, app: Us, server_url: str) -> None:
         self._channel = channel
@@ -49,8 +49,9 @@ class RepositoryClient:
         self._server_url = server_url
 
     async def issue(self, number: int) -> Issue | None:
-        """The issue, followed to where it was moved; None where it is gone."""
+        """The issue, also at its new place if it was moved; None if it is gone."""
         try:
+            # Not followed, because the token is for this repository only; `_moved_issue` asks with another one.
             answer = await self._channel.send("GET", f"{self._base}/issues/{number}", follow=False)
         except MovedError as moved:
             return await self._moved_issue(moved.to)
@@ -72,14 +73,14 @@ class RepositoryClient:
         return found[:limit]
 
     async def issues_page(self, page: int) -> tuple[list[Issue], bool]:
-        """Up to a hundred issues of any state, newest first, less the pull requests; and whether more follow."""
+        """Up to a hundred issues of any state, newest first, without pull requests; and whether more follow."""
         params: dict[str, str | int] = {"state": "all", "sort": "created", "direction": "desc"}
         items, more = await self._channel.page(f"{self._base}/issues", params, page)
         with shaped("a list of issues"):
             return [issue_of(item, self._repository) for item in items if not item.get("pull_request")], more
 
     async def search_issues(self, query: str, limit: int) -> list[Json]:
-        """Issues anywhere that the installation's token may see, best first, as GitHub describes them."""
+        """Issues that the installation's token may read, in any repository, best first, as GitHub's JSON."""
         return found_issues(await self._channel.search("/search/issues", issue_search(query, limit)))
 
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
@@ -93,7 +94,11 @@ class RepositoryClient:
         return sorted(found, key=lambda comment: (comment.created_at, comment.id))
 
     async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
-        """Post a comment; only 201 counts as posted."""
+        """Post a comment.
+
+        Raises:
+            OutcomeUnknownError: The status is not 201, or the response cannot be read; the comment may be posted.
+        """
         await self._channel.take(share)
         answer = await self._channel.send("POST", f"{self._base}/issues/{number}/comments", json={"body": body})
         if answer.status_code != 201:
@@ -107,7 +112,7 @@ class RepositoryClient:
             raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
 
     async def has_comment(self, comment_id: int) -> bool:
-        """Whether a comment is still there."""
+        """Whether a comment still exists."""
         try:
             await self._channel.send("GET", f"{self._base}/issues/comments/{comment_id}")
         except GoneError:
@@ -120,12 +125,12 @@ class RepositoryClient:
         await self._channel.send("PATCH", f"{self._base}/issues/comments/{comment_id}", json={"body": body})
 
     async def react_to_issue(self, number: int, content: Reaction) -> None:
-        """Leave a reaction; leaving it twice is the same as once."""
+        """Add a reaction; adding it twice is the same as once."""
         await self._channel.take(REACTIONS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/reactions", json={"content": content})
 
     async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
-        """Leave a reaction; leaving it twice is the same as once."""
+        """Add a reaction; adding it twice is the same as once."""
         await self._channel.take(REACTIONS)
         await self._channel.send(
             "POST", f"{self._base}/issues/comments/{comment_id}/reactions", json={"content": content}
@@ -140,12 +145,12 @@ class RepositoryClient:
         return frozenset(names)
 
     async def add_labels(self, number: int, labels: Sequence[str]) -> None:
-        """Add labels that exist."""
+        """Add labels that exist in the repository."""
         await self._channel.take(LABELS)
         await self._channel.send("POST", f"{self._base}/issues/{number}/labels", json={"labels": list(labels)})
 
     async def remove_label(self, number: int, label: str) -> None:
-        """Remove a label; one that is not there is removed already."""
+        """Remove a label; a missing one counts as removed."""
         await self._channel.take(LABELS)
         try:
             await self._channel.send("DELETE", f"{self._base}/issues/{number}/labels/{quote(label, safe='')}")
@@ -153,7 +158,7 @@ class RepositoryClient:
             return
 
     async def permission(self, login: str) -> Permission:
-        """What somebody may do here."""
+        """A user's permission in the repository."""
         try:
             answer = await self._channel.send("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
         except GoneError:
@@ -162,32 +167,33 @@ class RepositoryClient:
             return permission_of(answer.object())
 
     async def file(self, path: str) -> str | None:
-        """A text file on the default branch; None where none exists.
+        """A text file on the default branch; None if it does not exist.
 
         Raises:
-            UnreadableFileError: one exists and cannot be read as text.
+            UnreadableFileError: It exists and cannot be read as text.
         """
         return await self._file(f"{self._base}/contents/{quote(path)}", (self._repository.id,))
 
     async def organisation_file(self, path: str) -> str | None:
-        """A text file in the owner's ``.github`` repository, read with a token for that repository alone.
+        """A text file in the owner's ``.github`` repository, read with a token for that repository only.
 
         Raises:
-            UnreadableFileError: one exists and cannot be read as text.
+            UnreadableFileError: It exists and cannot be read as text.
         """
         there = f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}"
+        # Only here is a 404 cached: `enabled: false` in the repository's own file must hold at once.
         if self._channel.is_absent(there):
             return None
         try:
             found = await self._file(there, (".github",))
-        except RefusedError:
+        except RefusedError:  # the installation has no access to such a repository
             return None
         if found is None:
             self._channel.note_absent(there)
         return found
 
     async def tip(self) -> str | None:
-        """The newest commit of the default branch; None where GitHub does not say."""
+        """The newest commit of the default branch; None if GitHub does not return it."""
         try:
             newest = (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
         except RateLimitedError:
@@ -197,14 +203,14 @@ class RepositoryClient:
         return text(newest[0].get("sha")) if newest else None
 
     async def is_empty(self) -> bool:
-        """Whether GitHub itself says that there is no commit; git takes a proxy's page for an empty repository."""
+        """Whether GitHub itself reports no commit; git mistakes a proxy's page for an empty repository."""
         try:
             return not (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
         except RefusedError:
             return True
 
     async def clone_url_and_header(self) -> tuple[str, str]:
-        """Where git fetches from, and the HTTP header that lets it; the token can read code and nothing else."""
+        """The clone address and the HTTP header that authorizes git; the token can only read code."""
         token = await self._channel.token((self._repository.id,), READ_CODE)
         plain = f"{self._server_url.rstrip('/')}/{self._repository.owner}/{self._repository.name}.git"
         basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
@@ -215,10 +221,10 @@ class RepositoryClient:
         return f"/repos/{quote(self._repository.owner, safe='')}/{quote(self._repository.name, safe='')}"
 
     async def _moved_issue(self, path: str) -> Issue | None:
-        """The issue at its new place, if the same installation may see it there.
+        """The issue at its new place, if the same installation can read it there.
 
         Raises:
-            UndecodableError: the path is none of GitHub's for an issue, so it tells nothing of this one.
+            UndecodableError: The path is not one of GitHub's for an issue, so the redirect proves nothing.
         """
         where = _ELSEWHERE.search(path)
         if where is None and _DISCUSSION.search(path):
@@ -243,7 +249,7 @@ class RepositoryClient:
             return int(answer.object()["id"])
 
     def _renamed_address(self, ref: IssueRef) -> str:
-        """The clone address under the new name: git follows no redirect with our token."""
+        """The clone address under the new name, because git does not follow redirects with our token."""
         base, found, _ = self._repository.clone_url.partition(f"/{self._repository.owner}/{self._repository.name}")
         return f"{base}/{ref.owner}/{ref.name}.git" if found else ""
 

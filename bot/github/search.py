@@ -1,4 +1,4 @@
-"""GitHub's search of issues: what is sent, and what of the answer is kept."""
+"""GitHub's search of issues: its parameters, and the issues in its response."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from bot.github.answers import Answer, UndecodableError
 from bot.github.values import Json
 
 _MOST = 50
+"""Issues of one search at most."""
 
 
 def issue_search(query: str, limit: int) -> dict[str, str | int]:
-    """The parameters of ``GET /search/issues``, in GitHub's own order: best first."""
+    """The parameters of ``GET /search/issues``. Results are in GitHub's default order, best first."""
     return {"q": query, "per_page": max(1, min(limit, _MOST))}
 
 
 def found_issues(answer: Answer) -> list[Json]:
-    """The issues of an answer.
+    """The issues in a response, at most 50.
 
     Raises:
-        UndecodableError: it holds none.
+        UndecodableError: The response has no list of issues.
     """
     items: Any = answer.object().get("items")
     if not isinstance(items, list):

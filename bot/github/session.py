@@ -1,4 +1,4 @@
-"""Sends requests: one pool for every task, time limits, reads repeated, writes never."""
+"""Sends requests: one connection pool for all tasks, time limits, retries of reads and never of writes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from bot.github.faults import fault_of
 from bot.metrics.measures import GITHUB_CALLS, GITHUB_REMAINING
 
 _PAUSES = (0.2, 0.8)
-"""Seconds before a read is sent again; a third failure is a matter for the job."""
+"""Seconds before a read is sent again. After a third failure the job decides about retries."""
 _REDIRECTS = 3
+"""Requests of one call, redirects included."""
 _READS = frozenset({"GET", "HEAD"})
 _RESOURCES = frozenset({"core", "search", "code_search", "graphql", "integration_manifest"})
 
 
 class Session:
-    """GitHub's REST API at one address, as one App."""
+    """GitHub's REST API at one address, for one App."""
 
     def __init__(self, *, app_id: str, private_key: str, api_url: str, timeout: float = 10.0) -> None:
         self._api = httpx.URL(api_url.rstrip("/"))
@@ -41,13 +42,13 @@ class Session:
             timeout=timeout,
             ssl_verify=ssl.create_default_context(),
             http_cache=False,
-            auto_retry=_read_again,
+            auto_retry=_read_again,  # githubkit's own rule would repeat a POST
         )
         self._app = AppAuth(self._kit, app_id, private_key)
         self._patience = (len(_PAUSES) + 1) * timeout + sum(_PAUSES)
 
     async def app_authorization(self) -> str:
-        """The header for what the App asks as itself."""
+        """The authorization header for requests as the App itself."""
         return f"Bearer {await self._app.aget_jwt()}"
 
     async def send(
@@ -61,20 +62,20 @@ class Session:
         follow: bool = True,
         etag: str = "",
     ) -> Answer:
-        """Send a request and return its successful answer; a redirect is followed where it is a read.
+        """Send a request and return its successful response. Redirects of reads are followed.
 
         Args:
             method: GET, POST, …
-            path: below the API's address, with its query left to ``params``.
-            authorization: the header; empty asks as nobody.
-            json: what is sent.
-            params: the query.
-            follow: whether redirects of reads are followed.
-            etag: of the answer that is known; if it still holds, the status is 304 and there is no data.
+            path: Path below the API's address, without its query.
+            authorization: The header; empty sends the request without authentication.
+            json: The body.
+            params: The query.
+            follow: Follow redirects of reads.
+            etag: ETag of the cached response. If that still holds, the status is 304 and there is no data.
 
         Raises:
-            UndecodableError: what answered is not GitHub.
-            BotError: any other failure, as one of our types.
+            UndecodableError: The response is not GitHub's.
+            BotError: Any other failure, as one of our types.
         """
         url = self._api.copy_with(raw_path=self._api.raw_path.rstrip(b"/") + path.encode("ascii"))
         for _ in range(_REDIRECTS):
@@ -98,6 +99,7 @@ class Session:
             headers["If-None-Match"] = etag
         headers["X-GitHub-Api-Version"] = "2022-11-28"
         try:
+            # httpx limits each read and write, not the request: a server that sends byte by byte would never time out.
             async with asyncio.timeout(self._patience):
                 done = await self._kit.arequest(method, url, headers=headers, **given)
         except RequestFailed as error:
@@ -109,10 +111,10 @@ class Session:
         return _counted(done.raw_response)
 
     def _target(self, response: httpx.Response) -> httpx.URL:
-        """Where a redirect leads; our token goes nowhere but to the API it is for.
+        """The target of a redirect. Our token is sent only to the API it is for.
 
         Raises:
-            UndecodableError: it leads to another server, as a proxy's login page does; GitHub's API never does.
+            UndecodableError: It is another server, as with a proxy's login page; GitHub's API never redirects there.
         """
         url = response.request.url.join(response.headers.get("location", ""))
         if (url.scheme, url.host, url.port) != (self._api.scheme, self._api.host, self._api.port):
@@ -130,7 +132,7 @@ def _counted(answer: httpx.Response) -> httpx.Response:
 
 
 def _unanswered(method: str, cause: Exception) -> BotError:
-    """No answer: a write may have arrived, unless there was nobody to send it to."""
+    """The error for a missing response: a write may have been executed, unless no connection was made."""
     GITHUB_CALLS.labels(method, "0").inc()
     says = f"{method}: no answer from GitHub ({type(cause).__name__})"
     unsent = isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
@@ -138,7 +140,7 @@ def _unanswered(method: str, cause: Exception) -> BotError:
 
 
 def _read_again(error: GitHubException, tries: int) -> RetryOption:
-    """Reads alone are repeated, and only where waiting a moment can help."""
+    """Decide about a retry: only reads are repeated, and only if a short wait can help."""
     if not isinstance(error, RequestError) or tries >= len(_PAUSES):
         return RetryOption(do_retry=False)
     request = getattr(error.exc, "_request", None)
@@ -148,7 +150,7 @@ def _read_again(error: GitHubException, tries: int) -> RetryOption:
 
 
 class _Kit(githubkit.GitHub[UnauthAuthStrategy]):
-    """githubkit with one pool for every task, and without its reading of rate limits."""
+    """githubkit with one connection pool for all tasks, and without its own handling of rate limits."""
 
     def __init__(self, **config: Any) -> None:
         super().__init__(**config)
@@ -156,13 +158,13 @@ class _Kit(githubkit.GitHub[UnauthAuthStrategy]):
 
     @asynccontextmanager
     async def get_async_client(self) -> AsyncIterator[httpx.AsyncClient]:
-        """The one client; githubkit's own is seen only by the task that entered it."""
+        """The shared client; githubkit's own is visible only to the task that entered it."""
         if self._pool is None:
             self._pool = await self._create_async_client()
         yield self._pool
 
     def _check_rate_limit(self, response: Response[Any]) -> None:
-        """Leave it to ``faults``: a date in Retry-After would raise here."""
+        """Do nothing, as ``faults`` handles limits: githubkit raises here for a date in Retry-After."""
 
     async def aclose(self) -> None:
         """Close the pool."""

@@ -1,4 +1,4 @@
-"""GitHub with one token that somebody gave us, instead of an App's: a workflow's, or a person's."""
+"""GitHub with a given token instead of an App: a workflow's or a person's."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bot.limits import Writes
 from bot.ports import FailedDelivery, InstallationSeen
 
 WORKFLOW = "github-actions[bot]"
-"""As whom a workflow's own token writes."""
+"""The login under which a workflow's own token writes."""
 
 
 class _Given(Tokens):
-    """The same token for everything: what it may not do GitHub refuses."""
+    """The same token for every request; GitHub refuses what it does not permit."""
 
     def __init__(self, session: Session, token: str) -> None:
         super().__init__(session)
@@ -29,12 +29,12 @@ class _Given(Tokens):
         repositories: Sequence[int | str],  # noqa: ARG002
         permissions: Mapping[str, str],  # noqa: ARG002
     ) -> str:
-        """The token."""
+        """Return the given token."""
         return self._token
 
 
 class TokenGitHub(GitHub):
-    """Reads and writes as whoever the token is of."""
+    """Reads and writes as the owner of the token."""
 
     def __init__(self, token: str, *, writes: Writes, api_url: str, server_url: str) -> None:
         super().__init__(app_id="", private_key="", writes=writes, api_url=api_url, server_url=server_url)
@@ -42,10 +42,10 @@ class TokenGitHub(GitHub):
         self._token = token
 
     async def check_key(self) -> None:
-        """There is none to check."""
+        """Do nothing: there is no key."""
 
     async def knows_itself(self) -> None:
-        """Ask whose token it is, once; a workflow's is not told."""
+        """Ask GitHub once for the token's owner. GitHub refuses a workflow's token, so its login is `WORKFLOW`."""
         if self._logins:
             return
         try:
@@ -55,18 +55,18 @@ class TokenGitHub(GitHub):
             self._logins.add(WORKFLOW)
 
     def is_us(self, comment: Json) -> None:
-        """Learn from a comment that we have just made how we are called as an author."""
+        """Learn our login as an author from a comment that was just posted."""
         self._logins.add(text((comment.get("user") or {}).get("login")))
 
     def wrote(self, comment: Json) -> bool:
-        """Is a comment ours, by its author and not by what it says?"""
+        """Whether a comment is ours, judged by its author and never by its text."""
         login = text((comment.get("user") or {}).get("login"))
         return bool(login) and login in self._logins
 
     async def failed_deliveries(self, since: str) -> list[FailedDelivery]:  # noqa: ARG002  as above
-        """None: nothing is delivered to us."""
+        """Return an empty list: a token has no deliveries."""
         return []
 
     async def installation(self, number: int) -> InstallationSeen | None:
-        """A token is no installation; nothing of it is suspended."""
+        """Return an active installation: a token belongs to none, so it cannot be suspended."""
         return InstallationSeen(number, suspended=False, permissions={})

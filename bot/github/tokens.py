@@ -1,4 +1,4 @@
-"""Installation tokens: short-lived, for one repository, with no more permissions than are used."""
+"""Installation tokens: short-lived, for one repository, with the permissions that are used."""
 
 from __future__ import annotations
 
@@ -24,18 +24,24 @@ from bot.github.values import Json
 WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
 READ_CODE = {"contents": "read", "metadata": "read"}
 _EARLY = 300.0
-"""Seconds before its end at which a token is no longer used."""
+"""Seconds before its expiry from which a token is no longer used."""
 _UNNAMED_LIFE = 600.0
+"""Assumed life in seconds of a token whose response has no end."""
 _KEPT = 2_000
+"""Number of tokens in the cache."""
 _TRIES = 3
+"""Attempts of one request for a token."""
 _REFUSED_FOR = 300.0
-"""Seconds."""
+"""Seconds for which a refusal is cached."""
 
 _Key = tuple[int, tuple[int | str, ...], tuple[tuple[str, str], ...]]
 
 
 class Tokens:
-    """Asks for tokens and keeps them until shortly before they end."""
+    """Requests tokens and caches them until shortly before they expire.
+
+    The cache is our own, because a revoked token stays in githubkit's.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -44,13 +50,14 @@ class Tokens:
         self._refused: dict[_Key, tuple[RefusedError, float]] = {}
 
     async def get(self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]) -> str:
-        """A token for these repositories, by id or by name, and nothing else.
+        """A token for these repositories, by id or by name, and for no others.
 
         Raises:
-            SuspendedError: the installation is suspended or gone.
-            RefusedError: a repository or a permission is not the installation's to give.
+            SuspendedError: The installation is suspended or gone.
+            RefusedError: The installation has no access to a repository, or lacks a permission.
         """
         key = (installation, tuple(repositories), tuple(sorted(permissions.items())))
+        # One request per key at a time: tasks that wait for the lock find the token of the first one.
         lock = self._asking.setdefault(key, asyncio.Lock())
         try:
             async with lock:
@@ -64,14 +71,14 @@ class Tokens:
                 self._asking.pop(key, None)
 
     def forget(self, token: str) -> None:
-        """Stop using a token that GitHub no longer takes."""
+        """Drop a token that GitHub no longer accepts."""
         for key in [key for key, (kept, _) in self._kept.items() if kept == token]:
             del self._kept[key]
 
     async def _asked(
         self, key: _Key, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]
     ) -> tuple[str, float]:
-        """A repository that is named may not exist, as an organisation's ``.github``: that is remembered a while."""
+        """Request a token. A refusal is cached if repositories are named: an organisation may have no ``.github``."""
         refused, until = self._refused.get(key, (None, 0.0))
         if refused is not None and time.time() < until:
             raise refused
@@ -96,6 +103,7 @@ class Tokens:
         try:
             said = await self._post(f"{path}/access_tokens", body)
         except RefusedError as error:
+            # GitHub answers 422 for a missing permission as for other faults; only the message tells them apart.
             if "not granted" not in str(error):
                 raise
             seen = await find_installation(self._session, path)
@@ -105,7 +113,7 @@ class Tokens:
             return str(said["token"]), _end(said.get("expires_at"))
 
     async def _post(self, path: str, body: Mapping[str, object]) -> Json:
-        """Unlike any other POST this one may be repeated: a token nobody uses does no harm."""
+        """Send a POST with retries. Unlike other POSTs this one may be repeated: an unused token does no harm."""
         for _ in range(_TRIES):
             try:
                 authorization = await self._session.app_authorization()

@@ -1,4 +1,4 @@
-"""GitHub's JSON in our own types; what a server leaves out has a plain meaning."""
+"""Converts GitHub's JSON to the bot's types; missing fields have defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from bot.ports import Comment, FailedDelivery, Issue, IssueRef, Permission, RepositoryRef
 
 MAX_BODY = 131_072
-"""Characters; GitHub itself takes no more than 65,536."""
+"""Characters; GitHub itself accepts at most 65,536."""
 _REPOSITORY = re.compile(r"/repos/([^/]{1,100})/([^/]{1,100})$")
 _FLAGS = (
     ("admin", Permission.ADMIN),
@@ -31,7 +31,7 @@ Json = Mapping[str, Any]
 
 
 def issue_of(data: Json, repository: RepositoryRef) -> Issue:
-    """An issue; its repository's names are the ones it has by now."""
+    """An issue. Owner and name of the repository are those in the JSON, which are current."""
     named = _REPOSITORY.search(str(data.get("repository_url") or ""))
     if named:
         repository = replace(repository, owner=named[1], name=named[2])
@@ -55,7 +55,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
 
 
 def ref_of(repository: RepositoryRef, number: int) -> IssueRef:
-    """An issue of a repository."""
+    """The reference to an issue of a repository."""
     return IssueRef(
         host=repository.host,
         installation_id=repository.installation_id,
@@ -68,7 +68,12 @@ def ref_of(repository: RepositoryRef, number: int) -> IssueRef:
 
 
 def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
-    """A comment; ``is_ours`` judges by its author."""
+    """A comment.
+
+    Args:
+        data: GitHub's JSON.
+        is_ours: Decides from the JSON's author whether the App wrote the comment.
+    """
     user = data.get("user") or {}
     return Comment(
         id=int(data["id"]),
@@ -84,30 +89,30 @@ def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
 
 
 def permission_of(data: Json) -> Permission:
-    """The highest flag that is set; without flags the role, then the permission, where triage reads as "read"."""
+    """The highest flag that is set; without flags the role, else the permission, which is "read" for triage."""
     user = data.get("user")
     flags = user.get("permissions") if isinstance(user, Mapping) else None
     if isinstance(flags, Mapping):
         return next((permission for flag, permission in _FLAGS if flags.get(flag)), Permission.NONE)
-    # A role that an organisation made up has any name; its permission is that of the role it is based on.
+    # An organisation's custom role may have any name; its permission is that of the role it is based on.
     named = (text(data.get("role_name")), text(data["permission"]))
     return next((_ROLES[name] for name in named if name in _ROLES), Permission.NONE)
 
 
 def delivery_of(data: Json) -> FailedDelivery:
-    """A delivery from the App's log."""
+    """A failed delivery from the App's log."""
     return FailedDelivery(
         id=int(data["id"]), guid=text(data["guid"]), event=text(data["event"]), delivered_at=text(data["delivered_at"])
     )
 
 
 def is_bot(user: Json) -> bool:
-    """Is the account an App or a bot?"""
+    """Whether the account is an App or a bot."""
     return user.get("type") == "Bot" or text(user.get("login")).endswith("[bot]")
 
 
 def text(value: object) -> str:
-    """A string that can be stored and printed; JSON may hold halves of surrogate pairs, or null."""
+    """A string that can be stored and printed; JSON may hold lone surrogates, or null."""
     return "" if value is None else str(value).encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""What a delivery asks for: one pure function an event, and the table that names them."""
+"""Turns deliveries into work: one pure function per event, and the table of events."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ HANDLERS: Mapping[str, Handler] = {
     "installation_repositories": installation.handle,
     "repository": repository.handle,
 }
-"""Every other event is acknowledged and forgotten."""
+"""Handlers by event. Every other event is acknowledged and ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The table, with whom to listen to."""
+    """The handlers, with the policy on whose events count."""
 
     policy: Policy
 
     def uses(self, event: str) -> bool:
-        """Whether anything follows from events of this name."""
+        """Whether there is a handler for the event."""
         return event in HANDLERS
 
     def decide(self, delivery: Delivery) -> list[Work]:
-        """What there is to do; nothing for most deliveries.
+        """The work that a delivery leads to; empty for most deliveries.
 
         Raises:
-            MalformedError: the payload lacks what the event is about.
+            MalformedError: The payload lacks the object that the event is about.
         """
         return HANDLERS[delivery.event](delivery, self.policy) if self.uses(delivery.event) else []

@@ -1,4 +1,4 @@
-"""Installations: what we may see is noted; installing starts nothing on old issues."""
+"""Installation events: record which repositories are accessible. Installing starts no run on old issues."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _How = Literal["created", "deleted", "suspend", "unsuspend", "new_permissions_ac
 
 
 def handle(delivery: Delivery, _policy: Policy) -> list[Work]:
-    """Note who installed the App, where, and whether it is suspended."""
+    """Record who installed the App, for which repositories, and whether it is suspended."""
     said = delivery.payload
     if said.installation is None:
         return []
     if delivery.event == "installation_repositories":
         how: _How | Literal["repositories"] = "repositories"
     elif said.action in get_args(_How):
-        how = said.action  # type: ignore[assignment]  # it is one of them, as was just looked up
+        how = said.action  # type: ignore[assignment]  # checked in the line above
     else:
         return []
     account = said.installation.account

@@ -1,4 +1,4 @@
-"""Comments: a person's may answer a question or hold commands; one of a bot's may be ours that a person deleted."""
+"""Comment events: a person's comment may answer a question or hold commands; a deleted one may be our report."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from bot.jobs import Commands, CommentDeleted, Reply, Work
 
 PREFIX = "/triage"
 MAX_TEXT = 262_144
-"""Characters; of a longer text before an edit nothing is known. GitHub itself takes no more than 65,536."""
+"""Characters; a longer text before an edit counts as unknown. GitHub itself accepts at most 65,536."""
 
 
 def handle(delivery: Delivery, policy: Policy) -> list[Work]:
-    """What follows from a comment on an issue; pull requests, our own comments and other bots' start nothing."""
+    """The work for a comment on an issue. Pull requests, our own comments and those of other bots lead to none."""
     said = delivery.payload
     if said.issue is not None and said.issue.pull_request is not None:
         return []
@@ -28,7 +28,7 @@ def handle(delivery: Delivery, policy: Policy) -> list[Work]:
 
 
 def _written(delivery: Delivery) -> list[Work]:
-    """Commands first: they are in a lane of their own and never wait behind a run."""
+    """Queue commands first, then the reply; commands have their own lane and never wait behind a run."""
     ref, comment = delivery.issue, delivery.comment
     reply = Reply(ref=ref, comment=comment)
     if PREFIX in comment.body.casefold():
@@ -40,7 +40,7 @@ def _written(delivery: Delivery) -> list[Work]:
 
 
 def _before(delivery: Delivery) -> str | None:
-    """The comment's text before it was edited."""
+    """The comment's text before the edit; None if the payload lacks it or it is too long."""
     changes = delivery.payload.changes
     before = (changes.body or {}).get("from") if changes is not None else None
     return before if isinstance(before, str) and len(before) <= MAX_TEXT else None

@@ -1,4 +1,4 @@
-"""Issues: opened and reopened ones are triaged, changes and ends are noted."""
+"""Issue events: opened and reopened issues are triaged; edits, labels and closings are recorded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.jobs import Edited, Ended, Labelled, Triage, Work
 
 
 def handle(delivery: Delivery, policy: Policy) -> list[Work]:
-    """What follows from something that happened to an issue; pull requests and what bots do start nothing."""
+    """The work for an issue event. Pull requests and actions of bots lead to none, except those in `_BY_ANYONE`."""
     issue, action = delivery.payload.issue, _ACTIONS.get(delivery.action)
     if action is None or (issue is not None and (issue.pull_request is not None or policy.wrote(issue))):
         return []
@@ -20,7 +20,7 @@ def handle(delivery: Delivery, policy: Policy) -> list[Work]:
 
 
 def _opened(delivery: Delivery) -> list[Work]:
-    """Whether an issue of a bot counts is for the repository's configuration to say, which the worker reads."""
+    """Queue triage, for a bot's issue too: the repository's configuration decides, and only the worker reads that."""
     changes = delivery.payload.changes
     moved_from = None
     if changes and changes.old_issue and changes.old_repository:
@@ -71,4 +71,7 @@ _ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {
     "unlabeled": _labelled,
 }
 _BY_ANYONE = frozenset({"opened", "closed", "deleted", "transferred"})
-"""Who closes an issue does not matter; an issue that a bot moves here was still written by a person."""
+"""Actions that count from bots too.
+
+It does not matter who closes an issue, and an issue that a bot transfers here was still written by a person.
+"""

@@ -1,4 +1,4 @@
-"""Who is listened to: people, and the bots that the operator names."""
+"""Whose events count: those of people, and of the bots that the operator names."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from bot.payload import CommentPart, IssuePart, User
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Whom to listen to."""
+    """Decides whose events count."""
 
     app_id: int = 0
-    """Our own; nothing we write starts anything, whatever else is allowed."""
+    """Our own App's id. Nothing that the App writes starts work, whatever else is allowed."""
     bots: frozenset[str] = frozenset()
     """Logins of bots that are treated as people, in lower case."""
 
     def hears(self, who: User | None) -> bool:
-        """Whether somebody is a person, or a bot that counts as one; an account that is gone was one."""
+        """Whether the user is a person or a bot that counts as one. A deleted account (None) counts as a person."""
         return who is None or not who.is_bot or who.login.lower() in self.bots
 
     def wrote(self, part: IssuePart | CommentPart) -> bool:
-        """Whether this App made it."""
+        """Whether this App wrote the issue or comment."""
         app = part.performed_via_github_app
         bot = part.user is not None and part.user.is_bot
         return bot and app is not None and self.app_id != 0 and app.id == self.app_id

@@ -1,4 +1,4 @@
-"""Repositories: new names, new owners, archives; the id stays what it was."""
+"""Repository events: new names, new owners, archiving and deletion; the repository's id does not change."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _How = Literal["renamed", "transferred", "archived", "unarchived", "privatized",
 
 
 def handle(delivery: Delivery, _policy: Policy) -> list[Work]:
-    """Note what a repository is called, where it is, and whether it may still be written to."""
+    """Record a repository's name, owner and visibility, and whether it is archived."""
     part = delivery.payload.repository
     if part is None or delivery.action not in get_args(_How):
         return []
-    how: _How = delivery.action  # type: ignore[assignment]  # it is one of them, as was just looked up
+    how: _How = delivery.action  # type: ignore[assignment]  # checked above
     return [
         RepositoryChanged(ref=delivery.repository, how=how, private=bool(part.private), archived=bool(part.archived))
     ]

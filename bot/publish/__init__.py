@@ -1,4 +1,4 @@
-"""A waiting run or a report becomes labels, reactions and one sticky comment."""
+"""Writes the outcome of a run to GitHub as labels, reactions and one sticky comment."""
 
 from bot.publish.publisher import Publication, Published, Publisher
 

@@ -1,4 +1,4 @@
-"""Labels as they should be: only those that exist and are allowed, never against a person."""
+"""Sets an issue's labels: only labels that exist and are allowed, and never against a person's change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KIND: Mapping[Kind, str] = {
 
 
 def wanted_labels(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
-    """What the outcome asks for, in the repository's own names."""
+    """The labels that the outcome asks for, in the repository's own names."""
     if isinstance(outcome, Waiting):
         return _allowed(_state("needs-answer", config), config)
     if not isinstance(outcome, Finished) or outcome.state.report is None:
@@ -33,7 +33,7 @@ def wanted_labels(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
 
 
 def shown_labels(report: TriageReport, config: RepositoryConfig, existing: Iterable[str]) -> TriageReport:
-    """The report with those of its labels that exist in the repository and are allowed there; models invent some."""
+    """The report with only those labels that exist and are allowed in the repository; models invent labels."""
     there = {name.casefold() for name in existing}
     labels = tuple(label for label in report.labels if label.casefold() in there and config.labels.allows(label))
     return report.model_copy(update={"labels": labels})
@@ -57,7 +57,7 @@ def _allowed(labels: Iterable[str], config: RepositoryConfig) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to change, and which labels are ours afterwards."""
+    """Labels to add, labels to remove, and the labels that are ours afterwards."""
 
     add: tuple[str, ...]
     remove: tuple[str, ...]
@@ -73,15 +73,15 @@ def plan(
     ours: Iterable[str],
     settled: bool,
 ) -> Plan:
-    """What to add and remove.
+    """Compute which labels to add and remove.
 
     Args:
-        wanted: labels that should be there.
-        current: labels of the issue.
-        existing: labels of the repository.
-        touched: labels that a person put on or took off.
-        ours: labels that we put on earlier.
-        settled: whether that was finished; if so, one that is missing was taken off by a person.
+        wanted: Labels that the issue should have.
+        current: The issue's labels.
+        existing: The repository's labels.
+        touched: Labels that a person added or removed; they are left alone.
+        ours: Labels that we added earlier.
+        settled: The earlier change was completed. Only then does a missing label mean that a person removed it.
     """
     names = {name.casefold(): name for name in existing}
     have, hands_off, mine = _folded(current), _folded(touched), _folded(ours)
@@ -107,7 +107,7 @@ async def sync_labels(
     owner_check: OwnerCheck,
     existing: frozenset[str] | None = None,
 ) -> None:
-    """Bring the issue's labels to what is wanted; costs nothing where nothing was and is wanted."""
+    """Update the issue's labels to the wanted ones. Sends nothing if none were set and none are wanted."""
     key = issue.ref.key
     before = await effects.get(key, "labels")
     ours = _ours(before)
@@ -124,7 +124,7 @@ async def sync_labels(
     )
     if not changes.add and not changes.remove and set(changes.ours) == set(ours) and (before is None or settled):
         return
-    # Until it is done, what was ours and what will be are both remembered, so that a crash leaves no label behind.
+    # Until the change is complete, old and new labels are stored as ours, so that none is left behind after a crash.
     either = sorted({*ours, *changes.ours})
     await effects.want(key, "labels", "", f"begun {either}", json.dumps(either))
     if changes.add:

@@ -1,4 +1,4 @@
-"""Labels of a report that GitHub does not take now: they are left to a later job, and the report is not."""
+"""Sets a report's labels. Those that GitHub's limits refuse are left to a later job; the report does not wait."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bot.repo_config import RepositoryConfig
 
 logger = logging.getLogger(__name__)
 Lacks = Callable[[MissingPermissionError], Awaitable[None]]
-"""Receives a permission that the installation lacks."""
+"""Called with a permission that the installation lacks."""
 
 
 async def log_missing(error: MissingPermissionError) -> None:
-    """Only log it."""
+    """Log a missing permission, without storing it."""
     logger.warning("%s", error, extra={"action": "permission_missing"})
 
 
@@ -39,13 +39,15 @@ class ReportLabels:
     async def put(
         self, wanted: frozenset[str], issue: Issue, touched: Iterable[str], existing: frozenset[str] | None = None
     ) -> None:
-        """Bring the issue's labels to what is wanted, now or later; a report never waits for them.
+        """Update the issue's labels now, or store them for a later job; a report never waits for them.
+
+        A job that waits for a limit would hold up the later jobs of its issue.
 
         Args:
-            wanted: the labels.
-            issue: as it is now.
-            touched: labels that a person put on or took off.
-            existing: the repository's labels, where they were read already.
+            wanted: The labels.
+            issue: The issue as it is now.
+            touched: Labels that a person added or removed.
+            existing: The repository's labels, if they were read already.
         """
         key, payload = issue.ref.key, json.dumps(sorted(wanted))
         try:
@@ -59,7 +61,7 @@ class ReportLabels:
             await self.effects.done(key, LATER, "", later.wanted_hash)
 
     async def catch_up(self, issue_key: str, issue: Issue | None, config: RepositoryConfig, touched: set[str]) -> None:
-        """Set the labels that were postponed, if the issue may still be written to."""
+        """Set postponed labels; drop them if the issue may not be written to any more."""
         later = await self.effects.get(issue_key, LATER)
         if later is None or later.done_hash == later.wanted_hash:
             return

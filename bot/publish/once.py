@@ -1,4 +1,4 @@
-"""Post once: an intent is committed before the POST, and after a doubt the thread is searched for our marker."""
+"""Posts a comment once: the intent is stored before the POST; if its result is unknown, the marker is searched for."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from bot.ports import Comment, Effect, EffectsPort, GitHubPort, IssueRef, OwnerC
 from bot.report.thread import REPORT_MARKER, stamped, unstamped
 
 GRACE = timedelta(seconds=15)
-"""For so long a POST whose answer was lost may still be on its way."""
+"""For this long a POST whose response was lost may still be executed."""
 
 _RUN = re.compile(rf"\A({REPORT_MARKER}[^\n>]{{0,80}}) run=\d{{1,18}}")
 
 
 def utc_now() -> datetime:
-    """The time, aware."""
+    """The current time with its time zone."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Poster:
-    """Comments on one issue, each found again by the marker it begins with."""
+    """Posts and edits comments on one issue. Each is found again by the marker at its beginning."""
 
     github: GitHubPort
     effects: EffectsPort
@@ -34,24 +34,24 @@ class Poster:
     owner_check: OwnerCheck
     now: Callable[[], datetime] = utc_now
     share: Share = WHOLE
-    """What its comments may fill of the writes."""
+    """The share of the write limits that its comments may use."""
 
     async def put(
         self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False, anew: bool = False
     ) -> int:
-        """Make a comment be there once and say this; returns its id.
+        """Make sure that a comment exists exactly once and has this text; returns its id.
 
         Args:
-            kind: of the effect.
-            subject: of the effect.
-            marker: what the comment, and no other of ours, begins with.
-            body: without a time; it is sent with one.
-            adopt: look for a comment of ours even if the store knows of none, as after a transfer.
-            anew: where a person deleted the comment, post another one.
+            kind: The effect's kind.
+            subject: The effect's subject.
+            marker: The beginning of the comment; no other comment of ours has it.
+            body: The text without a time; the time is added when it is sent.
+            adopt: Search for a comment of ours even if the store has none, as after a transfer.
+            anew: If a person deleted the comment, post another one.
 
         Raises:
-            StoppedError: the comment was there and a person deleted it.
-            RetryableError: whether it is there cannot be told yet, or GitHub asks to wait.
+            StoppedError: A person deleted the comment.
+            RetryableError: It is still unknown whether the comment exists, or GitHub asks to wait.
         """
         wanted = _digest(body)
         effect = await self.effects.want(self.ref.key, kind, subject, wanted, body)
@@ -63,6 +63,7 @@ class Poster:
                 await self._edit(effect.github_id, body)
                 await self.effects.done(self.ref.key, kind, subject, wanted)
             return effect.github_id
+        # An intent without an id: a POST may have been executed whose response was lost.
         found = await self._find(marker) if adopt or effect.intent_at is not None else None
         if found is None:
             comment_id = await self._post(effect, body)
@@ -76,6 +77,7 @@ class Poster:
     async def _post(self, effect: Effect, body: str) -> int:
         self._wait_out(effect.intent_at)
         await self.owner_check()
+        # Stored before the POST, so that the attempt after a crash searches the thread instead of posting again.
         await self.effects.intent(self.ref.key, effect.kind, effect.subject)
         try:
             return (await self.github.create_comment(self.ref.number, self._stamped(body), self.share)).id
@@ -83,7 +85,7 @@ class Poster:
             raise OutcomeUnknownError(str(error), after=GRACE.total_seconds() + 1) from error
 
     def _wait_out(self, intent_at: datetime | None) -> None:
-        """A POST that was begun a moment ago may arrive after we looked."""
+        """Raise RetryableError during the grace period: a POST that was just sent may be executed after our search."""
         if intent_at is None:
             return
         left = (intent_at + GRACE - self.now()).total_seconds()
@@ -106,5 +108,5 @@ class Poster:
 
 
 def _digest(body: str) -> str:
-    """Names what a reader sees: the number of the run in the hidden marker is no difference."""
+    """Hash of what a reader sees. The run's number in the hidden marker is left out, so a new number is no edit."""
     return hashlib.sha256(_RUN.sub(r"\1", body.strip(), count=1).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""What a run came to is put on GitHub: the comment first, then what is less."""
+"""Publishes the outcome of a run on GitHub: the comment first, then labels and reactions, which matter less."""
 
 from __future__ import annotations
 
@@ -51,47 +51,47 @@ _SERVER = re.compile(r"(https?://[\w.:-]{1,255})/")
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What one step of a run wants to be seen."""
+    """What one step of a run publishes."""
 
     ref: IssueRef
     run: int
     outcome: Outcome
     found: FoundConfig
     questions: tuple[AskedQuestion, ...] = ()
-    """All that were put on the issue, the waiting one among them."""
+    """All questions that were asked on the issue, the open one included."""
     touched: Iterable[str] = ()
-    """Labels that a person put on or took off."""
+    """Labels that a person added or removed."""
     why: Why = "opened"
     relations: tuple[Relation, ...] = ()
-    """Duplicates that people named or denied."""
+    """Duplicates that people confirmed or denied."""
     record: Record | None = None
-    """What confidences were worth in the repository; None where too little is known."""
+    """Calibration of confidences by the repository's outcomes; None if too few are known."""
     commanded: bool = False
-    """A person's command asks for it: a comment of ours that was deleted is posted anew."""
+    """A person's command started the run, so a comment of ours that a person deleted is posted again."""
     limited: tuple[str, ...] = ()
-    """Limits that were met in the repository today, by code, where this comment is to tell of them."""
+    """Codes of limits that were reached in the repository today, if this comment reports them."""
     first: bool = False
-    """A report by rules that a model's report will replace: only the comment is written."""
+    """A report by rules that a model's report will replace: only the comment is written, no labels or reactions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What became of it."""
+    """The result of publishing."""
 
     state: Literal["posted", "labelled", "dry-run", "quiet", "moved"]
     reason: str = ""
-    """Why nothing was said."""
+    """Why nothing was written."""
     comment: str = ""
-    """The text, also where it was not posted."""
+    """The comment's text, even if it was not posted."""
     comment_id: int | None = None
     moved_to: IssueRef | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
-    """Writes for one job; every write is preceded by the owner check.
+    """Writes for one job. The owner check precedes every write.
 
-    Everything it does may be begun again from the start, after any failure and by another process.
+    Every operation may be repeated from its start, after any failure and by another process.
     """
 
     github_for: Callable[[RepositoryRef], GitHubPort]
@@ -101,13 +101,13 @@ class Publisher:
     lacks: Lacks = log_missing
 
     async def publish(self, given: Publication) -> Published:
-        """Read the issue once more, then bring comment, labels and reactions to what the outcome asks for.
+        """Read the issue again, then update comment, labels and reactions to match the outcome.
 
         Raises:
-            StoppedError: a person said stop, or deleted our comment.
-            NotOursError: another attempt has the job.
-            RetryableError: later.
-            RefusedError: GitHub does not take it, and will not.
+            StoppedError: A person stopped triage, or deleted our comment.
+            NotOursError: Another attempt owns the job.
+            RetryableError: GitHub cannot be reached, or its limits ask to wait.
+            RefusedError: GitHub refuses the write permanently.
         """
         if isinstance(given.outcome, Stopped):
             return Published("quiet", given.outcome.reason)
@@ -147,7 +147,7 @@ class Publisher:
         return Published("posted", comment=body, comment_id=posted)
 
     async def _speaks(self, given: Publication) -> bool:
-        """Whether the result is worth a comment; one that stands already is kept up to date."""
+        """Whether the result is worth a comment. An existing comment is always updated."""
         asked = given.why in ("command", "redirect", "answer") or bool(given.found.faults)
         if is_worth_a_comment(given.outcome, given.found.config, asked=asked):
             return True
@@ -158,7 +158,7 @@ class Publisher:
         share = FIRST_REPORTS if given.first else WHOLE
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, share)
         separate = await self._asks_separately(given)
-        # Where there is no comment, none of ours is among them; a transferred issue brings its comments along.
+        # A transferred issue brings its comments along, so search for ours, unless the issue has no comments.
         sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, anew=given.commanded)
         if separate:
             reply = question_reply(_thread(given, issue), separate, f"{issue.url}#issuecomment-{sticky}")
@@ -168,10 +168,10 @@ class Publisher:
         return sticky
 
     async def _asks_separately(self, given: Publication) -> str | None:
-        """The id of a question that an edit of the sticky would tell nobody of.
+        """The id of a question that needs a comment of its own, because GitHub notifies nobody of an edit; else None.
 
-        A question that comes with the sticky's creation is noted as carried by it before the sticky is posted: after
-        a crash in between, the sticky that is then found must not be taken for an older one.
+        A question that comes with a new sticky is stored as carried by it before the sticky is posted. After a crash in
+        between, the next attempt must not take that sticky for an older one, or it would post the question twice.
         """
         if not isinstance(given.outcome, Waiting):
             return None
@@ -195,13 +195,13 @@ class Publisher:
         return report_comment(shown_labels(outcome.state.report, given.found.config, existing or ()), thread)
 
     async def _config_note(self, given: Publication) -> str:
-        """The faults of the configuration, in the first comment after they came up and in no other."""
+        """The configuration's faults, in the first comment after they appeared only; else empty."""
         if given.found.config.mode != "comment" or not await self._is_first_to_tell(given):
             return ""
         return f"{_faults(given.found)} Until it is mended the last valid version holds."
 
     async def _tell_faults(self, given: Publication, issue: Issue, github: GitHubPort) -> None:
-        """Where nothing can be written for the faults alone, one comment in the repository says so."""
+        """Post one comment per repository about the configuration's faults, if they alone prevent all other writes."""
         if not given.found.may_tell or not await self._is_first_to_tell(given):
             return
         marker = f"<!-- triage:config {given.found.digest} -->"
@@ -211,7 +211,7 @@ class Publisher:
         await self.effects.done(_config_key(given), "config", given.found.digest, given.ref.key)
 
     async def _is_first_to_tell(self, given: Publication) -> bool:
-        """Is it this issue's comment in which the faults are told?"""
+        """Whether the faults are reported on this issue: the first issue that claims them."""
         if not given.found.faults:
             return False
         told = await self.effects.claim(_config_key(given), "config", given.found.digest, given.ref.key)
@@ -227,13 +227,13 @@ _CARRIED = "carried by the report"
 
 
 def _faults(found: FoundConfig) -> str:
-    """The first few, each with its line."""
+    """The first three faults, each with its line."""
     said = "; ".join(prose(str(fault)) for fault in found.faults[:3])
     return f"`{PATH}`, {said}{'' if said.endswith('?') else '.'}"
 
 
 def _config_key(given: Publication) -> str:
-    """An issue that there never is stands for the repository."""
+    """The key of the repository's own effects: issue #0, which cannot exist on GitHub."""
     return f"{given.ref.repository.key}#0"
 
 

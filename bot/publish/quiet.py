@@ -1,4 +1,4 @@
-"""When nothing is said, and why."""
+"""Decides when the App does not write to an issue, and gives the reason."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _LIFTED = {
 
 
 def lifted_by(reason: str) -> str:
-    """What a person can do against a reason to be quiet; empty where it is nothing."""
+    """What a person can do to remove the reason; empty if there is nothing."""
     return _LIFTED.get(reason, "")
 
 
 def reason_to_be_quiet(issue: Issue | None, config: RepositoryConfig) -> str | None:
-    """Why an issue, as it is now, is left alone; None where it is not."""
+    """Why the App leaves an issue alone in its current state; None if it does not."""
     if issue is None:
         return "the issue is gone"
     said = {

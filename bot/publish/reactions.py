@@ -1,4 +1,4 @@
-"""Reactions: the quiet way to say seen, done, or no. One that cannot be left now never holds anything up."""
+"""Reactions for "seen", "done" and "refused". One that GitHub does not accept now never delays other work."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ _KIND: Final = "reaction"
 
 @dataclass(frozen=True, slots=True)
 class Reactions:
-    """Those on one issue and its comments, each left once."""
+    """The reactions on one issue and its comments, each added once."""
 
     github: GitHubPort
     effects: EffectsPort
     ref: IssueRef
     owner_check: OwnerCheck
     allowed: bool
-    """Does the configuration let us be seen?"""
+    """Whether the configuration allows visible reactions."""
 
     async def leave(self, content: Reaction, comment_id: int | None = None) -> None:
-        """React to a comment, or to the issue; where it cannot be done now it is caught up with later."""
+        """React to a comment, or to the issue (None). What GitHub does not accept now is retried later."""
         effect = await self.note(content, comment_id)
         if effect is not None and effect.done_hash != content:
             await self._leave(effect.subject)
 
     async def note(self, content: Reaction, comment_id: int | None = None) -> Effect | None:
-        """Keep that a reaction is to be left, if one may be."""
+        """Store that a reaction is wanted, if the configuration allows it."""
         if not self.allowed:
             return None
         return await self.effects.want(self.ref.key, _KIND, f"{comment_id or 'issue'}:{content}", content, "")
 
     async def correct(self, comment_id: int) -> None:
-        """Leave a refusal on a comment instead of a success that is still to be left there."""
+        """Replace a pending success reaction on a comment by a refusal."""
         done: Reaction = "rocket"
         subject = f"{comment_id}:{done}"
         effect = await self.effects.get(self.ref.key, _KIND, subject)
@@ -46,7 +46,7 @@ class Reactions:
             await self.note("confused", comment_id)
 
     async def catch_up(self) -> None:
-        """Leave what could not be left before."""
+        """Add the reactions that are still pending."""
         for effect in await self.effects.pending(self.ref.key):
             if effect.kind == _KIND and self.allowed:
                 await self._leave(effect.subject)
@@ -65,4 +65,5 @@ class Reactions:
             return
         except RefusedError as error:
             logger.info("reaction refused", extra={"action": "reaction.refused", "reason": str(error)})
+        # A refused reaction counts as done too, because GitHub would refuse it again.
         await self.effects.done(self.ref.key, _KIND, subject, content)

@@ -1,4 +1,4 @@
-"""What people say of duplicates goes before what the program thinks."""
+"""Applies what people wrote about duplicates; it overrides the program's result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from nodes.report import RelatedIssue
 
 
 def as_people_say(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
-    """The outcome with duplicates that were named, and without those that were denied."""
+    """The outcome with duplicates that people confirmed, and without those that they denied.
+
+    If people confirmed a duplicate, those that only the program named are dropped.
+    """
     if not relations or not isinstance(outcome, Finished) or outcome.state.report is None:
         return outcome
     said = {f"#{relation.other}": relation.duplicate for relation in relations}

@@ -1,4 +1,4 @@
-"""Results of commands on GitHub: stored first, then written, with one reply for all commands of a comment."""
+"""Writes the results of commands to GitHub: stored first, then posted, with one reply for all commands of a comment."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 ANSWER: Final = "answer"
-"""What one command is answered. The reply to its comment consists of these."""
+"""The answer to one command. The reply to its comment consists of these."""
 _REPLY: Final = "reply"
 LABELS: Final = "command-labels"
 _LONGEST = 60_000
-"""Characters of a reply, of the 65,536 that GitHub takes."""
+"""Characters of a reply; GitHub accepts at most 65,536."""
 _TOO_LONG = "The answer does not fit here. Give this command in a comment of its own."
 
 
@@ -45,11 +45,11 @@ class Replies:
     comments: bool
     """Whether the configuration allows comments."""
     labels: bool
-    """Whether it allows labels."""
+    """Whether the configuration allows labels."""
 
     @classmethod
     def of(cls, publisher: Publisher, ref: IssueRef, found: FoundConfig) -> Replies:
-        """Those of an issue, as its repository allows them."""
+        """The replies on an issue, as its repository's configuration allows them."""
         github = publisher.github_for(ref.repository)
         return cls(
             github=github,
@@ -60,7 +60,7 @@ class Replies:
         )
 
     async def note(self, comment_id: int, command: Command, effects: CommandEffects) -> None:
-        """Store what GitHub is to get for a command."""
+        """Store the reply, labels and reaction that a command leads to."""
         subject = f"{comment_id}.{command.ordinal}"
         if effects.reply is not None and self.comments:
             await self._want(ANSWER, subject, json.dumps([command.canonical, effects.reply]))
@@ -70,16 +70,16 @@ class Replies:
             await self.reactions.note(effects.reaction, comment_id)
 
     async def tell_why_not(self, comment_id: int, why: str) -> None:
-        """Note that nothing comes of a command that was taken, and why."""
+        """Store the reason why a command that was accepted does nothing."""
         if self.comments:
             subject = f"{comment_id}.why"
             await self._want(_REPLY, subject, f"{reply_marker(subject)}\n\n{why}\n")
         await self.reactions.note("confused", comment_id)
 
     async def catch_up(self) -> None:
-        """Write what was stored and not written, for this comment or an earlier one.
+        """Write what is stored but not written yet, for this comment or an earlier one.
 
-        What GitHub's limits do not allow now stays stored. It is left to a later job, so that no command waits for it.
+        What GitHub's limits do not allow now stays stored for a later job, so that no command waits for it.
         """
         pending = await self.poster.effects.pending(self.poster.ref.key)
         try:
@@ -140,7 +140,7 @@ class Replies:
 
 
 def _combined(answers: list[Effect]) -> str:
-    """The answers in the order of their commands, equal ones once; several name their commands."""
+    """The answers in the order of their commands, equal ones once. If several remain, each names its commands."""
     texts: dict[str, list[str]] = {}
     for answer in sorted(answers, key=lambda one: int(one.subject.rpartition(".")[2])):
         canonical, text = json.loads(answer.payload)

@@ -1,4 +1,4 @@
-"""Which results of a run are worth a comment."""
+"""Decides which results of a run are worth a comment."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from bot.repo_config import RepositoryConfig
 
 
 def is_worth_a_comment(outcome: Outcome, config: RepositoryConfig, *, asked: bool) -> bool:
-    """Whether a comment is written where none stands yet.
+    """Whether to write a comment if the issue has none of ours.
 
     Args:
-        outcome: the result of the run; one that waits or withholds always speaks to the reporter.
-        config: the repository's.
-        asked: whether a person's command asked for it.
+        outcome: The result of the run. A question or a withheld report is always written.
+        config: The repository's configuration.
+        asked: A person's command asked for the run.
     """
     if asked or not isinstance(outcome, Finished) or outcome.state.report is None:
         return True

@@ -1,4 +1,4 @@
-"""Takes a job, readies the repository, runs the graph, publishes, settles the job."""
+"""Claims a job, prepares the repository, runs the graph, publishes the outcome and settles the job."""
 
 from bot.worker.work import Worker, open_worker
 

@@ -1,4 +1,4 @@
-"""Whether there is a look at an issue now: today's share of a repository, an account, an author."""
+"""Decides whether a run, question or answer is within the budgets of the repository, installation and author."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ _QUESTION, _ANSWER = Amount(questions=1), Amount(answers=1)
 
 
 class OverLimitError(RefusedError):
-    """The issue is left alone; a maintainer's `/triage` still has it looked at."""
+    """A limit is reached and the issue is left alone; a maintainer's `/triage` still starts a run."""
 
 
 async def admit(
     turn: Turn, issue: Issue, config: RepositoryConfig, *, leave: int | None = None, by_author: bool = True
 ) -> Run:
-    """The issue's unfinished run, or a new one that is counted.
+    """Return the issue's unfinished run, or a new one that is counted.
 
     Args:
-        turn: the job's.
-        issue: as it is now.
-        config: its repository's.
-        leave: a run that waits and is left first.
-        by_author: whoever wrote the issue is who wants the look; a look that a maintainer asks for is not theirs.
+        turn: The job's turn.
+        issue: The issue as it is now.
+        config: The repository's configuration.
+        leave: Number of a waiting run that is given up first.
+        by_author: The run counts for the issue's author. False if a maintainer asked for it.
 
     Raises:
-        RateLimitedError: the day's issues were looked at; tomorrow.
-        OverLimitError: the same where the repository says so, or the author had as many as an author may have.
+        RateLimitedError: The day's limit of runs is reached; the job is retried tomorrow.
+        OverLimitError: The same if the repository's configuration says "skip", or the author's limit is reached.
     """
     now = turn.tools.store.clock()
     day = turn.tools.budgets.day(turn.ref.repository, config, now)
@@ -48,7 +48,7 @@ async def admit(
 
 
 async def may_ask(turn: Turn, run: Scope, config: RepositoryConfig) -> bool:
-    """Count one question to a reporter; False, and it is not, where the run's or today's are used up."""
+    """Count one question to a reporter. Returns False, without counting, if a budget is used up."""
     day = turn.tools.budgets.day(turn.ref.repository, config, turn.tools.store.clock())
     reached = await turn.tools.store.usage.reserve((run, *day), _QUESTION)
     if reached is not None:
@@ -57,7 +57,10 @@ async def may_ask(turn: Turn, run: Scope, config: RepositoryConfig) -> bool:
 
 
 async def may_answer(turn: Turn, asked: Commands, found: FoundConfig) -> bool:
-    """Count one comment with commands that is answered; False if its author has had as many as an author may have."""
+    """Count one comment whose commands are answered. Returns False if a limit is reached.
+
+    The author's limit does not hold for authors who may triage.
+    """
     now = turn.tools.store.clock()
     scopes = turn.tools.budgets.answered(turn.ref.repository, found.config, asked.sender_id or 0, now)
     reached = await turn.tools.store.usage.reserve(scopes, _ANSWER)
@@ -70,5 +73,5 @@ async def may_answer(turn: Turn, asked: Commands, found: FoundConfig) -> bool:
 
 
 async def _may_triage(turn: Turn, issue: Issue) -> bool:
-    """Maintainers may open as many issues as they like; asked only of those who open very many."""
+    """Whether the author may triage and so has no limit. GitHub is asked only about authors who reached theirs."""
     return bool(issue.author) and await turn.github.permission(issue.author) >= Permission.TRIAGE

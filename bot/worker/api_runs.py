@@ -1,4 +1,4 @@
-"""A run that was asked for over HTTP: read, judged, and written nowhere but into the store."""
+"""Runs that were requested over HTTP: their result goes only into the store, never to GitHub."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ class _Text(NamedTuple):
 
 
 async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> None:
-    """Do a run and note what it came to.
+    """Do a run and store its result.
+
+    Steps and evidence stay in memory, so that the run's row is all that has to be deleted. A kill costs the progress.
 
     Raises:
-        BotError: it cannot be done now, or at all.
+        BotError: The run cannot be done now, or not at all.
     """
     also_about(run=work.id)
     stored = await tools.store.api_runs.get(work.id)
@@ -49,7 +51,7 @@ async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> N
 
 
 async def refuse(job: Job, work: ApiRun, why: str, tools: Tools) -> None:
-    """A run that cannot be done ends with the reason."""
+    """End a run that cannot be done, with the reason."""
     await tools.store.api_runs.settle(work.id, job, result=None, fault=why[:500])
 
 
@@ -85,7 +87,7 @@ async def _result(number: str, asked: RunRequest, ref: RepositoryRef, tools: Too
 
 
 def _purse(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: Tools) -> SharedPurse:
-    """The repository's budgets hold for these runs too."""
+    """A budget for the run's model calls. The repository's budgets hold for these runs too."""
 
     async def limited(code: str, _meaning: str) -> None:
         LIMITS.labels(code).inc()

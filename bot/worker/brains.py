@@ -1,4 +1,4 @@
-"""Who judges a run: what one may cost is counted by a brain of its own; clients and pace are the process's."""
+"""Provides the brain of a run. Each brain counts its run's cost; the process shares model clients and pace."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from nodes.context import Brain
 
 
 class Brains:
-    """Brains for runs."""
+    """Creates brains for runs."""
 
     def __init__(self, rules: Brain, models: Models | None = None) -> None:
-        """Without models rules judge every run."""
+        """Set the shared parts. Without models, rules judge every run."""
         self.rules = rules
-        """What everything falls back to; it counts nothing, so that all runs share it."""
+        """The fallback of every run. It counts nothing, so all runs share it."""
         self._models = models
 
     def for_run(self, config: RepositoryConfig, purse: Purse | None = None) -> Brain:
-        """A brain whose calls a purse pays for, as the operator has set it and the repository allows."""
+        """A brain as the operator and the repository configured it; `purse` is charged for its calls."""
         if self._models is None or config.brain == "rules":
             return self.rules
         return LLMBrain(self._models, purse)
@@ -32,10 +32,10 @@ class Brains:
 
 @asynccontextmanager
 async def open_brains(settings: Settings, rules: Brain) -> AsyncIterator[Brains]:
-    """The brains of this process, whose connections are closed in the end.
+    """Open the brains of this process; close their connections at the end.
 
     Raises:
-        UserError: the model is not configured, or cannot be the supervisor's.
+        UserError: The model is not configured, or is not suitable for the supervisor.
     """
     if settings.brain == "rules":
         yield Brains(rules)

@@ -1,4 +1,4 @@
-"""Who pays for what: the operator's ceilings and a repository's, as scopes in which something is counted."""
+"""Budgets: the operator's and the repository's ceilings, as the scopes in which usage is counted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bot.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """What the operator allows."""
+    """The operator's ceilings and prices."""
 
     run: Ceiling
     repository: Ceiling
@@ -34,7 +34,7 @@ class Budgets:
 
     @classmethod
     def of(cls, settings: Settings) -> Budgets:
-        """As the settings say."""
+        """Read them from the settings."""
         return cls(
             run=read_ceiling(settings.triage_limits_run),
             repository=read_ceiling(settings.triage_limits_repository),
@@ -45,7 +45,10 @@ class Budgets:
         )
 
     def day(self, ref: RepositoryRef, config: RepositoryConfig, now: float) -> tuple[Scope, ...]:
-        """What a day's spending in a repository is counted in; where nothing is limited, in the repository alone."""
+        """The scopes of one day's usage in a repository.
+
+        Scopes without a ceiling are left out, except that of the repository.
+        """
         today = day_of(now)
         scopes = (
             Scope("repository", ref.key, today, self.repository.lowered(_of(config))),
@@ -55,7 +58,7 @@ class Budgets:
         return tuple(scope for scope in scopes if scope.ceiling or scope.kind == "repository")
 
     def writer(self, issue: Issue, config: RepositoryConfig, now: float) -> tuple[Scope, ...]:
-        """What a look at an issue is counted in for whoever wrote it."""
+        """The scopes in which a triage run counts for the issue's author; empty if the author has no id."""
         if issue.author_id is None:
             return ()
         day = Ceiling(issues=self.author.day).lowered(Ceiling(issues=config.limits.issues_per_author))
@@ -64,18 +67,18 @@ class Budgets:
         return tuple(Scope("author", key, period, ceiling) for period, ceiling in periods if ceiling)
 
     def answered(self, ref: RepositoryRef, config: RepositoryConfig, person: int, now: float) -> tuple[Scope, ...]:
-        """The scopes of an answer to a person's commands."""
+        """The scopes of a reply to a person's commands."""
         hour = Scope("author", author_key(ref, person), hour_of(now), Ceiling(answers=self.author.answers))
         return (*((hour,) if hour.ceiling else ()), *self.day(ref, config, now))
 
 
 def run_scope(thread: str, ceiling: Ceiling) -> Scope:
-    """A run, however many days it takes."""
+    """The scope of a run, however many days it takes."""
     return Scope("run", thread, "run", ceiling)
 
 
 def author_key(ref: RepositoryRef, author_id: int) -> str:
-    """What an author is called where something is counted for them in a repository."""
+    """The key under which an author's usage in a repository is counted."""
     return f"{ref.key}@{author_id}"
 
 

@@ -1,4 +1,4 @@
-"""What a control-lane job means: it never waits behind a run, and a run in flight sees what it wrote."""
+"""Control-lane jobs: they never wait behind a run, and a running run sees at once what they stored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bot.worker.turn import Turn
 
 
 async def commands(turn: Turn, work: Commands) -> None:
-    """Run what is new of a comment's commands; a run in flight sees at once what they left."""
+    """Run the new commands of a comment; a running run sees at once what they stored."""
     found = await turn.config()
     by_author = work.sender_id is not None and work.sender_id == work.comment.author_id
     edit = Edit(work.before, by_author) if work.edited else None
@@ -45,15 +45,16 @@ async def commands(turn: Turn, work: Commands) -> None:
 
 
 async def left_over(turn: Turn, work: LeftOver) -> None:
-    """Try again what GitHub's limits postponed, as long as something is left.
+    """Retry writes that GitHub's limits postponed; queue another job while some are left.
 
-    What fails now becomes a new job with a time of its own: one that is put off would delay the commands behind it.
+    A failure also queues a new job with its own time: retrying this one would delay the commands behind it.
     """
     try:
         found = await turn.config()
         await Replies.of(turn.publisher(turn.still_ours), turn.ref, found).catch_up()
         await _labels_left_over(turn, found)
         again = await turn.left_over(found, again=work.again + 1)
+    # A StoreError is retryable, but the new job could not be stored either.
     except StoreError:
         raise
     except RetryableError as error:
@@ -63,7 +64,7 @@ async def left_over(turn: Turn, work: LeftOver) -> None:
 
 
 async def _labels_left_over(turn: Turn, found: FoundConfig) -> None:
-    """Set a report's labels, unless a person said stop meanwhile."""
+    """Set the postponed labels of a report, or drop them if a person stopped triage meanwhile."""
     effects, key = turn.store.repository.effects, turn.ref.key
     if not any(one.kind == LATER for one in await effects.pending(key)):
         return
@@ -78,7 +79,7 @@ async def _labels_left_over(turn: Turn, found: FoundConfig) -> None:
 
 
 async def comment_deleted(turn: Turn, work: CommentDeleted) -> None:
-    """A person who deletes our report wants no other, until a person's command asks for one."""
+    """Mute the issue if a person deleted our report: no other is posted until a command asks for one."""
     sticky = await turn.store.repository.effects.get(turn.ref.key, "sticky")
     if sticky is None or sticky.github_id != work.comment_id:
         return await turn.done("not the report")
@@ -88,9 +89,9 @@ async def comment_deleted(turn: Turn, work: CommentDeleted) -> None:
 
 
 async def ended(turn: Turn, work: Ended) -> None:
-    """Note that the issue is over; only of a deleted one is nothing expected any more.
+    """Record that the issue was closed, deleted or transferred. Only deletion withdraws questions and stops the run.
 
-    A closed issue may be opened again, and one that was moved is taken over at its new place: what waits still waits.
+    A closed issue may be reopened, and a transferred one is taken over at its new place: a waiting run still waits.
     """
     if work.how == "closed" and await _is_open_again(turn):
         return await turn.done("it is open again")
@@ -110,7 +111,10 @@ async def ended(turn: Turn, work: Ended) -> None:
 
 
 async def _is_open_again(turn: Turn) -> bool:
-    """Deliveries may come in any order; GitHub is asked only where a run would be cut off by an old one."""
+    """Whether the issue was reopened, so that the "closed" delivery is outdated: deliveries may come in any order.
+
+    GitHub is asked only if an unfinished run would be stopped.
+    """
     run = await turn.store.runs.last()
     if run is None or not run.unfinished:
         return False
@@ -119,7 +123,7 @@ async def _is_open_again(turn: Turn) -> bool:
 
 
 async def labelled(turn: Turn, work: Labelled) -> None:
-    """Remember what a person did with a label, so that it is never undone."""
+    """Store which label a person added or removed, so that the App never undoes it."""
     await turn.store.people.labelled(work.label, work.actor, added=work.added)
     await turn.done("noted")
 
@@ -128,7 +132,7 @@ _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspe
 
 
 async def installation(job: Job, work: InstallationChanged, tools: Tools) -> None:
-    """Note what is ours to read; what was laid aside while it was suspended is taken up again."""
+    """Record which repositories are accessible. Jobs that were parked during a suspension are queued again."""
     known = tools.store.installations
     state = _STATES.get(work.how, "active")
     await known.note(work.host, work.id, work.account, state)
@@ -143,7 +147,7 @@ async def installation(job: Job, work: InstallationChanged, tools: Tools) -> Non
 
 
 async def repository(job: Job, work: RepositoryChanged, tools: Tools) -> None:
-    """Note what a repository is called and whether it can be written to."""
+    """Record a repository's name and whether it is archived, private or deleted."""
     known = tools.store.installations
     await known.add([work.ref])
     await known.archive(work.ref.key, archived=work.archived, private=work.private)
@@ -153,7 +157,7 @@ async def repository(job: Job, work: RepositoryChanged, tools: Tools) -> None:
 
 
 async def _remove(tools: Tools, keys: Sequence[str]) -> None:
-    """What was learnt of issues that are no longer ours to read is forgotten."""
+    """Remove repositories, and delete what was learnt from their issues."""
     await tools.store.installations.remove(keys)
     for key in keys:
         await tools.store.past_of(key).clear()

@@ -1,4 +1,4 @@
-"""A first report by rules, where the model's takes more than a minute. The model's report then replaces it."""
+"""Posts a first report by rules if the model's report takes more than a minute. The model's report replaces it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FirstReport:
     turn: Turn
     run: Run
     context: Context
-    """Of the model's run."""
+    """The context of the model's run."""
     start: BugTriageState
     publish: Callable[[Finished], Awaitable[object]]
 
@@ -43,7 +43,7 @@ class FirstReport:
         """Do the model's run; post the first report as soon as the run is known to take longer than a minute.
 
         Raises:
-            ModelBusyError: the run continues later; the first report is posted if that is too late.
+            ModelBusyError: The run continues later. The first report is posted if the wait exceeds the time left.
         """
         if self.context.brain is self.context.rules or await self._is_posted():
             return await work()
@@ -61,21 +61,22 @@ class FirstReport:
             task.cancel()
             await asyncio.wait({task})
             if not task.cancelled():
-                task.exception()  # marks it as retrieved
+                task.exception()  # marks it as retrieved; asyncio would log it as an error otherwise
 
     async def _is_posted(self) -> bool:
-        """Whether the issue has a report. An older one, of a model, is better than a new one by rules."""
+        """Whether the issue has a report. An older report by a model is better than a new one by rules."""
         sticky = await self.turn.store.repository.effects.get(self.turn.ref.key, "sticky")
         return sticky is not None and sticky.github_id is not None
 
     def _left(self) -> float:
-        """Seconds to the time at which a report is due."""
+        """Seconds until a report is due; negative if it is overdue."""
         return self.run.began_at + PATIENCE - self.turn.tools.store.clock()
 
     async def _post(self) -> None:
-        """Run by rules and post; a failure is logged, because the model's report follows in any case."""
+        """Run by rules and post. A failure is logged, because the model's report follows in any case."""
         if await self._is_posted():
             return
+        # The store holds the evidence of the model's run under the same number; this run's evidence stays in memory.
         given = replace(
             self.context,
             brain=self.context.rules,
@@ -85,6 +86,7 @@ class FirstReport:
         )
         try:
             await self.publish(Finished(await run_through(given, self.start)))
+        # Without the job or the store the model's run cannot continue either.
         except (NotOursError, StoreError):
             raise
         except BotError as error:

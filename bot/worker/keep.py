@@ -1,4 +1,4 @@
-"""For how long what is kept."""
+"""How long stored data is retained."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """In seconds."""
+    """Retention times, in seconds."""
 
     deliveries: float
-    """Deliveries, and jobs that are done."""
+    """Deliveries and finished jobs."""
     closed: float
-    """What runs gathered, after their issue was closed."""
+    """What runs gathered, counted from the closing of their issue."""
     gone: float
-    """Everything of a repository that is no longer ours."""
+    """All data of a repository that the App can no longer access."""
     mirrors: float
-    """Mirrors that nobody used."""
+    """Unused mirrors."""
 
     @classmethod
     def of(cls, settings: Settings) -> Keep:
-        """As the settings say."""
+        """Read them from the settings."""
         return cls(
             deliveries=settings.triage_keep_deliveries_days * _DAY,
             closed=settings.triage_keep_closed_days * _DAY,

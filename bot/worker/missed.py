@@ -1,4 +1,4 @@
-"""What happened while nobody listened: deliveries that failed, and issues of which none ever came."""
+"""Recovers what was missed while no server ran: failed deliveries, and issues without any delivery."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from bot.store.installations import Listed
 from bot.store.tables import Store
 
 REACH = timedelta(days=3)
-"""How far back GitHub redelivers."""
+"""How far back GitHub redelivers deliveries."""
 OVERLAP = timedelta(minutes=5)
-"""By which clocks may differ, and a delivery may be late."""
+"""Allowance for clocks that differ and for late deliveries."""
 MOST_REPOSITORIES, MOST_ISSUES, MOST_OF_ONE = 1_000, 200, 100
-"""Of one round; what is left over is the next one's."""
+"""Repositories and issues per round, and issues per repository; the rest is left to the next round."""
 
 logger = logging.getLogger(__name__)
 
 
 async def catch_up(store: Store, app: AppPort) -> int:
-    """Ask GitHub again for what it could not hand over while nobody listened; says how many deliveries that were.
+    """Ask GitHub to redeliver failed deliveries. Returns how many.
 
     GitHub does not redeliver by itself.
     """
@@ -41,9 +41,9 @@ async def catch_up(store: Store, app: AppPort) -> int:
 
 
 async def revive_dead(store: Store) -> int:
-    """Begin again jobs that were given up while something was away; returns how many.
+    """Retry jobs that failed for good while a service was unavailable. Returns how many.
 
-    Each has a few chances, an hour after it was given up and then at twice the distance each time.
+    Each job has a few retries: the first an hour after it failed, each later one after twice the previous wait.
     """
     revived = await store.dead.revive()
     if revived:
@@ -52,23 +52,24 @@ async def revive_dead(store: Store) -> int:
 
 
 async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHubPort]) -> int:
-    """Triage issues that were opened since a repository was last looked at, and that nobody told us of.
+    """Triage issues that were opened since the repository was last listed and for which no delivery came.
 
-    Newest first; a repository that was never looked at is only noted, so that installing starts nothing. What GitHub
-    does not say now is asked in the next round.
+    Newest first. A repository that was never listed is only recorded, so that installing starts no run. If GitHub fails
+    to answer, the next round asks again.
 
     Returns:
-        How many issues that were.
+        The number of issues found.
     """
     found = 0
     for listed in await store.installations.to_list(MOST_REPOSITORIES):
+        # Taken before GitHub is asked, so that the next round covers issues that are opened in between.
         began = stamp(datetime.fromtimestamp(store.clock(), UTC) - OVERLAP)
         try:
             fresh = await _unknown(store, github_for(listed.ref), listed)
         except SuspendedError:
-            continue  # once it is not, what was opened meanwhile is found
+            continue  # the next round after it is active again finds what was opened meanwhile
         except RefusedError:
-            fresh = []  # archived, or not ours to read: a delivery will say so
+            fresh = []  # archived, or no longer accessible: a delivery reports that
         except BotError as error:
             logger.info("%s", error, extra={"action": "not_listed", "repository": listed.ref.key})
             continue
@@ -76,7 +77,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
             work = Triage(ref=issue.ref, why="opened")
             found += await store.inbox.accept(Arrival(f"missed:{issue.ref.key}", "missed", b"", (work,)))
         if found >= MOST_ISSUES:
-            break
+            break  # before `listed`, so that the next round continues with this repository
         await store.installations.listed(listed.ref.key, began)
     if found:
         logger.info("%d issues of which no delivery came", found, extra={"action": "missed_found"})
@@ -84,7 +85,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
 
 
 async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Issue]:
-    """Issues that were opened since, and that neither a run nor a job knows."""
+    """Issues that were opened since the last listing and that have neither a run nor a job."""
     since = listed.until
     if since is None:
         return []
@@ -99,5 +100,5 @@ async def _is_known(store: Store, issue: Issue) -> bool:
 
 
 def stamp(when: datetime) -> str:
-    """A time as GitHub writes it."""
+    """Format a time as GitHub does."""
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

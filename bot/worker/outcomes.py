@@ -1,4 +1,4 @@
-"""Compare a report with the fix that landed, once its issue is closed."""
+"""Compares a report with the fix that landed, after its issue is closed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from nodes.search.history.mainline import Landed, files_of, read_mainline
 _NO_FIX = "no commit on the default branch says that it closes the issue"
 
 
-async def score(turn: Turn, work: Score) -> None:  # noqa: ARG001  a table of functions with one shape
-    """Look into the mirror for the commit that closed the issue; where there is none yet, upkeep looks again."""
+async def score(turn: Turn, work: Score) -> None:  # noqa: ARG001  the signature of all functions in the table
+    """Search the mirror for the commit that closed the issue. If there is none yet, upkeep queues another search."""
     outcome, row = await turn.store.outcome.get(), await turn.store.row.state()
     if outcome is None or outcome.state == "scored" or row.ended != "closed":
         return await turn.done("scored already, open again, or never reported")
@@ -42,14 +42,18 @@ async def _looked(turn: Turn, outcome: Outcome) -> Verdict:
 
 
 def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: str) -> Verdict:
-    """Find the first commit after the one that was reported on that closes the issue, and what it changed.
+    """Find the first commit after the reported one that closes the issue, and rank the files that it changed.
 
     Args:
-        directory: a clone.
-        tip: the default branch's, as a full SHA.
-        outcome: what was reported, at which commit.
-        number: the issue's.
-        project: owner/name, for messages that name it.
+        directory: A clone.
+        tip: Full SHA of the default branch's head.
+        outcome: What was reported, and at which commit.
+        number: The issue's number.
+        project: owner/name, to recognize references in commit messages that include it.
+
+    Returns:
+        "scored" with the 1-based rank of the first reported file that the fix changed (0: none), or "unknown" with
+        the reason.
     """
     repository = Repository.open(directory)
     if not outcome.sha or repository.output("cat-file", "-e", f"{outcome.sha}^{{commit}}") is None:
@@ -66,6 +70,7 @@ def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: s
 
 def _fix(line: list[Landed], number: int, project: str) -> Landed | None:
     undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
+    # Oldest first: before a later commit that closes the issue, a part of the fix was there to be read.
     for landed in reversed(line):
         closes = any(number in references(message, project).closes for message in landed.messages)
         if closes and landed.parent and landed.sha not in undone:

@@ -1,4 +1,4 @@
-"""Parked jobs: GitHub is asked now and then whether their installation is back, in case its event was missed."""
+"""Asks GitHub periodically whether the installation of parked jobs is active again, in case its event was missed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.ports import AppPort, InstallationSeen, RepositoryRef
 from bot.store.tables import Store
 
 MOST = 200
-"""Repositories of one round; those that were not asked about are the next round's."""
+"""Repositories per round. Those that were not checked are left to the next round."""
 
 logger = logging.getLogger(__name__)
 

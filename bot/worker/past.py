@@ -1,4 +1,4 @@
-"""Keep what is known of earlier issues up to date: learnt once, then told by every delivery."""
+"""Keeps the index of a repository's earlier issues up to date: built once, then updated by every delivery."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bot.worker.turn import Turn
 
 
 async def begin_learning(turn: Turn, config: RepositoryConfig) -> None:
-    """Have a repository's newest issues at hand for its first report; older ones follow as jobs.
+    """Index a repository's newest issues before its first report; jobs index the older ones.
 
-    Where maintainers do not want that, what was learnt before is forgotten.
+    If the configuration does not want earlier issues, the index is deleted.
     """
     past = turn.store.repository.past
     begun = await past.begun()
@@ -26,6 +26,7 @@ async def begin_learning(turn: Turn, config: RepositoryConfig) -> None:
         return
     rest = LearnPast(ref=turn.ref.repository)
     guid = f"learn_past:{turn.job.id}:{turn.job.attempt}"
+    # Queued before the first page is read: if that read fails, the job still indexes every page.
     await turn.tools.store.inbox.accept(Arrival(guid, "learn_past", b"", (rest,)))
     await past.walked((), Walk())
     try:
@@ -37,7 +38,7 @@ async def begin_learning(turn: Turn, config: RepositoryConfig) -> None:
 
 
 async def learn(job: Job, ref: RepositoryRef, tools: Tools) -> None:
-    """Read one page of a repository's old issues; the next one is another job, so that limits only delay it."""
+    """Index one page of a repository's old issues. A new job reads the next page, so limits only delay it."""
     past = tools.store.for_repository(ref).past
     walk = await past.walk()
     if walk is None:
@@ -49,14 +50,14 @@ async def learn(job: Job, ref: RepositoryRef, tools: Tools) -> None:
 
 
 async def look_again(turn: Turn) -> None:
-    """Keep an issue as it is now, though nothing else is done about it."""
+    """Read an issue and update the index only; nothing else is done about the issue."""
     await saw(turn, await turn.github.issue(turn.ref.number))
 
 
 async def saw(turn: Turn, issue: Issue | None) -> None:
-    """Keep an issue as it was just read; one that was moved is no longer here.
+    """Update the index with an issue as it was just read. An issue that was transferred or deleted is removed.
 
-    Before a repository's issues are learnt nothing is kept of any.
+    Nothing is stored before the repository's index was begun.
     """
     if not await turn.store.repository.past.begun():
         return
@@ -65,7 +66,7 @@ async def saw(turn: Turn, issue: Issue | None) -> None:
 
 
 async def is_over(turn: Turn, work: Ended) -> None:
-    """A closed issue is kept as closed; one that was deleted or moved away is forgotten."""
+    """Mark a closed issue as closed in the index; remove one that was deleted or transferred."""
     past = turn.store.repository.past
     if work.how == "closed":
         await past.mark(turn.ref.number, is_open=False)

@@ -1,4 +1,4 @@
-"""Permissions that an installation lacks: in the log, in the metrics, on the pages, and once to maintainers."""
+"""Records permissions that an installation lacks: in the log, the metrics, the pages, and once for maintainers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from bot.ports import RepositoryRef
 from bot.store.tables import Store
 
 _KNOWN = frozenset({"issues", "contents", "metadata"})
-"""What the App asks for. Other names would be labels of a metric that GitHub chooses."""
+"""Permissions that the App asks for. Others count as "unknown", or GitHub would choose the values of a metric label."""
 
 logger = logging.getLogger(__name__)
 
 
 async def note_missing(store: Store, ref: RepositoryRef, error: MissingPermissionError) -> None:
-    """Say which permissions are missing. Reports and `/triage status` repeat it to maintainers."""
+    """Record which permissions are missing. Reports and `/triage status` repeat it to maintainers."""
     for name in sorted(_KNOWN & set(error.permissions)) or ["unknown"]:
         code = f"{PERMISSION}.{name}"
         said = f"the installation lacks a permission ({name}): grant it in the installation's settings on GitHub"

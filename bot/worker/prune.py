@@ -1,4 +1,4 @@
-"""What is kept, and for how long: once for all processes in the store, and by each on its own disk."""
+"""Deletes data past its retention time: in the store once for all processes, on disk by each process."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import logging
 from bot.worker.tools import Tools
 
 COUNTERS_KEPT = 90 * 86_400.0
+"""Retention of usage counters, in seconds."""
 LOOKED_BACK = 3 * 3_600.0
-"""Seconds: runs that ended since are looked at, in case a kill came between their end and their checkpoints'."""
+"""Seconds: checkpoints of runs that ended since then are deleted again, in case of a kill after the run's end."""
 
 logger = logging.getLogger(__name__)
 
 
 async def prune(tools: Tools) -> None:
-    """Drop what is older than the settings say, and hand the room back."""
+    """Delete rows that are older than the settings allow, and return the space to the file system."""
     store, keep = tools.store, tools.keep
     await store.inbox.forget_old(keep.deliveries)
     await store.jobs.forget_done(keep.deliveries)
@@ -35,7 +36,7 @@ async def prune(tools: Tools) -> None:
 
 
 async def tidy_up(tools: Tools) -> None:
-    """Remove mirrors of this machine that nobody used for long, or whose repository is forgotten."""
+    """Remove mirrors on this machine that were unused for long, or whose repository was deleted from the store."""
     known = {key.rpartition("/")[2] for key in await tools.store.pruning.known_repositories()}
     for name in await tools.mirrors.tidy(older_than=tools.keep.mirrors, known=known):
         logger.info("mirror removed", extra={"action": "mirror.pruned", "repository": name})

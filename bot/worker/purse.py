@@ -1,4 +1,4 @@
-"""Pays for one run's model calls from budgets that everybody shares, at a pace that everybody keeps."""
+"""Charges one run's model calls to budgets that all runs share, and paces all calls by one queue."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from nodes.context import ModelError
 from nodes.state import Usage
 
 MOST_POSTPONED = 20
-"""Times that a run is put off for its model; then rules judge, so that every run ends."""
+"""Times that a run may be postponed for its model. After that rules judge, so that every run ends."""
 LONGEST_POSTPONED = 3_600.0
-"""Seconds; for a model that asks for more, rules judge."""
+"""Seconds. If a model asks for a longer wait, rules judge."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedPurse:
-    """A purse whose money is in the store."""
+    """A run's model budget whose counters are in the store."""
 
     run: Scope
     day: Sequence[Scope]
-    """What the run's calls are counted in besides."""
+    """Further scopes that the run's calls count in."""
     counters: Counters
     pace: StoredPace
     prices: Prices
     limited: Callable[[str, str], Awaitable[None]]
-    """Told which limit was met, by its code, and what that means."""
+    """Called with the code of a limit that was reached and a description."""
 
     def begin(self, calls: int) -> None:
-        """The store knows it better."""
+        """Do nothing: the store has the run's count of calls."""
 
     async def reserve(self, call: Call) -> _Reserved:
-        """Count a call and the most that it may cost, then wait for its turn, if that is soon.
+        """Reserve a call and its highest possible cost, then wait for its turn if the wait is short.
 
         Raises:
-            ModelError: a budget is spent.
-            PostponedError: many others are before it.
+            ModelError: A budget is used up.
+            PostponedError: The queue for the model is too long.
         """
         amount = self.amount(call.model, call.input_tokens, call.output_tokens)
         reached = await self.counters.reserve(self.scopes, amount)
@@ -58,11 +58,15 @@ class SharedPurse:
         return _Reserved(self, call.model, amount)
 
     async def pause(self, seconds: float, *, limited: bool) -> None:
-        """Sleep for a moment; what takes longer is waited for elsewhere, by everybody if it is a limit.
+        """Sleep briefly; postpone the run for a longer pause.
+
+        Args:
+            seconds: The pause that the model's server asked for.
+            limited: The server enforces a rate limit, so calls of all runs pause.
 
         Raises:
-            ModelError: that is too long, or was too often.
-            PostponedError: later.
+            ModelError: The pause is too long, or the run was postponed too often.
+            PostponedError: The run continues later.
         """
         if limited:
             await self.pace.close(seconds)
@@ -73,7 +77,7 @@ class SharedPurse:
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """Everything in which a call counts, the smallest first."""
+        """All scopes in which a call counts, the smallest first."""
         return (self.run, *self.day)
 
     async def _postpone(self, why: str, seconds: float) -> None:
@@ -82,7 +86,7 @@ class SharedPurse:
         raise PostponedError(why, after=seconds)
 
     def amount(self, model: str, input_tokens: int, output_tokens: int) -> Amount:
-        """What a call with so many tokens comes to."""
+        """The amount of a call with so many tokens."""
         price = cost(self.prices, model, input_tokens, output_tokens)
         return Amount(calls=1, tokens=input_tokens + output_tokens, cost=price)
 
@@ -90,7 +94,7 @@ class SharedPurse:
     async def _given_back(self, amount: Amount) -> AsyncIterator[None]:
         try:
             yield
-        except BaseException:  # a call that was never sent costs nothing, whatever kept it from being sent
+        except BaseException:  # a call that was not sent costs nothing, whatever prevented it (cancellation included)
             await self.counters.give_back(self.scopes, amount)
             raise
 
@@ -102,7 +106,7 @@ class _Reserved:
     amount: Amount
 
     async def settle(self, usage: Usage) -> None:
-        """Give back what a call did not come to, or count what it came to besides."""
+        """Replace the reserved amount by the actual one: return the difference, or count it if the call cost more."""
         spent = self.purse.amount(self.model, usage.input_tokens, usage.output_tokens)
         MODEL_COST.labels(self.model).inc(spent.cost / 1_000_000)
         await self.purse.counters.give_back(self.purse.scopes, self.amount - spent)

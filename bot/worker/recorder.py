@@ -1,4 +1,4 @@
-"""Write down what a run does while it does it, without making it wait."""
+"""Stores the steps of a run while it runs, without delaying it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from bot.store.run_events import RunEvents
 from nodes.run import Step, Watch
 
 PACE = 0.5
-"""Seconds between two writes: a commit costs a few milliseconds, and most nodes of a run without a model no more."""
+"""Seconds between two writes: a commit takes a few milliseconds, as long as most nodes of a run without a model."""
 
 logger = logging.getLogger(__name__)
 
 
 @asynccontextmanager
 async def recording(events: RunEvents) -> AsyncIterator[Watch]:
-    """Store what the run is said to do, now and then and at the end; what cannot be stored never stops a run."""
+    """Store the run's steps periodically and at the end. A failure to store them never stops a run."""
     recorder, over = _Recorder(events), asyncio.Event()
     writing = asyncio.create_task(recorder.keep_writing(over))
     try:
@@ -32,7 +32,7 @@ async def recording(events: RunEvents) -> AsyncIterator[Watch]:
 
 
 class _Recorder:
-    """What was not written yet. A node that begins and ends between two writes is written once."""
+    """Buffer of steps that are not stored yet. A node that begins and ends between two writes is written once."""
 
     def __init__(self, events: RunEvents) -> None:
         self._events = events
@@ -40,24 +40,24 @@ class _Recorder:
         self._waiting: dict[str, Visit] = {}
 
     def note(self, step: Step) -> None:
-        """Take a step in."""
+        """Buffer a step."""
         now = self._events.clock()
         began = self._began.setdefault(step.id, now)
-        # Put last: ends are read in the order in which they happened.
+        # Moved to the end: readers expect ends in the order in which they happened.
         self._waiting.pop(step.id, None)
         self._waiting[step.id] = Visit(
             id=step.id[:8], node=step.node, began=began, ended=now if step.ended else None, trace=step.trace
         )
 
     async def keep_writing(self, over: asyncio.Event) -> None:
-        """Write until it is over, and what is left then."""
+        """Write periodically until the run is over, then write the rest."""
         while not over.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(over.wait(), PACE)
             await self._write()
 
     async def _write(self) -> None:
-        """Write what waits; a page that shows less is the price of a store that is away."""
+        """Write the buffer. If the store is unavailable, the steps are dropped and a page shows fewer."""
         waiting, self._waiting = self._waiting, {}
         if not waiting:
             return

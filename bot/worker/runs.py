@@ -1,4 +1,4 @@
-"""What a run-lane job means: a new run, the next step of one that waits, or nothing."""
+"""Run-lane jobs: each starts a run, advances a waiting run or does nothing."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ from bot.worker.why_not import STOPPED, tell_why_not
 
 RunWork = Triage | Edited | Reply | Continue | Expire
 _LOOKED = ("waiting", "finished", "stopped")
-"""A run that was cut off is what the job at hand had begun; one that failed left nothing."""
+"""Runs after which an opened issue counts as triaged.
+
+A "running" run was cut off, and this job's previous attempt began it; a failed one left nothing.
+"""
 
 
 async def triage(turn: Turn, work: Triage) -> None:
-    """Look at an issue from the start; an opened one once, whatever order deliveries come in."""
+    """Triage an issue from the start; an opened issue only once, whatever the order of deliveries."""
     why: Why = work.why
     if work.moved_from is not None:
         await turn.store.row.adopt(work.moved_from)
@@ -49,21 +52,21 @@ async def triage(turn: Turn, work: Triage) -> None:
 
 
 async def _looked_at(turn: Turn, work: Triage, run: Run) -> None:
-    """An issue that was triaged before is left as it is; one that was moved here while it waits still waits."""
+    """Leave an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
     waiting = await _open_question(turn) if work.moved_from is not None and run.status == "waiting" else None
     then = [Expire(ref=turn.ref, question_id=waiting.question_id)] if waiting is not None else []
     await turn.tools.store.jobs.settle(turn.job, "triaged before", next_work=then)
 
 
 async def _reopened(turn: Turn, seen: Seen, run: Run) -> None:
-    """A run that waits still waits, unless the answer came while the issue was closed."""
+    """Let a waiting run wait, unless the answer came while the issue was closed."""
     if await _open_question(turn) is not None:
         return await turn.done("it still waits")
     return await step(turn, replace(seen, why="answer"), run)
 
 
 async def _wanted_run(turn: Turn, seen: Seen, last: Run | None, work: Triage, *, by_author: bool) -> Run:
-    """A new run; if a limit is in the way, the person whose command asked for it is told."""
+    """Start a new run; if a limit prevents it, reply to the person whose command asked for it."""
     try:
         return await _new_run(turn, seen, last, by_author=by_author)
     except RateLimitedError as error:
@@ -75,7 +78,7 @@ async def _wanted_run(turn: Turn, seen: Seen, last: Run | None, work: Triage, *,
 
 
 async def edited(turn: Turn, work: Edited) -> None:
-    """A changed text is looked at again, where there was a look before; what it withdraws or answers is settled."""
+    """Triage a changed text again if the issue was triaged before. An open question is answered or withdrawn first."""
     run = await turn.store.runs.last()
     row = await turn.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
@@ -93,7 +96,7 @@ async def edited(turn: Turn, work: Edited) -> None:
 
 
 async def _settle_by_edit(turn: Turn, issue: Issue, question: AskedQuestion) -> None:
-    """A changed text may hold what was asked for; if not, the question was about a text that is no more."""
+    """Settle the open question: answered if the new text holds the answer, else withdrawn, as its text is outdated."""
     answer = answer_in_body(issue, question)
     await turn.store.repository.questions.settle(
         turn.ref.key,
@@ -106,7 +109,7 @@ async def _settle_by_edit(turn: Turn, issue: Issue, question: AskedQuestion) -> 
 
 
 async def reply(turn: Turn, work: Reply) -> None:
-    """A comment that answers the open question resumes the run; on a closed issue it is stored for later."""
+    """Resume the run if a comment answers the open question. On a closed issue the answer is stored for later."""
     waiting = await _open_question(turn)
     run, row = await turn.store.runs.last(), await turn.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
@@ -125,7 +128,7 @@ async def reply(turn: Turn, work: Reply) -> None:
 
 
 async def _answered(turn: Turn, issue: Issue, question: AskedQuestion, comment: Comment) -> bool:
-    """Whether a comment came after the question and answers it; if so it is noted."""
+    """Store the answer if the comment came after the question and answers it. Returns whether it does."""
     if not await _came_after(turn, question, comment):
         return False
     by_reporter = comment.author_id is not None and comment.author_id == issue.author_id
@@ -144,20 +147,23 @@ async def _answered(turn: Turn, issue: Issue, question: AskedQuestion, comment: 
 
 
 async def _came_after(turn: Turn, question: AskedQuestion, comment: Comment) -> bool:
-    """Ids grow with time on GitHub's side; our clock and its clock need not agree."""
+    """Whether a comment is newer than the question, by time or by id.
+
+    GitHub's ids grow with time; its clock and ours may disagree.
+    """
     if comment.created_at >= question.asked_at:
         return True
     effects = turn.store.repository.effects
     own = await effects.get(turn.ref.key, "question", question.question_id)
     carrier = own if own is not None and own.github_id else await effects.get(turn.ref.key, "sticky")
     if carrier is None:
-        # What was posted is noted under the issue's old key; whoever writes here wrote after the issue was moved.
+        # The posted question is stored under the issue's old key; a comment here was written after the issue was moved.
         return await turn.store.row.was_moved_here()
     return carrier.github_id is not None and comment.id > carrier.github_id
 
 
 async def go_on(turn: Turn, work: Continue) -> None:
-    """Take in what people said by commands since the run last looked."""
+    """Process answers and redirects that commands stored since the run last read them."""
     run = await turn.store.runs.last()
     if run is None and (await turn.store.row.state()).moved_to is not None:
         return await _follow(turn, work)
@@ -185,7 +191,7 @@ async def go_on(turn: Turn, work: Continue) -> None:
 
 
 async def expire(turn: Turn, work: Expire) -> None:
-    """Go on without an answer that never came."""
+    """Mark a question as expired and resume its run without an answer."""
     await turn.store.repository.questions.settle(turn.ref.key, work.question_id, "expired")
     run = await turn.store.runs.last()
     if run is None or run.status != "waiting":
@@ -200,14 +206,14 @@ async def _go_on(turn: Turn, run: Run, why: Why, work: Continue | Expire) -> Non
 
 
 async def _follow(turn: Turn, work: RunWork) -> None:
-    """Do on the issue's new place what was to be done on its old one."""
+    """Read the issue, so that `_read` hands the job over to the issue's new place."""
     _, issue = await _read(turn, work)
     if issue is not None:
         await turn.done("nothing to take in")
 
 
 async def _seen(turn: Turn, why: Why, work: RunWork) -> Seen | None:
-    """Read the issue again; None, and the job is settled, where it is to be left alone now."""
+    """Read the issue again. None if it is to be left alone now; the job is then settled."""
     found, issue = await _read(turn, work)
     if issue is None:
         return None
@@ -222,7 +228,7 @@ async def _seen(turn: Turn, why: Why, work: RunWork) -> Seen | None:
 
 
 async def _read(turn: Turn, work: RunWork) -> tuple[FoundConfig, Issue | None]:
-    """The issue as it is now; None, and the job is settled, where it is gone or elsewhere."""
+    """Read the configuration and the issue. The issue is None if it is gone or moved; the job is then settled."""
     found = await turn.config()
     issue = await turn.github.issue(turn.ref.number)
     await saw(turn, issue)
@@ -233,12 +239,15 @@ async def _read(turn: Turn, work: RunWork) -> tuple[FoundConfig, Issue | None]:
         await _moved(turn, work, issue.ref)
         return found, None
     if issue.state == "open" and (await turn.store.row.state()).ended is not None:
-        await turn.store.row.end(None)  # the delivery that tells so is lost, or still to come
+        await turn.store.row.end(None)  # the delivery "reopened" is lost or still to come
     return found, issue
 
 
 async def _moved(turn: Turn, work: RunWork, to: IssueRef) -> None:
-    """Hand the job over to the issue's new place, behind what takes over its runs and questions there."""
+    """Hand the job over to the issue's new place.
+
+    The new jobs start with one that takes over the issue's runs and questions.
+    """
     await turn.store.row.end("transferred", to.key)
     follows: list[Work] = [Triage(ref=to, why="opened", moved_from=turn.ref.key)]
     if not isinstance(work, Triage) or work.why == "command":
@@ -247,7 +256,7 @@ async def _moved(turn: Turn, work: RunWork, to: IssueRef) -> None:
 
 
 async def _leave_alone(turn: Turn, why: str) -> None:
-    """An open question can be answered once the reason is over; a run without one ends."""
+    """Settle the job. A run with an open question still waits, as it can be answered later; any other run ends."""
     run = await turn.store.runs.last()
     if run is not None and run.status == "waiting" and await _open_question(turn) is not None:
         return await turn.done(f"{why}; it still waits")
@@ -255,7 +264,7 @@ async def _leave_alone(turn: Turn, why: str) -> None:
 
 
 async def _end(turn: Turn, why: str) -> None:
-    """A run that waits for an issue that is over waits for nothing."""
+    """Settle the job and stop a run that waits: its issue is over."""
     run = await turn.store.runs.last()
     if run is not None and run.unfinished:
         waiting = await _open_question(turn)
@@ -268,11 +277,11 @@ async def _end(turn: Turn, why: str) -> None:
 
 
 async def _new_run(turn: Turn, seen: Seen, last: Run | None, *, by_author: bool = True) -> Run:
-    """A run of its own; one that waits is left, one that was cut off is what this job began.
+    """Start a new run, or return the unfinished one that this job's previous attempt began. A waiting run is given up.
 
     Raises:
-        RateLimitedError: there were as many as may be today.
-        OverLimitError: the same, and the issue is left alone.
+        RateLimitedError: The day's limit of runs is reached.
+        OverLimitError: A limit is reached and the issue is left alone.
     """
     leave = last.number if last is not None and last.status == "waiting" else None
     run = await admit(turn, seen.issue, seen.found.config, leave=leave, by_author=by_author)

@@ -1,4 +1,4 @@
-"""One step of a run: from wherever it stands until it waits or ends, then publish, then settle."""
+"""One step of a run: advance it from its checkpoint until it waits or ends, publish the outcome, settle the job."""
 
 from __future__ import annotations
 
@@ -55,32 +55,35 @@ from nodes.trust.secrets import holds_token, mask
 logger = logging.getLogger(__name__)
 
 _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
-"""A run that was not shown since its issue moved left nothing there: it begins anew where the issue is now."""
+"""Status of a run whose publication wrote nothing.
+
+"moved" is a failure, because the run left nothing at the issue's new place: a new run starts there.
+"""
 _TRIES_TO_READ = 5
-"""Attempts, over half a minute, before a repository that lets us in no more is reported on without its code."""
+"""Attempts, over half a minute, before a repository that refuses access is reported on without its code."""
 _LATE_WITHOUT_CODE = 2
-"""Attempts that took too long, after which the next one reports without reading the code."""
+"""Attempts that exceeded the deadline, after which the next one reports without reading the code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The issue as it is now, what its repository's maintainers want, and why we look."""
+    """The issue as it is now, its repository's configuration, and the reason for the run."""
 
     issue: Issue
     found: FoundConfig
     why: Why
     commanded: bool = False
-    """A person's command asks for it."""
+    """A person's command started the run."""
     asked_in: int | None = None
-    """The comment with that command."""
+    """Id of the comment with that command."""
 
 
 class UnreadableError(Exception):
-    """A run's checkpoint, or its commit, is gone or not ours to understand: the run begins anew from the store."""
+    """A run's checkpoint is unreadable or its commit is gone: a new run starts from what the store has."""
 
 
 async def step(turn: Turn, seen: Seen, run: Run) -> None:
-    """Take a run as far as it goes, show what it came to, and settle the job."""
+    """Advance a run until it waits or ends, publish the outcome and settle the job."""
     also_about(run=run.number)
     if holds_token(f"{seen.issue.title}\n{seen.issue.body}"):
         await _withhold(turn, seen, run)
@@ -99,7 +102,7 @@ async def step(turn: Turn, seen: Seen, run: Run) -> None:
 
 
 async def _withhold(turn: Turn, seen: Seen, run: Run) -> None:
-    """An issue that shows a secret is not analysed; once it is edited it is looked at again."""
+    """Conclude without analysis, because the issue shows a secret. An edit of the issue starts triage again."""
     await turn.store.runs.pin(
         run.number, sha="", brain="rules", config_hash="", body_hash=body_hash(seen.issue), title=_title(seen.issue)
     )
@@ -108,7 +111,13 @@ async def _withhold(turn: Turn, seen: Seen, run: Run) -> None:
 
 @asynccontextmanager
 async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
-    """The repository at the run's commit; one that cannot be read is no reason to say nothing."""
+    """Open the repository at the run's commit; if it cannot be read, yield `NoCode`, so that a report is still written.
+
+    Raises:
+        SuspendedError: The installation is suspended.
+        ForbiddenError: GitHub refuses access, and too few attempts were made to give up.
+        RetryableError: git finds no commit although GitHub has some.
+    """
     config = seen.found.config
     if turn.job.late >= _LATE_WITHOUT_CODE:
         turn.log("code_not_readable", "reading it took too long twice")
@@ -120,8 +129,10 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
         except SuspendedError:
             raise
         except (RefusedError, ForbiddenError) as error:
+            # GitHub answers git with 403 for a limit as well as for a refusal, so only a repeated one counts.
             if isinstance(error, ForbiddenError) and turn.job.tried < _TRIES_TO_READ:
                 raise
+            # git mistakes a proxy's page for an empty repository, so GitHub's API is asked too.
             if isinstance(error, GoneError) and not await turn.github.is_empty():
                 raise RetryableError("git finds no commit where GitHub has some") from error
             turn.log("code_not_readable", str(error))
@@ -129,23 +140,23 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
                 await turn.lacks(error)
             yield NoCode.because(error)
             return
-        # A force push leaves the object in the mirror for a while: only what the branch leads to is still there.
+        # A force push leaves the old object in the mirror for a while, so the branch must reach the commit.
         sha = run.sha if run.sha and await mirror.reaches(run.sha) else mirror.sha
         yield EngineCode(turn.tools.engines.of(mirror.directory), sha, config.ignore_paths)
 
 
 async def _note_shortfalls(turn: Turn, code: CodePort) -> None:
-    """Note what was left unread because the repository is too large; the log has it, and the report tells it once."""
+    """Record which limits left files unread because the repository is too large; a later report tells it once."""
     for limit in code.untold() if isinstance(code, EngineCode) else ():
         LIMITS.labels(limit).inc()
         await turn.store.repository.limited.note(limit)
 
 
 async def _pinned(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Run:
-    """Note what the run reads.
+    """Record the commit, the brain and the configuration that the run uses.
 
     Raises:
-        UnreadableError: the commit that it began with is gone.
+        UnreadableError: The commit that the run began with is gone.
     """
     if run.sha and run.sha != code.sha:
         raise UnreadableError(f"commit {run.sha[:12]} is gone")
@@ -161,12 +172,12 @@ async def _pinned(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Run:
 
 
 def _title(issue: Issue) -> str:
-    """As pages show and find it."""
+    """The title for pages and their search: secrets masked, at most 300 characters."""
     return " ".join(mask(issue.title).split())[:300]
 
 
 async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
-    """Advance the run, with a first report by rules where the model takes long."""
+    """Advance the run, with a first report by rules if the model takes long."""
     context = _context(turn, seen, run, code)
     start = await _start(turn, seen, context, await _dropped(turn, run, code))
     if seen.found.config.mode != "comment":
@@ -176,7 +187,7 @@ async def _outcome(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Outcome:
 
 
 async def _judged(turn: Turn, seen: Seen, run: Run, context: Context, start: BugTriageState) -> Outcome:
-    """Advance until a question is open. Answers that are in the store are given to the run at once."""
+    """Advance until a question is open. An answer that is already in the store resumes the run at once."""
     thread = turn.store.thread(run.number)
     async with recording(turn.store.events(run.number)) as watch:
         result = await _advance(turn, context, thread, start, watch)
@@ -221,13 +232,20 @@ async def _advance(
 
 
 def _durability(context: Context) -> Durability:
-    """Where no step costs a call, a run that was cut off is sooner begun again than each of its steps is kept."""
+    """When to write checkpoints.
+
+    "sync" (at each step) if a step may cost a call; else "exit": repeating a run by rules is cheaper than storing its
+    steps.
+    """
     asks = context.brain is not context.rules or context.outside.infos
     return "sync" if asks else "exit"
 
 
 async def _known_answer(turn: Turn, seen: Seen, run: Run, waiting: graph_run.Waiting) -> Answer | None:
-    """What became of a question; None while it waits. One that nobody could see is withdrawn."""
+    """The answer to a run's question; None while it is open.
+
+    A question that cannot be posted, or is over budget, is withdrawn and has an empty answer.
+    """
     questions, key = turn.store.repository.questions, turn.ref.key
     config = seen.found.config
     known = any(one.question_id == waiting.exchange.question_id for one in await questions.all(key))
@@ -275,7 +293,7 @@ def _purse(turn: Turn, run: Run, config: RepositoryConfig) -> SharedPurse:
 
 
 async def _dropped(turn: Turn, run: Run, code: CodePort) -> tuple[str, ...]:
-    """What the report says where the run before this one was dropped because its commit left the branch."""
+    """The report's note on the previous run, if that was dropped because its commit left the branch."""
     before = await turn.store.runs.before(run.number)
     if before is None or before.status != "failed" or not before.sha or not isinstance(code, EngineCode):
         return ()
@@ -288,7 +306,7 @@ async def _dropped(turn: Turn, run: Run, code: CodePort) -> tuple[str, ...]:
 
 
 async def _start(turn: Turn, seen: Seen, context: Context, notes: tuple[str, ...]) -> BugTriageState:
-    """Where a new run starts: with everything that people said in earlier ones."""
+    """Initial state of a run, with all answers, redirects and corrections that people gave to earlier runs."""
     issue = seen.issue
     said = [one for one in await turn.store.signals.since(0) if one.kind in ("redirect", "correction")]
     repository = f"{issue.ref.owner}/{issue.ref.name}"
@@ -304,17 +322,19 @@ async def _start(turn: Turn, seen: Seen, context: Context, notes: tuple[str, ...
 
 
 async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
-    """Publish, then note where the run stands and settle the job in one transaction."""
+    """Publish, then store the run's status and settle the job in one transaction."""
     began = time.perf_counter()
     try:
+        # Published before it is settled: after a crash in between, the next attempt publishes again, and markers and
+        # stored intents prevent a second comment.
         published = await _publish(turn, seen, run, outcome)
     except StoppedError as error:
-        # Unless it came to an end of its own, a person said stop or took our comment away: that holds from now on.
+        # Unless the issue itself ended, a person stopped triage or deleted our comment: mute it from now on.
         if (await turn.store.row.state()).ended is None:
             await turn.store.row.mute(muted=True)
         published = Published("quiet", str(error))
     except SuspendedError:
-        raise
+        raise  # a RefusedError too, but the job is parked until the installation is active again
     except RefusedError as error:
         if isinstance(error, MissingPermissionError):
             await turn.lacks(error)
@@ -327,7 +347,7 @@ async def _conclude(turn: Turn, seen: Seen, run: Run, outcome: Outcome) -> None:
 
 async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome, *, first: bool = False) -> Published:
     known = await turn.store.known()
-    # Limits are told where comments are allowed, once a day and repository.
+    # Limits are reported only where comments are allowed, once per repository and day.
     tells = known.limited and seen.found.config.mode == "comment"
     given = Publication(
         turn.ref,
@@ -349,7 +369,10 @@ async def _publish(turn: Turn, seen: Seen, run: Run, outcome: Outcome, *, first:
 async def _settle(
     turn: Turn, run: Run, outcome: Outcome, published: Published, left_over: tuple[LeftOver, ...]
 ) -> None:
-    """A run that ended needs its checkpoint no more: the store has what people said and what it came to."""
+    """Store the run's status and settle the job.
+
+    The checkpoint of a run that ended is deleted: the store has its result and what people wrote.
+    """
     quiet = published.state in ("quiet", "moved")
     if isinstance(outcome, Waiting) and not quiet:
         expire = Expire(ref=turn.ref, question_id=outcome.exchange.question_id)
@@ -375,6 +398,7 @@ async def _settle(
         next_work=(*_elsewhere(turn, published), *left_over),
         unread=None if quiet else lambda: Continue(ref=turn.ref),
     )
+    # After settling, as the next attempt would need the checkpoint. `prune` deletes it if a kill comes in between.
     await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))
 
 
@@ -392,7 +416,7 @@ def _ending(outcome: Outcome) -> Ending | None:
 
 
 def _elsewhere(turn: Turn, published: Published) -> tuple[Work, ...]:
-    """An issue that was moved while we read it is looked at where it is now."""
+    """Triage of an issue at its new place, if it was moved during the run."""
     if published.moved_to is None:
         return ()
     return (Triage(ref=published.moved_to, why="opened", moved_from=turn.ref.key),)

@@ -1,4 +1,4 @@
-"""What jobs work with: opened once a process, shared by all of them."""
+"""Resources that jobs share: opened once per process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from nodes.graph import Graph, build_graph
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Everything a job needs besides what it is about."""
+    """All resources of a job."""
 
     store: Store
     github: GitHub
@@ -40,17 +40,17 @@ class Tools:
     brains: Brains
     keep: Keep
     sources: Sources
-    """What may be asked outside repositories."""
+    """Sources outside the repository that a run may query."""
     budgets: Budgets
     pace: StoredPace
-    """Of model calls, shared by everybody who works on the store."""
+    """Pace of model calls, shared by all processes that use the store."""
     bots: frozenset[str]
-    """Logins of bots that the operator lets count as people, in lower case."""
+    """Logins of bots that the operator counts as people, in lower case."""
 
 
 @asynccontextmanager
 async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
-    """Open them, and close them in the end."""
+    """Open the resources; close them at the end."""
     async with AsyncExitStack() as stack:
         store = open_store(settings.settings)
         stack.push_async_callback(store.aclose)

@@ -1,4 +1,4 @@
-"""One attempt at one issue: what it is about, what it may use, and whether it may still write."""
+"""One attempt of a job on one issue: its data, its tools and its permission to write."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A job's claim on an issue."""
+    """One attempt of a job on an issue."""
 
     job: Job
     ref: IssueRef
@@ -38,44 +38,48 @@ class Turn:
 
     @classmethod
     def of(cls, job: Job, ref: IssueRef, tools: Tools) -> Turn:
-        """The turn of a job."""
+        """Build the turn of a job."""
         return cls(job, ref, tools, tools.store.for_issue(ref), tools.github.for_repository(ref.repository))
 
     async def may_write(self) -> None:
-        """Return if this attempt still has the job and nobody told us to stop.
+        """Return if this attempt still owns the job and no stop was requested.
 
         Raises:
-            NotOursError: another attempt has it.
-            StoppedError: a person said stop, or the issue came to an end.
+            NotOursError: Another attempt owns the job.
+            StoppedError: A person stopped triage, or the issue was closed, deleted or transferred.
         """
         row = await self.store.row.state_for(self.job)
         if row.muted or row.ended:
             raise StoppedError(row.ended or "a person said stop")
 
     async def still_ours(self) -> None:
-        """Return if this attempt still has the job; commands are answered on a muted issue too.
+        """Return if this attempt still owns the job. Commands are answered on a muted issue too, so muting is ignored.
 
         Raises:
-            NotOursError: another attempt has it.
+            NotOursError: Another attempt owns the job.
         """
         await self.tools.store.jobs.check(self.job)
 
     def publisher(self, check: OwnerCheck | None = None) -> Publisher:
-        """Writes what a run came to, or with a check of its own what a command did."""
+        """Build a publisher.
+
+        Args:
+            check: Called before each write. None: `may_write`, as runs need it; commands pass a check of their own.
+        """
         effects = self.store.repository.effects
         github = self.tools.github.for_repository
         return Publisher(github, effects, check or self.may_write, self._now, self.lacks)
 
     async def lacks(self, error: MissingPermissionError) -> None:
-        """Say that the installation lacks a permission."""
+        """Record that the installation lacks a permission."""
         await note_missing(self.tools.store, self.ref.repository, error)
 
     def _now(self) -> datetime:
-        """By the clock that intents are noted with: a wrong one here would cut short how long they are waited for."""
+        """The time by the store's clock, which also stamps intents; another clock would shorten the wait for them."""
         return datetime.fromtimestamp(self.tools.store.clock(), UTC)
 
     async def left_over(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
-        """The job that tries again, if GitHub still lacks a reaction, an answer or labels that it may have."""
+        """Return a job that retries a reaction, answer or label that is allowed but not yet on GitHub; else nothing."""
         if found.config.mode == "dry-run" or not found.config.enabled:
             return ()
         pending = await self.store.repository.effects.pending(self.ref.key)
@@ -84,7 +88,7 @@ class Turn:
         return (LeftOver(ref=self.ref, again=again),) if wanted else ()
 
     async def config(self) -> FoundConfig:
-        """The configuration that holds for the repository; a valid one is kept as the last valid one."""
+        """The repository's current configuration. A valid one is stored as the last valid one."""
         kept = self.store.repository.config
         found = await find_config(self.github, await kept.last_valid())
         if not found.faults and found.text:
@@ -94,21 +98,25 @@ class Turn:
         return _with_bots(found, self.tools.bots)
 
     async def done(self, said: str) -> None:
-        """Settle the job without anything more."""
+        """Settle the job without follow-up work.
+
+        Args:
+            said: The result, one line.
+        """
         await self.tools.store.jobs.settle(self.job, said)
 
     async def limited(self, code: str, said: str) -> None:
-        """Count that a limit was met, and say so."""
+        """Count and record that a limit was reached."""
         LIMITS.labels(code).inc()
         await self.met(code, said)
 
     async def met(self, code: str, said: str) -> None:
-        """Say which limit was met: in the log, and later once to maintainers."""
+        """Log which limit was reached, and store it so that a later report tells maintainers once."""
         logger.warning(said, extra={"action": "limited", "limit": code})
         await self.store.repository.limited.note(code)
 
     def log(self, action: str, said: str) -> None:
-        """One line on what became of the job."""
+        """Log the result of one step of the job, on one line."""
         logger.info(said, extra={"action": action, "job": self.job.id, "issue": self.ref.key})
 
 
@@ -118,6 +126,10 @@ def _with_bots(found: FoundConfig, bots: frozenset[str]) -> FoundConfig:
 
 
 def body_hash(issue: Issue) -> str:
-    """Names what an issue says; white space makes it no other."""
+    """Hash of an issue's title and body. Changes of white space do not change it.
+
+    Returns:
+        16 hexadecimal digits of a SHA-256.
+    """
     said = "\x00".join((" ".join(issue.title.split()), " ".join(issue.body.split())))
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]

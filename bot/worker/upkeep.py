@@ -1,4 +1,4 @@
-"""What is done now and then besides jobs: once for all processes, or by each for what is its own."""
+"""Periodic maintenance: once for all processes in the store, and by each process on its own disk."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from bot.worker.prune import prune, tidy_up
 from bot.worker.tools import Tools
 
 PAUSE = 3_600.0
-"""Seconds between two rounds, whoever does them."""
+"""Seconds between two rounds, over all processes."""
 LOOK = 300.0
-"""Seconds between two looks whether it is time."""
+"""Seconds between two checks whether a round is due."""
 AT_START = 60.0
-"""Seconds in which one of many processes that start does a round."""
+"""Seconds in which, of many processes that start, only one does a round."""
 
 logger = logging.getLogger(__name__)
 
 
 async def keep_up(tools: Tools) -> None:
-    """Go round until cancelled: at the start, for nobody may have listened before, and then every hour."""
+    """Run maintenance until cancelled: at the start, since events may have been missed before, and then every hour."""
     await _part("tidy_up", lambda: tidy_up(tools))
     started = False
     while True:
         try:
             due = await tools.store.leases.take("upkeep", PAUSE)
-            if not started:  # whoever has this goes round, whoever of them has the hour's
+            if not started:  # the holder of this lease does a round, even if another process holds the hour's lease
                 started, due = True, await tools.store.leases.take("upkeep at start", AT_START)
             if due:
                 await go_round(tools)
@@ -43,7 +43,7 @@ async def keep_up(tools: Tools) -> None:
 
 
 async def go_round(tools: Tools) -> None:
-    """Everything that is done once for all processes; a part that fails is tried again in the next round."""
+    """Do one round for all processes. A part that fails is retried in the next round."""
     store, github = tools.store, tools.github
     await _part("catch_up", lambda: catch_up(store, github))
     await _part("find_revived", lambda: find_revived(store, github))
@@ -54,9 +54,9 @@ async def go_round(tools: Tools) -> None:
 
 
 async def look_for_fixes(store: Store) -> int:
-    """Have the fixes of closed issues looked for that nobody found yet; says how many.
+    """Queue a search for the fixes of closed issues that have none yet. Returns how many.
 
-    An issue may be closed before its fix lands, or while nobody listened.
+    An issue may be closed before its fix lands, or while no server was running.
     """
     due = await store.outcomes.due()
     for one in due:
@@ -70,5 +70,5 @@ async def _part(name: str, do: Callable[[], Awaitable[object]]) -> None:
         await do()
     except BotError as error:
         logger.warning("upkeep, %s: %s", name, error, extra={"action": "upkeep_failed", "part": name})
-    except Exception:  # the next round tries again, and jobs go on meanwhile
+    except Exception:  # the next round retries, and jobs continue meanwhile
         logger.exception("upkeep, %s", name, extra={"action": "upkeep_failed", "part": name})

@@ -1,4 +1,4 @@
-"""What an attempt at a job came to, counted; the job itself takes no notice."""
+"""Counts and times attempts at jobs; the job itself does not depend on it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bot.jobs import Job
 from bot.metrics.measures import JOB_SECONDS, JOBS, LIMITS
 from bot.tracing.spans import Attributes, Spans
 
+# Subclasses before their bases, because the first match counts.
 _OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
     (RateLimitedError, "limited"),
     (RetryableError, "put_off"),
@@ -23,7 +24,7 @@ _OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
 
 @contextlib.contextmanager
 def watched(job: Job, spans: Spans) -> Iterator[None]:
-    """Count and time an attempt, within a span of its own."""
+    """Count and time an attempt, within its own span."""
     kind, began = job.work.kind, time.perf_counter()
     outcome = "failed"
     try:
@@ -41,7 +42,7 @@ def watched(job: Job, spans: Spans) -> Iterator[None]:
 
 
 def _named(job: Job) -> Attributes:
-    """By ids: none of them is text that somebody wrote."""
+    """Span attributes of a job. All are ids or fixed names: user text must not reach a trace."""
     return {
         "triage.job.kind": job.work.kind,
         "triage.job.id": job.id,

@@ -1,4 +1,4 @@
-"""Tells who gave a command that nothing comes of it, and why: a reaction alone would promise what is not done."""
+"""Replies to a command that starts nothing, with the reason: a reaction alone would promise a result."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ STOPPED = "Triage is stopped here; `/triage resume` takes it up again."
 
 
 async def tell_why_not(turn: Turn, found: FoundConfig, asked_in: int | None, why: str) -> None:
-    """Answer a command whose run does nothing, once; no command, no answer.
+    """Reply once to a command whose run does nothing. Without a command there is no reply.
 
     Args:
-        turn: the job's.
-        found: the repository's configuration.
-        asked_in: the comment with the command.
-        why: one or two sentences.
+        turn: The job's turn.
+        found: The repository's configuration.
+        asked_in: Id of the comment with the command.
+        why: One or two sentences.
     """
     if asked_in is None or not found.config.enabled:
         return

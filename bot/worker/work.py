@@ -1,4 +1,4 @@
-"""Which function does which kind of work."""
+"""Dispatches each kind of work to the function that does it."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ _ON_ISSUE: Mapping[str, OnIssue] = {
 
 
 class Worker:
-    """Does one job at a time as often as it is called."""
+    """Processes one job per call of `work`."""
 
     def __init__(self, tools: Tools, spans: Spans) -> None:
         self._tools = tools
         self._spans = spans
 
     async def keep_up(self) -> None:
-        """Do what is done now and then, until cancelled."""
+        """Run periodic maintenance until cancelled."""
         await keep_up(self._tools)
 
     @property
     def store(self) -> Store:
-        """What it works on."""
+        """The store that the worker uses."""
         return self._tools.store
 
     @property
     def jobs(self) -> Jobs:
-        """Where jobs come from."""
+        """The queue that jobs come from."""
         return self._tools.store.jobs
 
     async def work(self, job: Job) -> None:
         """Do a job and settle it.
 
         Raises:
-            BotError: it cannot be done now, or at all; the dispatcher knows what that means.
+            BotError: The job cannot be done now, or not at all. The dispatcher decides from the type what follows.
         """
         began = time.perf_counter()
         with about(delivery=job.delivery, job=job.id, issue=job.work.key), watched(job, self._spans):
@@ -111,11 +111,11 @@ class Worker:
         return await _on_issue(Turn.of(job, ref, self._tools), work)
 
     async def _installed(self, ref: RepositoryRef) -> RepositoryRef:
-        """The repository under the installation that it belongs to by now.
+        """The repository with the installation that it belongs to now.
 
         Raises:
-            SuspendedError: that is suspended, or nobody knows of one.
-            GoneError: the repository was deleted, archived or taken away from us.
+            SuspendedError: The installation is suspended.
+            GoneError: No installation is known, or the repository was deleted, archived or removed from it.
         """
         installations = self._tools.store.installations
         known = await installations.repository(ref.key)
@@ -132,7 +132,7 @@ class Worker:
 
 
 async def _on_issue(turn: Turn, work: OnIssueWork) -> None:
-    """Do it, or note which limit keeps it from being done now."""
+    """Do the work; record the limit if one prevents it."""
     try:
         await _ON_ISSUE[work.kind](turn, work)
     except RateLimitedError as limit:
@@ -143,7 +143,7 @@ async def _on_issue(turn: Turn, work: OnIssueWork) -> None:
 
 @asynccontextmanager
 async def open_worker(settings: ServerSettings) -> AsyncIterator[Worker]:
-    """A worker with everything it needs."""
+    """Open a worker with its tools, shared metrics and tracing."""
     async with open_tools(settings) as tools, sharing(tools.store.metrics):
         with tracing(settings.settings) as spans:
             yield Worker(tools, spans)
