@@ -1,6 +1,6 @@
 """Accounts logged in through GitHub. Their tokens stay in the memory of this process.
 
-A cookie or a table that held the tokens would be worth stealing (docs/decisions.md).
+A cookie or a table that contained the tokens would be worth stealing (docs/decisions.md).
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ def routes() -> list[Route]:
 
 async def _serve(request: Request) -> Response:
     known, body = _files().get(request.path_params["name"], ("", b""))
+    # A wrong hash gets 404: browsers would cache other content under this address without expiry.
     if not known or request.path_params["hash"] != known:
         return Response("not found\n", 404, media_type="text/plain")
     kind = _KINDS[Path(request.path_params["name"]).suffix]

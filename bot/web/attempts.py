@@ -32,6 +32,7 @@ class Attempts:
 
     def was_wrong(self, address: str) -> None:
         """Count a wrong token."""
+        # Reinsert the address at the end, so the loop below removes the addresses that failed longest ago.
         self._wrong[address] = [*self._wrong.pop(address, ()), self._clock()][-MOST:]
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)

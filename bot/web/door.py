@@ -136,6 +136,7 @@ class Door:
         return self._ended is None or not await self._ended.has_ended(str(said["session"]))
 
     def _fingerprint(self) -> str:
+        # The cookie contains a digest instead of the token; a new token invalidates all sessions.
         return sha256(b"tracehound.operator:" + (self._token or "").encode()).hexdigest()[:32]
 
 

@@ -17,7 +17,7 @@ async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a small form. Of a repeated field, the last value is used.
 
     Raises:
-        HTTPException: 400, it is not a form; 408, it took too long; 413, it is larger than 16 kB.
+        HTTPException: 400, not a form or more than 50 fields; 408, incomplete after ``PATIENCE``; 413, over 16 kB.
     """
     try:
         async with asyncio.timeout(PATIENCE):

@@ -100,9 +100,10 @@ class Live:
 
     async def _tell(self, now: dict[tuple[str, int], float]) -> None:
         before, self._known = self._known, now
+        # The first query only sets the baseline.
         if before is None:
-            # The first query only sets the baseline.
             return
+        # The store lists the newest change first.
         for (issue_key, number), changed in reversed(now.items()):
             if before.get((issue_key, number)) != changed:
                 row = await self._runs.row(issue_key, number)
@@ -122,6 +123,7 @@ async def _end(over: anyio.Event, watcher: Changes) -> None:
 
 
 def _put(watcher: Changes, row: RunRow | None) -> None:
+    # A watcher that is too slow gets only None, which ends its stream. Its browser reconnects and reads the rest.
     if watcher.full():
         while not watcher.empty():
             watcher.get_nowait()

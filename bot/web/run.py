@@ -87,6 +87,7 @@ async def shown(request: Request) -> Response:
 async def evidence(request: Request) -> Response:
     """Show all evidence of a run, ``_A_PAGE`` pieces per page."""
     full, runs = await _full(request), site_of(request).store.pages.runs
+    # Evidence of a run that may concern a security issue is shown to the operator only.
     if not (viewer_of(request).is_operator or is_harmless(full)):
         raise HTTPException(404)
     items = numbered(full.result.evidence if full.result else (), await runs.evidence(full.row))

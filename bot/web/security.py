@@ -35,7 +35,7 @@ _HEADERS = {
     "content-security-policy": content_policy(),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",  # with no-referrer, browsers send "Origin: null"
+    "referrer-policy": "same-origin",  # with no-referrer, browsers send forms with "Origin: null"
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
@@ -66,6 +66,7 @@ class Shield:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
+                    # Assets set their own cache-control, and the setup form its own policy.
                     headers.setdefault(name, value)
             await send(message)
 

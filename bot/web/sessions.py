@@ -23,7 +23,7 @@ class Sessions:
         """Sign cookies with a secret.
 
         Args:
-            secret: the signing key; anyone who knows it can log in as any user.
+            secret: the signing key; anyone who knows it can forge cookies.
             https: browsers reach these pages by https only; marks the cookie as Secure.
             name: the cookie's name; a value signed for one name is invalid under another.
             lasts: seconds for which a value is valid.

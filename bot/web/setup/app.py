@@ -65,6 +65,7 @@ def setup_app(setup: SetUp) -> ASGIApp:
     pages, no_app = Shield(starlette, setup.defaults.public_url), JSONResponse({"error": NO_APP}, 503)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        # Deliveries have no browser headers, so the shield would answer 403 instead of naming the cause.
         takes = no_app if scope.get("path") == WEBHOOK else pages
         await takes(scope, receive, send)
 
@@ -124,6 +125,7 @@ async def come_back(request: Request) -> Response:
 
 def _take(request: Request, token: str) -> Response:
     pending, address = _setup(request).pending, request.client.host if request.client else ""
+    # The correct token is checked first, so other clients' attempts cannot lock the operator out.
     if not pending.opens(token):
         if pending.attempts.is_guessing(address):
             return fault(request, 429)

@@ -25,6 +25,7 @@ def as_html(markdown: str) -> Markup:
     The comment was sanitised when it was written; this cleaning does not rely on it (docs/decisions.md).
     """
     shown = markdown if len(markdown) <= LONGEST else markdown[:LONGEST] + CUT
+    # The sanitiser inserts word joiners to disable mentions and commands; ``verbatim`` would spell them out.
     rendered = _reader().render(verbatim(shown.replace("\N{WORD JOINER}", "")))
     clean = nh3.clean(
         rendered,

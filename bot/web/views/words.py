@@ -76,6 +76,7 @@ def percent(share: float | None) -> str:
 
 def span(seconds: float) -> str:
     """Format a duration in seconds with the unit that fits."""
+    # From 0.9995 s on, milliseconds would be rounded to 1000 ms.
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 99.5:
