@@ -36,7 +36,7 @@ def kept_of(issue: Issue) -> KeptIssue:
 
 
 async def see(past: PastIssues, number: int, issue: Issue | None) -> None:
-    """Store an issue as just read under its number, or delete it if it no longer exists."""
+    """Store an issue as just read under its number, or delete it if ``is_here`` is false."""
     if is_here(number, issue) and issue is not None:
         await past.keep([await asyncio.to_thread(kept_of, issue)])
     else:

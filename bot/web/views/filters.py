@@ -19,7 +19,7 @@ CAUSES = {"yes": True, "no": False}
 _NAMES = ("repository", "status", "kind", "cause", "brain", "q", "since", "until")
 _LONGEST = 200
 _MOST_RUNS, _LATEST = 2**31, 1e11
-"""Upper bounds with which both databases can compare."""
+"""Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
 
 
 @dataclass(frozen=True, slots=True)

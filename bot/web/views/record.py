@@ -1,4 +1,4 @@
-"""Accuracy of a repository's reports: over time, by confidence and by label."""
+"""Accuracy of a repository's reports, over time and by confidence."""
 
 from __future__ import annotations
 
