@@ -1,4 +1,4 @@
-"""What the HTTP API takes and gives."""
+"""Requests and responses of the HTTP API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Repository = Annotated[
 
 
 def _whole(value: object) -> object:
-    """To JSON Schema 7.0 is an integer."""
+    """Convert 7.0 to 7: JSON Schema counts 7.0 as an integer, but pydantic's strict mode does not."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -35,7 +35,7 @@ class _Request(BaseModel):
 
 
 class IssueRun(_Request):
-    """Triage an issue that is there; nothing is written to it."""
+    """Triage an existing issue. Nothing is written to it."""
 
     repository: Repository
     issue: Number = Field(description="The issue's number.")
@@ -43,7 +43,7 @@ class IssueRun(_Request):
 
 
 class TextRun(_Request):
-    """Triage a text that is no issue yet."""
+    """Triage a text that is not an issue yet."""
 
     repository: Repository
     title: str = Field(min_length=1, max_length=1_000)
@@ -56,7 +56,7 @@ read_request: TypeAdapter[RunRequest] = TypeAdapter(RunRequest)
 
 
 class Run(BaseModel):
-    """A run as it stands."""
+    """The current state of a run."""
 
     id: str
     state: Literal["queued", "running", "finished", "failed"]
@@ -69,14 +69,14 @@ class Run(BaseModel):
 
 
 class Fault(BaseModel):
-    """One thing that is wrong with a request."""
+    """One error in a request."""
 
     where: str
     says: str
 
 
 class Problem(BaseModel):
-    """What went wrong (RFC 9457)."""
+    """An error response (RFC 9457)."""
 
     type: str = "about:blank"
     title: str

@@ -1,4 +1,4 @@
-"""The API's description (OpenAPI 3.1), made from the models that are used."""
+"""The API's description (OpenAPI 3.1), generated from the models in use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EXAMPLE = {"repository": "octo/feedbox", "issue": 42}
 
 @cache
 def openapi() -> dict[str, Any]:
-    """The whole document."""
+    """Return the whole document."""
     _, definitions = models_json_schema(
         [(IssueRun, "validation"), (TextRun, "validation"), (Run, "serialization"), (Problem, "serialization")],
         ref_template="#/components/schemas/{model}",

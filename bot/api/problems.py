@@ -1,4 +1,4 @@
-"""Everything that goes wrong in the API is a problem document (RFC 9457), and never echoes what was sent."""
+"""API errors as problem documents (RFC 9457). They never echo the request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TYPE = "application/problem+json"
 
 
 class ProblemError(Exception):
-    """A request cannot be answered; what is raised is what is said."""
+    """A request failed; the error carries the problem document to send."""
 
     def __init__(
         self,
@@ -31,13 +31,13 @@ class ProblemError(Exception):
         self.headers = headers
 
     def answer(self) -> Response:
-        """The document."""
+        """Return the response with the problem document."""
         said = self.problem.model_dump_json(exclude_none=True)
         return Response(said, self.problem.status, self.headers, media_type=TYPE)
 
 
 def invalid(error: ValidationError) -> ProblemError:
-    """What is wrong with a body, by where."""
+    """Convert a validation error of a request body into a problem that lists each error with its location."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     if any(fault["type"] == "json_invalid" for fault in faults):
         return ProblemError(400, "the body is not valid JSON")
@@ -46,7 +46,7 @@ def invalid(error: ValidationError) -> ProblemError:
 
 
 async def answer_problem(_request: Request, error: Exception) -> Response:
-    """For Starlette."""
+    """Exception handler for Starlette: answer any error with a problem document."""
     if isinstance(error, ProblemError):
         return error.answer()
     if isinstance(error, HTTPException):

@@ -1,4 +1,4 @@
-"""``/api/v1``: ask for a run, and for what it came to."""
+"""``/api/v1``: request runs and read their results."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from bot.store.database import StoreError
 from bot.store.tables import Store
 
 LARGEST = 6 * MAX_BODY + 10_000
-"""Bytes of a request: a character may take six of them in JSON."""
+"""Bytes of a request body: in JSON, one character may be escaped to six bytes."""
 PATIENCE = 30.0
-"""Seconds for a whole body to arrive."""
+"""Seconds within which the whole body must arrive."""
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mount:
-    """The API, for who bears TRIAGE_API_TOKEN or the admin's token; its description is for everybody."""
+    """Mount the API. It requires TRIAGE_API_TOKEN or the operator's token; its OpenAPI description is public."""
     api = _Api(settings, store, wake)
     routes = [
         Route("/runs", api.create, methods=["POST"]),
@@ -56,7 +56,7 @@ class _Api:
         self._wake = wake
 
     async def create(self, request: Request) -> Response:
-        """Store a run and answer 202; a worker does it."""
+        """Store a run for a worker and answer 202."""
         self._admit(request)
         asked, key = await _read(request), _key(request)
         try:
@@ -65,13 +65,14 @@ class _Api:
             raise ProblemError(429, "too many runs are unfinished", headers={"Retry-After": "60"}) from None
         except StoreError:
             raise ProblemError(503, "the store does not answer", headers={"Retry-After": "5"}) from None
+        # A reused idempotency key returns the stored run, so the stored request is compared with this one.
         if json.loads(run.request) != asked.model_dump(mode="json"):
             raise ProblemError(409, "this Idempotency-Key was used for another request")
         self._wake()
         return _shown(run, 202, {"Location": f"{PREFIX}/runs/{run.id}"})
 
     async def get(self, request: Request) -> Response:
-        """A run as it stands."""
+        """Return the current state of a run."""
         self._admit(request)
         try:
             run = await self._store.api_runs.get(request.path_params["id"])
@@ -86,6 +87,7 @@ class _Api:
             raise ProblemError(401, "a bearer token is needed", headers={"WWW-Authenticate": "Bearer"})
 
     async def _accepted(self, asked: RunRequest, key: str | None) -> StoredRun:
+        # Only repositories with the App installed can be named, so the API reaches nothing that the App could not.
         ref = await self._store.installations.named(asked.repository)
         if ref is None:
             raise ProblemError(404, "the App is not installed in that repository, or has not heard of it yet")

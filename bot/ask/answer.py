@@ -1,4 +1,4 @@
-"""Answer a question about one commit of a repository: by the engine, by the operator's tools, or not at all."""
+"""Answer a question about one commit of a repository, from the search engine or the operator's tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nodes.search.types import Location, Passage, Query, Ranking
 
 PLACES = 5
 _OF_A_FILE = 0.5
-"""What a file gets at least that shares something; the rest is what files of its kind get anyway."""
+"""Smallest contribution of a ``file`` reason that counts as a match; smaller ones come from the kind of file alone."""
 _NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
 
 
@@ -36,23 +36,23 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is known."""
+    """The answer to a question."""
 
     route: str
-    """Who answered: where, owner, changes, trace, general, sources, model or fallback."""
+    """What answered: where, owner, changes, trace, general, sources, model or fallback."""
     text: str
     places: tuple[Place, ...] = ()
     people: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     results: tuple[Evidence, ...] = ()
-    """Of tools and web searches."""
+    """Results of tools and web searches."""
     judged_by: str = "rules"
     notes: tuple[str, ...] = field(default=())
-    """What did not answer, and why."""
+    """Sources that gave no answer, with the reason."""
 
 
 class Answerer:
-    """Answers one question after the other; none is remembered for the next."""
+    """Answers questions independently: no question affects the next one's answer."""
 
     def __init__(self, engine: Engine, sha: str, sources: Sources) -> None:
         self._engine = engine
@@ -67,7 +67,7 @@ class Answerer:
         }
 
     async def answer(self, text: str) -> Reply:
-        """Answer; a harmful request gets a fixed sentence and reaches nothing."""
+        """Answer a question. A harmful request gets a fixed sentence and reaches no tool, search or model."""
         outside = await self._sources.answer(text)
         if outside.route == "fallback":
             return Reply("fallback", outside.said)
@@ -127,7 +127,7 @@ class Answerer:
         return Reply("trace", f"The trace leads to {where}, line {best.quote_start}.", _places(found))
 
     def _found(self, question: Question) -> Ranking:
-        """What shares something with the question; where nothing does, the search would still rank by its habits."""
+        """Search, and drop places that do not match the question, which the search ranks by its priors alone."""
         title, _, body = question.text.strip().partition("\n")
         found = self._engine.find(Query(title, body, limit=PLACES), self._sha)
         shared = [place for place in found.locations if _shares(place)]

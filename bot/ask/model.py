@@ -1,4 +1,4 @@
-"""Let a model put into words what the search found; an answer that rests on nothing it was shown is not taken."""
+"""Let a model word the search results. Its answer is used only if it cites a place that it was shown."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from nodes.trust.secrets import mask
 from prompts import build_role_prompt
 
 _WORDED = frozenset({"general", "trace"})
-"""Routes whose answer is more than a look-up."""
+"""Routes whose answer is more than a lookup."""
 _CALLS = 4
-"""A question's: one, its correction, and the same where the server does not know the best way of asking."""
+"""Model calls per question: one, its correction, and both again if the server lacks the preferred output method."""
 
 
 class _Answer(BaseModel):
-    """What is asked for."""
+    """The requested answer."""
 
     text: str = Field(max_length=1_200)
     uses: list[str] = Field(max_length=10)
 
 
 async def in_words(question: str, reply: Reply, settings: Settings) -> Reply:
-    """The reply with a model's words, or as it was, with a note, where the model gave none that can be used."""
+    """Return the reply in a model's words, or unchanged, with a note if the model gave no usable answer."""
     if settings.brain == "rules" or reply.route not in _WORDED or not reply.places:
         return reply
     models = Models(model_settings(settings))

@@ -1,4 +1,4 @@
-"""What a question about a repository is about, by rules: its wording chooses who answers (seed 003)."""
+"""Classify a question about a repository by rules: its wording chooses what answers it (seed 003)."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _NAME = re.compile(
     r"`([^`\n]{1,120})`|\b([A-Za-z_]\w*(?:(?:\.|::)\w+)+|[A-Za-z]*_\w+|[a-z]+[A-Z]\w*|[A-Za-z_]\w*(?=\(\)))"
 )
 MOST = 20_000
-"""Characters of a question that are looked at; a trace may be long."""
+"""Characters of a question that are read; a trace may be long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, and what was understood of it."""
+    """A question and its classification."""
 
     text: str
     kind: Kind
     names: tuple[str, ...] = ()
-    """Of symbols, as code spells them."""
+    """Names of symbols as spelled in code, at most three."""
     uses: bool = False
-    """Uses are asked for, not definitions."""
+    """Whether the question asks for uses instead of definitions."""
 
 
 def understand(text: str) -> Question:
-    """Say what a question is about; a stack trace in it outweighs its words."""
+    """Classify a question. A stack trace in it outweighs its words."""
     text = text[:MOST]
     names = tuple(dict.fromkeys((found[1] or found[2]).removesuffix("()") for found in _NAME.finditer(text)))[:3]
     return Question(text, _kind(text), names, _USES.search(text) is not None)
@@ -61,4 +61,5 @@ def _kind(text: str) -> Kind:
     return "general"
 
 
+# In order of precedence: the first match wins.
 _PATTERNS: tuple[tuple[re.Pattern[str], Kind], ...] = ((_OWNER, "owner"), (_CHANGES, "changes"), (_WHERE, "where"))

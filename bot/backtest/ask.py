@@ -1,4 +1,4 @@
-"""What a person asks a backtest for, and everything that is opened to answer it."""
+"""The options of a backtest, and the setup of everything it needs."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Asked:
 
 
 async def answer(engine: Engine, tip: str, settings: Settings, asked: Asked, told: Told) -> tuple[Found, About]:
-    """Run it, from wherever an earlier one of the same repository and texts stopped.
+    """Run a backtest, or resume an earlier one of the same repository and texts where it stopped.
 
     Raises:
-        UserError: texts, model or data directory are not as they should be; the message says what to do.
+        UserError: texts, model or data directory are unusable; the message says what to do.
     """
     began = time.perf_counter()
     check_brain(settings)
@@ -56,7 +56,7 @@ async def answer(engine: Engine, tip: str, settings: Settings, asked: Asked, tol
 
 
 def judge_of(settings: Settings) -> str:
-    """The brain by name; a model's with all the models that take part."""
+    """Return the name of the brain; for models, the names of all models that take part."""
     if settings.brain == "rules":
         return "rules"
     parts = (settings.triage_supervisor_model, settings.triage_critic_model, settings.triage_model)
@@ -65,7 +65,7 @@ def judge_of(settings: Settings) -> str:
 
 
 def _place(engine: Engine, settings: Settings, asked: Asked) -> Path:
-    """One file of notes a repository and place of texts: cases name their texts themselves."""
+    """Return the notes file: one per repository and source of texts. The keys of cases cover the texts themselves."""
     name = digest(str(engine.repository.directory), settings.github_api_url, asked.github or "")
     return settings.triage_data_dir / "backtest" / f"{name}.jsonl"
 

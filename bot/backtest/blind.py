@@ -1,4 +1,4 @@
-"""Triage an issue as if its fix had never been made: the whole graph, on what lay behind one commit."""
+"""Triage an issue without its fix: run the whole graph on the history up to one commit."""
 
 from __future__ import annotations
 
@@ -34,36 +34,42 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Blind:
-    """What a run came to that could not know the fix."""
+    """The result of a run that could not see the fix."""
 
     result: Result
     evidence: Mapping[str, Evidence]
-    """All that was gathered, by its key."""
+    """All gathered evidence, by its key."""
     order: tuple[str, ...]
     """The keys in the order of their short numbers."""
     ranked: tuple[str, ...]
-    """Files in the order in which they are believed: the report's, then the search's."""
+    """Files in the order of confidence: the report's suspects, then the search's results."""
     places: tuple[Place, ...]
     """Places, in the same order."""
     seconds: float
 
     @property
     def confidence(self) -> float:
-        """In the first file; what a report thinks of an issue that needs no code says nothing of files."""
+        """Confidence in the first file; 0 without suspects, because the report's confidence then concerns no file."""
         return self.result.report.confidence if self.result.report.suspects else 0.0
 
 
 class Triagist:
-    """Triages issues one after the other; nothing of one is left for the next but what was parsed."""
+    """Triages issues independently of each other. Only parsed code is reused from one issue to the next."""
 
     def __init__(self, engine: Engine, brain: Brain | None = None) -> None:
-        """Read one repository, by a brain, or by rules."""
+        """Read one repository with a brain, by default the rules."""
         self._engine = engine
         self._rules = RulesBrain()
         self._brain = brain or self._rules
 
     async def triage(self, title: str, body: str, commit: str) -> Blind:
-        """Run the graph at a commit; a question it asks is withdrawn, since nobody is there."""
+        """Run the graph at a commit. A question it asks is withdrawn, because no person can answer.
+
+        Args:
+            title: the issue's title.
+            body: the issue's text.
+            commit: the commit whose history the run may see.
+        """
         began = time.perf_counter()
         code, kept = _Code(self._engine, self._engine.commit(commit)), EvidenceInMemory()
         context = Context(
@@ -87,13 +93,13 @@ class Triagist:
 
 @asynccontextmanager
 async def open_triagist(engine: Engine, settings: Settings) -> AsyncIterator[Triagist]:
-    """A triagist with the brain that the settings name."""
+    """Open a triagist with the brain that the settings name."""
     async with open_brain(settings) as brain:
         yield Triagist(engine, brain)
 
 
 class _Code(EngineCode):
-    """Remembers what the search ranked; who broke the lines is not scored, so it is not looked for."""
+    """Records the search's ranking. Skips the history lookup: no fix shows whether suspect changes are right."""
 
     ranked: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()

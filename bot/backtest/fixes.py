@@ -1,4 +1,4 @@
-"""Past fixes of a repository that say which issue they close, each with what the branch was before it."""
+"""Past fixes of a repository that name the issue they close, each with its parent commit."""
 
 from __future__ import annotations
 
@@ -14,41 +14,44 @@ from nodes.search.history.mainline import Landed, files_of, read_mainline
 from nodes.search.roles import role_of
 
 MOST_FILES = 20
-"""Source files of a fix; one that changed more says little about where the fault was."""
+"""Maximum number of source files of a fix. A fix that changed more says little about where the fault was."""
 MOST_ISSUES = 3
-"""Issues that one commit closes; one that closes more brought many fixes at once."""
+"""Maximum number of issues that one commit closes. A commit that closes more contains several fixes."""
 _BATCH = 100
 _HUNK = re.compile(rb"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A commit of the branch that closes an issue, or names one."""
+    """A commit of the branch that closes or names an issue."""
 
     number: int
     landed: Landed
     sure: bool
-    """It says that it closes the issue; else the number stands in its first line and may be a pull request's."""
+    """Whether a message says that it closes the issue; if not, its first line names it or a pull request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A fix, and what a triage at its parent should have named."""
+    """A fix, and the files that a triage at its parent should have named."""
 
     fix: Fix
     gold: tuple[str, ...]
-    """Source files that the fix changed and that were there before it, tests aside; none where that says nothing."""
+    """Source files, without tests, that the fix changed and that existed before it; empty if it cannot be scored."""
     why_not: str = ""
-    """Why it cannot be scored."""
+    """Why it cannot be scored; empty if it can."""
 
 
 def find_fixes(line: Sequence[Landed], project: str = "", since: int = 0) -> list[Fix]:
-    """The fixes of a branch's main line, newest first, each issue once: by the first commit that closed it.
+    """Return the fixes of a branch's main line, newest first. Each issue appears once, with its first fix.
+
+    Before the later ones of several closing commits, part of the fix was already there (docs/decisions.md). Reverted
+    commits are left out.
 
     Args:
-        line: what landed, newest first.
-        project: owner/name, for references that name it.
-        since: only what landed since then, in seconds since 1970.
+        line: the landed changes, newest first.
+        project: owner/name, for references that include it.
+        since: only fixes that landed at or after this time, in seconds since 1970.
     """
     undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
     first: dict[int, Fix] = {}
@@ -60,7 +63,7 @@ def find_fixes(line: Sequence[Landed], project: str = "", since: int = 0) -> lis
 
 
 def answers(repository: Repository, fixes: Sequence[Fix]) -> Iterator[Answered]:
-    """What each fix changed, asked of git by the hundred."""
+    """Yield the files that each fix changed, querying git for a hundred fixes at a time."""
     for at in range(0, len(fixes), _BATCH):
         batch = fixes[at : at + _BATCH]
         changed = files_of(repository, [fix.landed for fix in batch])
@@ -69,7 +72,7 @@ def answers(repository: Repository, fixes: Sequence[Fix]) -> Iterator[Answered]:
 
 
 def gold_of(repository: Repository, changed: Sequence[str], base: str) -> tuple[str, ...]:
-    """The source files among those that a fix changed that a commit before it has."""
+    """Return the changed source files that exist at the base commit."""
     source = sorted(path for path in set(changed) if role_of(path) == "source")
     if not source:
         return ()
@@ -78,11 +81,16 @@ def gold_of(repository: Repository, changed: Sequence[str], base: str) -> tuple[
 
 
 def changed_lines(repository: Repository, landed: Landed, paths: Sequence[str]) -> list[tuple[str, int, int]]:
-    """The lines that a fix took out or wrote beside: path, first and last, as they were numbered before it."""
+    """Return the lines that a fix removed, or next to which it inserted lines.
+
+    Returns:
+        (path, first, last) with 1-based inclusive line numbers from before the fix.
+    """
     plain = ("--no-renames", "--no-textconv", "--no-ext-diff", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
     found: list[tuple[str, int, int]] = []
-    for path in paths:  # one at a time: a path in a diff may be quoted in ways that must not be guessed
+    for path in paths:  # one at a time, because git may quote the paths in a diff
         told = ("--literal-pathspecs", "diff", "-U0", *plain, landed.parent, landed.sha, "--", os.fsencode(path))
+        # A pure insertion has a count of 0; git then gives the line before it.
         for start, count in _HUNK.findall(repository.output(*told) or b""):
             first, lines = int(start), int(count or 1)
             found.append((path, first, first + max(lines, 1) - 1))
@@ -112,5 +120,5 @@ def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> Answe
 
 
 def read_fixes(repository: Repository, tip: str, project: str = "", since: int = 0) -> list[Fix]:
-    """The fixes behind a commit, given by its full SHA."""
+    """Return the fixes in the history of a commit, given by its full SHA."""
     return find_fixes(read_mainline(repository, tip), project, since)

@@ -1,4 +1,4 @@
-"""What a backtest has found out so far, a line each: whatever ends it, the next one goes on behind the last line."""
+"""Results of a backtest, one line each, so that an interrupted backtest resumes after the last line."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bot.errors import UserError
 
 
 class Notes:
-    """One file of JSON lines, appended to and synced; a line that a kill cut short is left out."""
+    """One file of JSON lines that are appended and synced. A line that was cut off by a kill is removed."""
 
     def __init__(self, path: Path, *, fresh: bool) -> None:
-        """Open it, or begin anew.
+        """Open the file, or start a new one.
 
         Raises:
-            UserError: it cannot be written.
+            UserError: the file cannot be written.
         """
         self.path = path
         self.texts: dict[int, Text | None] = {}
@@ -35,25 +35,26 @@ class Notes:
             raise UserError(f"cannot write {path}: {error.strerror}; set TRIAGE_DATA_DIR") from error
 
     def scored(self, key: str) -> Scored | None:
-        """What came of a case, if it was run before under the same key."""
+        """Return the result of a case that was run before under the same key; None otherwise."""
         return self._scored.get(key)
 
     def keep_scored(self, key: str, scored: Scored) -> None:
-        """Note what came of a case, durably."""
+        """Store the result of a case durably."""
         self._scored[key] = scored
         self._append({"case": key, "scored": scored.document()})
 
     def keep_text(self, number: int, text: Text | None) -> None:
-        """Note what GitHub said of a number, durably."""
+        """Store GitHub's answer for a number durably; None means that the number is not an issue."""
         self._append({"number": number, "text": dump(text)})
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def _read(self) -> None:
         content = self.path.read_bytes() if self.path.exists() else b""
         whole = content[: content.rfind(b"\n") + 1]
+        # A kill can cut the last line. It is removed, or the next line would be appended to it.
         if len(whole) < len(content):
             with self.path.open("r+b") as file:
                 file.truncate(len(whole))
@@ -68,7 +69,7 @@ class Notes:
             else:
                 self.texts[int(said["number"])] = load(said["text"])
         except (ValueError, KeyError, TypeError):
-            return  # another release's, or damaged: it is found out again
+            return  # from another release, or damaged: it is computed again
 
     def _append(self, said: dict[str, Any]) -> None:
         self._file.write(json.dumps(said, ensure_ascii=True).encode() + b"\n")
@@ -76,5 +77,5 @@ class Notes:
 
 
 def digest(*said: str) -> str:
-    """A short name for what was said."""
+    """Return a short digest of the given texts."""
     return hashlib.sha256("\x00".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:16]

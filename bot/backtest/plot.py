@@ -1,4 +1,4 @@
-"""Two small charts as one SVG: what a confidence was worth, and what speaking from it would have meant."""
+"""Two small charts as one SVG: accuracy by confidence, and the effect of a confidence threshold."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _STYLE = """
 
 
 def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: str) -> str:
-    """An SVG of its own: no script, no font, nothing fetched; light and dark.
+    """Draw a standalone SVG without scripts, fonts or remote resources, for light and dark mode.
 
     Args:
-        cases: confidence in the first file, and whether it was right.
-        chosen: the threshold that is recommended, marked where there is one.
+        cases: confidence in the first file, and whether that file was correct.
+        chosen: the recommended threshold, marked if there is one.
         title: what was measured.
     """
     right = _LEFT + _SIDE + _GAP
@@ -43,13 +43,13 @@ def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: s
 
 
 def draw_reliability(cases: Sequence[tuple[float, bool]], title: str) -> str:
-    """What a confidence was worth, for a page that styles it: no colour of its own."""
+    """Draw accuracy by confidence for a page that supplies the style; the SVG has no colours of its own."""
     worth = "; ".join(f"at {part.mean:.0%}, {part.right} of {part.cases} right" for part in fifths(cases))
     return picture(_PANEL, title, worth or "nothing is known yet", _left(cases), name="reliability")
 
 
 def draw_trade(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: str) -> str:
-    """What speaking from a confidence on would have meant, likewise."""
+    """Draw precision and coverage of each threshold, also without colours of its own."""
     return picture(_PANEL, title, _spoken(chosen), _right(cases, chosen, _LEFT), name="trade")
 
 

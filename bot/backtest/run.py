@@ -1,4 +1,4 @@
-"""A backtest from its fixes to its figures."""
+"""Run a backtest: from the fixes to the scored cases."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from nodes.search.rank import load_weights
 from nodes.search.version import parser_version
 
 Told = Callable[[int, int, str], None]
-"""Told how many cases are done, of how many, and what is at hand."""
+"""Progress callback: finished cases, all cases (0 while unknown) and the current step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is run."""
+    """What to run."""
 
     fixes: Sequence[Fix]
     """Newest first."""
     limit: int
-    """Cases at the most."""
+    """Maximum number of cases."""
     judge: str
-    """The brain, as far as it changes what is found."""
+    """The brain's name, as far as it affects the results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An issue, its fix, and what should have been named."""
+    """An issue, its fix, and the files that should have been named."""
 
     answered: Answered
     text: Text
 
     def key(self, judge: str) -> str:
-        """Names everything that the outcome depends on: of another release's, nothing is taken over."""
+        """Return a digest of everything that the result depends on, so results of another release are not reused."""
         landed, engine = self.answered.fix.landed, repr(load_weights()) + parser_version()
         return digest(
             str(self.answered.fix.number), landed.sha, landed.parent, self.text.title, self.text.body, judge, engine
@@ -50,16 +50,16 @@ class Case:
 
 @dataclass
 class Found:
-    """What came of it."""
+    """The results of a backtest."""
 
     cases: list[Scored] = field(default_factory=list)
     """Newest fix first."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Why fixes could not be scored, and how many."""
+    """Why fixes could not be scored, with the number of each."""
 
 
 async def backtest(engine: Engine, triagist: Triagist, texts: Texts, notes: Notes, *, plan: Plan, told: Told) -> Found:
-    """Collect the newest cases, then run them oldest first: from a commit to the next, little is to be parsed.
+    """Collect the newest cases, then run them oldest first, so that little must be parsed from one commit to the next.
 
     Raises:
         UserError: the texts cannot be read now.
@@ -127,7 +127,7 @@ async def _run(repository: Repository, triagist: Triagist, case: Case) -> Scored
 
 
 def _place_rank(places: Sequence[Place], lines: Sequence[tuple[str, int, int]]) -> int:
-    """Of the first place with a changed line in it, from 1; 0 where there is none."""
+    """Return the rank of the first place that contains a changed line, from 1; 0 if there is none."""
     for at, place in enumerate(places, 1):
         if any(path == place.path and first <= place.end and place.start <= last for path, first, last in lines):
             return at

@@ -1,4 +1,4 @@
-"""What a backtest prints: a table for people, a document for programs."""
+"""Output of a backtest: a table for people, a document for programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What was asked."""
+    """The parameters of a backtest."""
 
     repository: str
     tip: str
@@ -22,11 +22,11 @@ class About:
     judge: str
     target: float
     seconds: float
-    """Of this run, the cases taken over from an earlier one aside."""
+    """Duration of this run; cases reused from an earlier run are not included."""
 
 
 def as_document(found: Found, about: About) -> dict[str, Any]:
-    """Everything, as plain values."""
+    """Return all results as plain values."""
     pairs = calibration(found.cases)
     threshold = recommend(pairs, about.target)
     claims = [case for case in found.cases if case.claims]
@@ -50,7 +50,7 @@ def as_document(found: Found, about: About) -> dict[str, Any]:
 
 
 def as_text(found: Found, about: About) -> str:
-    """A screenful."""
+    """Return the results as a short text."""
     cases = found.cases
     if not cases:
         return "\n".join(("No past fix could be scored.", *_left_out(found)))
@@ -100,7 +100,7 @@ def _advice(threshold: Threshold | None, about: About, cases: int) -> str:
 
 
 def _applied(threshold: Threshold) -> str:
-    """What to do with it: a repository can ask for more than the gate does, never for less."""
+    """Explain how to apply the threshold. A repository can require more confidence than the gate, never less."""
     if threshold.confidence <= LOW_CONFIDENCE:
         return f"\n             A cause is claimed from {LOW_CONFIDENCE} on as it comes, so there is nothing to set."
     setting = f"limits: {{claim_from: {round(threshold.confidence, 4):g}}}"

@@ -1,4 +1,4 @@
-"""Where the texts of past issues come from: a file, GitHub, or for want of both the fixes' own messages."""
+"""Sources of past issue texts: a file, GitHub, or otherwise the fixes' own messages."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _TRAILER = re.compile(r"^[A-Z][A-Za-z-]{2,30}-by:.*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What somebody reported."""
+    """The text of an issue."""
 
     title: str
     body: str
     created: int = 0
-    """Seconds since 1970; 0 where that is not known."""
+    """Seconds since 1970; 0 if unknown."""
 
 
 class Texts(Protocol):
-    """Texts by issue."""
+    """A source of issue texts."""
 
     @property
     def said(self) -> str:
-        """Where they come from, for the person who reads the figures."""
+        """Where the texts come from, for the reader of the figures."""
 
     async def of(self, fix: Fix) -> Text | None:
-        """The issue that a fix closes; None where its number is no issue's, or no text is known.
+        """Return the issue that a fix closes; None if its number is not an issue's, or no text is known.
 
         Raises:
             UserError: the texts cannot be read now.
@@ -52,13 +52,13 @@ class Texts(Protocol):
 
 
 class FileTexts:
-    """JSON lines: number, title, body, perhaps created_at."""
+    """Texts from JSON lines with number, title, body and optionally created_at."""
 
     def __init__(self, path: Path) -> None:
         """Read the whole file.
 
         Raises:
-            UserError: it cannot be read; the line is named.
+            UserError: the file cannot be read; the message names the line.
         """
         self.said = f"from {path.name}"
         try:
@@ -69,12 +69,12 @@ class FileTexts:
         self._texts = dict(rows)
 
     async def of(self, fix: Fix) -> Text | None:
-        """The text under the fix's number."""
+        """Return the text under the fix's number."""
         return self._texts.get(fix.number)
 
 
 class MessageTexts:
-    """The fixes' own messages, where nothing else is known."""
+    """Texts from the fixes' own messages, used if there is no other source."""
 
     said = "from commit messages, which were written by who knew the fix: easier, or harder, than issues"
 
@@ -82,8 +82,8 @@ class MessageTexts:
         self._used: set[str] = set()
 
     async def of(self, fix: Fix) -> Text | None:
-        """What the message says, less its numbers, once; a merge's is its pull request's title."""
-        if fix.landed.sha in self._used:  # it closes another issue as well, in the same words
+        """Return the message without issue numbers, once per commit. For a merge, it is the pull request's title."""
+        if fix.landed.sha in self._used:  # the commit closes a second issue, whose text would be the same
             return None
         self._used.add(fix.landed.sha)
         message = fix.landed.message.strip()
@@ -98,17 +98,24 @@ Keep = Callable[[int, Text | None], None]
 
 
 class GitHubTexts:
-    """Issues as GitHub has them now; what was read is kept, so that a second run asks for nothing twice."""
+    """Issues as they are now on GitHub. Texts are stored, so a second run requests none of them again."""
 
     def __init__(self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Keep) -> None:
-        """Read a repository's issues, beyond those that are known; None stands for a number that is no issue's."""
+        """Read a repository's issues.
+
+        Args:
+            reader: reads issues from GitHub.
+            name: owner/name, for display.
+            known: texts that need no request; None marks a number that is not an issue.
+            keep: stores a text that was read.
+        """
         self.said = f"from {name} on GitHub, as they are now"
         self._reader = reader
         self._known = known
         self._keep = keep
 
     async def of(self, fix: Fix) -> Text | None:
-        """The issue under the fix's number; a pull request is none."""
+        """Return the issue under the fix's number; None for a pull request."""
         if fix.number not in self._known:
             text = await self._read(fix.number)
             self._known[fix.number] = text
@@ -123,10 +130,10 @@ class GitHubTexts:
 
 
 async def reached(asking: Any) -> Any:
-    """What GitHub answers.
+    """Return GitHub's answer.
 
     Raises:
-        UserError: it does not, or will not.
+        UserError: GitHub does not answer, or refuses.
     """
     try:
         return await asking
@@ -146,12 +153,12 @@ async def reached(asking: Any) -> Any:
 
 
 def dump(text: Text | None) -> dict[str, Any] | None:
-    """A text as plain values."""
+    """Return a text as plain values."""
     return asdict(text) if text else None
 
 
 def load(said: dict[str, Any] | None) -> Text | None:
-    """What ``dump`` wrote."""
+    """Read the values that ``dump`` returned."""
     return Text(str(said["title"]), str(said["body"]), int(said["created"])) if said else None
 
 
@@ -163,7 +170,7 @@ def _moment(written: str) -> datetime | None:
 
 
 class _Row(BaseModel):
-    """A line of the file; what else it holds is not looked at."""
+    """A line of the file. Other fields are ignored."""
 
     number: int
     title: str

@@ -1,4 +1,4 @@
-"""The App as GitHub has it: permissions, events, and where deliveries are sent."""
+"""Check the App as registered on GitHub: permissions, events and the webhook address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEVELS = ("none", "read", "write", "admin")
 
 
 def check_app(settings: Settings) -> Iterator[Check]:
-    """Compare what GitHub says of the App with what it needs."""
+    """Compare the App's registration on GitHub with what the App needs."""
     key = app_key(settings)
     if settings.github_app_id is None:
         yield Check(ok=True, name="App", says="none is configured; `triage serve` or `triage app create` makes one")
@@ -66,6 +66,7 @@ def _hook(app: RegisteredApp, settings: Settings) -> Check:
     public = (settings.triage_public_url or "").rstrip("/")
     if public and app.hook_url != f"{public}{_WEBHOOK}":
         says = f"goes to {app.hook_url}, but TRIAGE_PUBLIC_URL says {public}{_WEBHOOK}"
+        # smee.io forwards deliveries, so its address legitimately differs from the public one.
         return Check(ok="smee.io/" in app.hook_url, name=name, says=says)
     ends = app.hook_url.endswith(_WEBHOOK) or "smee.io/" in app.hook_url
     says = f"goes to {app.hook_url}" if ends else f"goes to {app.hook_url}, which does not end with {_WEBHOOK}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was looked at, whether it is as it should be, and if not how to mend it."""
+    """A checked item, whether it is correct, and otherwise how to fix it."""
 
     ok: bool
     name: str

@@ -1,4 +1,4 @@
-"""This machine: Python, git, the data directory, and the database with its schema."""
+"""Check this machine: Python, git, the data directory, and the database with its schema."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bot.settings import Settings
 from bot.store.opening import open_store
 
 _GIT = (2, 31)
-"""From which release git takes settings from the environment, which keeps tokens out of arguments and files."""
+"""First git release with GIT_CONFIG_COUNT: settings from the environment keep tokens out of arguments and files."""
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
-    """Everything that needs no network but the database's."""
+    """Run the checks that need no network except the connection to the database."""
     version = sys.version_info
     says = f"{version.major}.{version.minor}.{version.micro} (3.11 or newer)"
     yield Check(ok=version >= (3, 11), name="python", says=says)
@@ -54,7 +54,7 @@ def _writable(directory: Path) -> Check:
 
 
 def _store(settings: Settings) -> Check:
-    """Opening a file brings it up to date; a database is only looked at."""
+    """Check that the store answers. Opening a SQLite file also migrates it; a Postgres database is only read."""
     name = "database" if settings.database_url is not None else "store"
     try:
         counts = asyncio.run(_counted(settings))

@@ -1,4 +1,4 @@
-"""The model's endpoint, asked for what a run asks of it: a few small calls, and one of a run's full size."""
+"""Check the model's endpoint with the requests of a run: a few small calls, and one of a run's full size."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from nodes.brains.structured import Message, ask_structured
 from nodes.context import ModelError
 
 MOST_CALLS = 12
-"""Of all questions together, corrections and other ways of asking included."""
+"""Limit for all questions together, including corrections and alternative output methods."""
 _CONTEXT = 7_000
 """Words of the largest question; a run's conversation about code takes 8,000 tokens."""
 
 
 class _Word(BaseModel):
-    """What is asked for."""
+    """The requested answer."""
 
     word: str = Field(max_length=40)
 
 
 def check_model(settings: Settings, *, calls: bool) -> Iterator[Check]:
-    """Whether models are there and can do what is asked of them.
+    """Check that the configured models exist and can answer in the required form.
 
     Args:
-        settings: which they are.
-        calls: whether they may be asked; else only the list of models is looked at.
+        settings: names the models.
+        calls: whether the models may be called; if False, only the list of models is read.
     """
     if settings.brain == "rules":
         yield Check(ok=True, name="model", says="none: rules judge; set OPENAI_API_KEY or OPENAI_BASE_URL to use one")
@@ -61,7 +61,7 @@ async def _abilities(settings: Settings) -> AsyncIterator[Check]:
 
 
 async def _structured(models: Models, purse: RunPurse, name: str) -> Check:
-    """At temperature 0, in the form that is asked for."""
+    """Check that a model answers in the requested form at temperature 0."""
     model = models.get(name)
     question: list[Message] = [("system", "Answer in the form that is asked for."), ("human", "Say the word ready.")]
     try:

@@ -1,4 +1,4 @@
-"""One repository on GitHub: may it be read, is its configuration sound, are the labels there."""
+"""Check one repository on GitHub: read access, configuration and labels."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 
 class _NoWrites:
-    """Nothing is written by whoever only looks."""
+    """Write limits of the doctor, which only reads: every write is refused and nothing is counted."""
 
     async def take(self, installation: str, share: Share = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
         raise UserError("the doctor writes nothing")
 
     async def check_quiet(self, installation: str) -> None:
-        """Nobody else is kept from asking."""
+        """Never delay a request."""
 
     async def answered(self, installation: str, *, write: bool = False) -> None:
-        """Nothing is counted."""
+        """Count nothing."""
 
     async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool = False) -> None:
-        """Nothing is remembered."""
+        """Record nothing."""
 
 
 def check_repository(full_name: str, settings: Settings) -> Iterator[Check]:
-    """What a run in it would meet.
+    """Check what a run in the repository would encounter.
 
     Raises:
-        UserError: that is no repository's name.
+        UserError: the name is not owner/name.
     """
     if not _NAME.fullmatch(full_name):
         raise UserError(f"--github {full_name}: write owner/name")

@@ -1,13 +1,16 @@
-"""What is measured, under the names that /metrics shows; no label ever holds the name of a repository or a person."""
+"""Metrics under the names that /metrics shows. No label contains the name of a repository or a person.
+
+People who read the dashboards may not have access to the repositories (docs/decisions.md).
+"""
 
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 ANSWERS = CollectorRegistry()
-"""Of this process alone: what it answered GitHub."""
+"""Metrics of this process only: its answers to GitHub."""
 WORK = CollectorRegistry()
-"""Of whoever works; ``shared`` carries it to the store, where every server reads the sum."""
+"""Metrics of workers. ``shared`` adds them to the store, where every server reads the sum."""
 
 DELIVERIES = Counter(
     "tracehound_deliveries", "Deliveries answered, by event and outcome.", ["event", "outcome"], registry=ANSWERS
@@ -66,10 +69,10 @@ SHARED = (
     *(JOBS, JOB_SECONDS, NODE_SECONDS, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, MODEL_COST),
     *(GITHUB_CALLS, GITHUB_REMAINING, LIMITS),
 )
-"""Everything in WORK, in the order it is shown."""
+"""All metrics in WORK, in display order."""
 
 QUEUE_JOBS = ("tracehound_queue_jobs", ("lane", "state"), "Jobs that are not done.")
 QUEUE_OLDEST = ("tracehound_queue_oldest_seconds", ("lane",), "How long the oldest job has been due that nobody took.")
 OUTCOMES = ("tracehound_outcomes", ("result",), "Reports, and those whose fix was found, by how they compared.")
 GLANCE = (QUEUE_JOBS, QUEUE_OLDEST, OUTCOMES)
-"""What is counted in the tables when somebody asks: name, labels, explanation."""
+"""Metrics computed from the tables on request: name, labels, description."""

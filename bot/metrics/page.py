@@ -1,4 +1,4 @@
-"""``GET /metrics`` for Prometheus: this process's answers, everybody's work, and what the tables say."""
+"""``GET /metrics`` for Prometheus: this process's answers, all workers' metrics, and figures from the tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def metrics_route(settings: Settings, store: Store) -> Route:
-    """The page, for who bears TRIAGE_METRICS_TOKEN or the admin's; without either setting nobody does."""
+    """Build the route. It requires TRIAGE_METRICS_TOKEN or the operator's token; if neither is set, it refuses all."""
     tokens = (settings.triage_metrics_token, settings.triage_admin_token)
 
     async def metrics(request: Request) -> Response:
@@ -41,13 +41,13 @@ def metrics_route(settings: Settings, store: Store) -> Route:
 
 
 class _Given(Collector):
-    """Families that are there already."""
+    """A collector of prebuilt metric families."""
 
     def __init__(self, families: list[Metric]) -> None:
         self._families = families
 
     def collect(self) -> Iterator[Metric]:
-        """All of them."""
+        """Return all families."""
         return iter(self._families)
 
 
@@ -58,7 +58,7 @@ def _exposed(families: list[Metric]) -> bytes:
 
 
 def _work(stored: Mapping[Sample, float]) -> Iterator[Metric]:
-    """What workers measured, with the names and explanations that it was measured under."""
+    """Build the workers' metrics with the names and descriptions under which they were measured."""
     for measure in SHARED:
         for described in measure.describe():
             family = Metric(described.name, described.documentation, described.type)
@@ -70,7 +70,7 @@ def _work(stored: Mapping[Sample, float]) -> Iterator[Metric]:
 
 
 def _in_order(sample: tuple[str, dict[str, str], float]) -> tuple[list[tuple[str, str]], str, float]:
-    """Buckets beside each other and growing, as Prometheus wants them."""
+    """Sort key that places a histogram's buckets together in increasing order, as Prometheus requires."""
     name, labels, _ = sample
     others = sorted((label, value) for label, value in labels.items() if label != "le")
     return others, name, float(labels.get("le", "0"))
@@ -88,7 +88,7 @@ def _queue(queue: Queue) -> Iterator[Metric]:
 
 
 def _accuracy(accuracy: Accuracy) -> Iterator[Metric]:
-    """Reports by what became of them; docs/accuracy.md says how they are compared."""
+    """Build the gauge of reports by result; docs/accuracy.md explains how reports are compared with fixes."""
     family = _gauge(OUTCOMES)
     for result, count in asdict(accuracy).items():
         family.add_metric([result], count)

@@ -1,4 +1,4 @@
-"""Carry what a worker measured to the store: it may die any moment, and servers on other machines show it."""
+"""Write a worker's metrics to the store, because it may stop at any moment and servers on other machines show them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class Shared:
-    """Remembers what it has handed over."""
+    """Tracks which values have been written to the store already."""
 
     def __init__(self, metrics: Metrics, registry: CollectorRegistry = WORK) -> None:
         self._metrics = metrics
@@ -28,7 +28,7 @@ class Shared:
         self._handed_over = dict(_samples(registry))
 
     async def hand_over(self) -> None:
-        """Store what has come since the last time, if anything has."""
+        """Store the changes since the last call, if there are any."""
         now = dict(_samples(self._registry))
         before = self._handed_over
         changed = {key: value for key, value in now.items() if value != before.get(key, (0.0, False))}
@@ -40,7 +40,7 @@ class Shared:
         self._handed_over = now
 
     async def run(self) -> None:
-        """Hand over now and then, until cancelled; a store that does not answer gets it later."""
+        """Write to the store every ``PAUSE`` seconds until cancelled. If the store does not answer, retry next time."""
         while True:
             await asyncio.sleep(PAUSE)
             await self._try()
@@ -54,7 +54,7 @@ class Shared:
 
 @contextlib.asynccontextmanager
 async def sharing(metrics: Metrics) -> AsyncIterator[None]:
-    """Hand over what this process measures for as long as it works, and the rest in the end."""
+    """Write this process's metrics while the block runs, and the remaining changes at its end."""
     shared = Shared(metrics)
     task = asyncio.create_task(shared.run(), name="measures")
     try:
@@ -66,9 +66,10 @@ async def sharing(metrics: Metrics) -> AsyncIterator[None]:
 
 
 def _samples(registry: CollectorRegistry) -> Iterator[tuple[Sample, tuple[float, bool]]]:
-    """Every sample with its value, and whether that is a level instead of a count."""
+    """Yield every sample with its value and whether it is a level (gauge) rather than a count."""
     for family in registry.collect():
         for sample in family.samples:
+            # A ``_created`` sample is a timestamp, which cannot be added up.
             if not sample.name.endswith("_created"):
                 key = (sample.name, tuple(sorted(sample.labels.items())))
                 yield key, (sample.value, family.type == "gauge")

@@ -1,1 +1,1 @@
-"""Earlier issues: learnt from GitHub page by page, kept as hashes of their words, read again before one is named."""
+"""Earlier issues: read from GitHub page by page, stored as hashes of their words, and reread before one is named."""

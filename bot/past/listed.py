@@ -1,4 +1,4 @@
-"""Earlier issues from a file, for the command line: nothing is asked of anybody."""
+"""Earlier issues from a file, for the command line. No network is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else val
 
 
 class _Line(BaseModel):
-    """An issue as GitHub's API and ``gh issue list --json`` write it; whatever else they say is left alone."""
+    """An issue as GitHub's API and ``gh issue list --json`` write it. Other fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -40,11 +40,11 @@ class ListedPast:
         self._issues = issues
 
     async def similar(self, title: str, body: str, limit: int) -> Nearby:
-        """The issues nearest to a text."""
+        """Return the issues most similar to a text."""
         return await asyncio.to_thread(self._similar, title, body, limit)
 
     async def read(self, number: int) -> PastIssue | None:
-        """An issue as the file has it."""
+        """Return an issue from the file; None if it is not there."""
         return self._issues.get(number)
 
     def _similar(self, title: str, body: str, limit: int) -> Nearby:
@@ -53,10 +53,10 @@ class ListedPast:
 
 
 def read_listed(file: str) -> ListedPast:
-    """Read JSON lines with ``number``, ``title``, ``body``, ``state`` and ``url``; of a number the last line counts.
+    """Read JSON lines with ``number``, ``title``, ``body``, ``state`` and ``url``. The last line of a number wins.
 
     Raises:
-        UserError: the file cannot be read, or a line of it is no issue.
+        UserError: the file cannot be read, is larger than ``LARGEST``, or a line is not an issue.
     """
     try:
         if Path(file).stat().st_size > LARGEST:

@@ -1,4 +1,4 @@
-"""The graph's port to earlier issues, over the store and GitHub."""
+"""The graph's port to earlier issues, backed by the store and GitHub."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nodes.context import Nearby, PastIssue, PastUnreadableError
 from nodes.search.similar import PastIndex, words_of
 
 _LOOKED_AT = 40
-"""Of the nearest; the reports of a known crash are closed for the most part, and its open one is the one to name."""
+"""Nearest issues to choose from. Most reports of a known crash are closed, but the open one is the one to name."""
 
 
 class StoredPast:
-    """Issues older than one, in its repository."""
+    """Issues older than the given one, in its repository."""
 
     def __init__(self, past: PastIssues, github: GitHubPort, ref: IssueRef) -> None:
         self._past = past
@@ -25,10 +25,10 @@ class StoredPast:
         self._ref = ref
         self._read: dict[int, PastIssue | None] = {}
         self._seen: dict[int, tuple[bool, str]] = {}
-        """Whether an issue was open, and when it was changed last, as the store has it."""
+        """Whether each issue was open, and when it last changed, according to the store."""
 
     async def similar(self, title: str, body: str, limit: int) -> Nearby:
-        """The issues nearest to a text, less those that a person said are another matter."""
+        """Return the issues most similar to a text, without those that a person marked as a different problem."""
         try:
             kept = await self._past.before(self._ref.number)
             denied = await self._past.other_matters(self._ref.number)
@@ -38,7 +38,7 @@ class StoredPast:
         return await asyncio.to_thread(_nearby, kept, denied, title, body, limit)
 
     async def read(self, number: int) -> PastIssue | None:
-        """An issue as it is now; None where it is gone or is no issue of this repository any more."""
+        """Return an issue in its current state; None if it is gone or no longer an issue of this repository."""
         if number not in self._read:
             self._read[number] = await self._now(number)
         return self._read[number]
@@ -46,6 +46,7 @@ class StoredPast:
     async def _now(self, number: int) -> PastIssue | None:
         try:
             issue = await self._github.issue(number)
+            # GitHub answers for a transferred issue with its new repository.
             here = issue if issue is None or issue.ref.repository.key == self._ref.repository.key else None
             if here is None or (here.state == "open", here.updated_at) != self._seen.get(number):
                 await see(self._past, number, here)
@@ -63,7 +64,7 @@ def _nearby(kept: Sequence[KeptIssue], denied: Collection[int], title: str, body
 
 
 def _some_open(near: Sequence[int], is_open: dict[int, bool], limit: int) -> set[int]:
-    """The nearest, two thirds of them open if there are so many."""
+    """Choose up to ``limit`` of the nearest issues; open ones fill up to two thirds of the places first."""
     first = [number for number in near if is_open[number]][: 2 * limit // 3]
     rest = [number for number in near if number not in first]
     return {*first, *rest[: limit - len(first)]}

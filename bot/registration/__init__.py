@@ -1,1 +1,1 @@
-"""Registering the App: what GitHub is asked for, and where what it answers is kept."""
+"""Register the App: the manifest sent to GitHub, and the storage of the returned secrets."""

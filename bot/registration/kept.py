@@ -1,4 +1,4 @@
-"""The App's secrets in the data directory: one file that only its owner reads."""
+"""The App's secrets in the data directory: one file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -22,24 +22,31 @@ NAMES = (
     "triage_public_url",
     "triage_admin_token",
 )
-"""Settings that are read from it, where the environment does not say them; no others are."""
+"""Settings read from the file if the environment does not set them; all others are ignored.
+
+Only the App's settings are read, so a data directory from a checkout cannot set a model endpoint (docs/decisions.md).
+"""
 
 
 def keep(directory: Path, app: Mapping[str, str]) -> Path:
-    """Write an App down, durably and all at once; returns where.
+    """Write the App's settings atomically and durably.
+
+    Returns:
+        The path of the file.
 
     Raises:
-        UserError: there is one already, or nothing can be written.
+        UserError: the file exists already, or it cannot be written.
     """
     path, draft = directory / FILE, directory / f".{FILE}.new"
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        # A draft may remain after a crash. O_EXCL then creates the file with mode 600 from the start.
         draft.unlink(missing_ok=True)
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             json.dump(dict(app), file, indent=2)
             file.flush()
             os.fsync(file.fileno())
-        os.link(draft, path)  # never over one that is there
+        os.link(draft, path)  # unlike a rename, a link fails if the file exists
         draft.unlink()
     except FileExistsError as error:
         raise UserError(f"there is an App already, in {path}: remove that file to use another") from error
@@ -49,7 +56,7 @@ def keep(directory: Path, app: Mapping[str, str]) -> Path:
 
 
 def read_kept(directory: Path) -> dict[str, str]:
-    """The App that was written down; empty where there is none.
+    """Read the stored App; empty if there is none.
 
     Raises:
         UserError: the file cannot be read.

@@ -1,4 +1,4 @@
-"""What GitHub is asked to make: ``app.yml``, at the addresses of this server."""
+"""The App manifest sent to GitHub: ``app.yml`` with the addresses of this server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.errors import UserError
 
 _ACCOUNT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 _LONGEST_NAME = 34
-"""GitHub's own bound."""
+"""Characters; GitHub's limit."""
 CALLBACK = "/setup/callback"
 WEBHOOK = "/webhooks/github"
 LOGIN_CALLBACK = "/login/github/callback"
@@ -26,26 +26,26 @@ LOGIN_CALLBACK = "/login/github/callback"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """An App somebody wants."""
+    """The App that a person wants to register."""
 
     here: str
-    """Where their browser reaches the pages that they wish it on."""
+    """Address by which their browser reaches the setup pages."""
     public_url: str
-    """Where browsers will reach the server."""
+    """Address by which browsers will reach the server."""
     webhook_url: str
-    """Where GitHub will send deliveries."""
+    """Address to which GitHub will send deliveries."""
     server_url: str = "https://github.com"
     owner: str = ""
-    """The organisation it is to belong to; empty is the person's own account."""
+    """The organisation that will own the App; empty for the person's own account."""
     name: str = ""
     keep: bool = True
-    """Whether its secrets stay in the data directory, rather than being shown once."""
+    """Whether its secrets are stored in the data directory instead of being shown once."""
 
     def check(self) -> None:
-        """See to it that GitHub can be asked for this.
+        """Check that GitHub can be asked to register this App.
 
         Raises:
-            UserError: it cannot; the message says what to mend.
+            UserError: it cannot; the message says what to fix.
         """
         for says, address in (("GitHub's address", self.server_url), ("the webhook's address", self.webhook_url)):
             if not is_address(address):
@@ -57,11 +57,11 @@ class Wish:
 
     @property
     def unreachable(self) -> bool:
-        """Whether GitHub would refuse the webhook's address, as one that only this machine or network knows."""
+        """Whether GitHub would refuse the webhook's address because only this machine or network can reach it."""
         return is_local(self.webhook_url) and not is_local(self.server_url)
 
     def manifest(self) -> str:
-        """The manifest, as JSON; permissions and events are those of ``app.yml``."""
+        """Return the manifest as JSON. Permissions and events are those of ``app.yml``."""
         wanted = registration()
         return json.dumps(
             {
@@ -78,19 +78,19 @@ class Wish:
         )
 
     def address(self, state: str) -> str:
-        """Where the manifest is sent, by the person's own browser."""
+        """Return the address to which the person's browser sends the manifest."""
         account = f"organizations/{quote(self.owner, safe='')}/" if self.owner else ""
         return f"{self.server_url.rstrip('/')}/{account}settings/apps/new?state={quote(state, safe='')}"
 
 
 def suggested_name() -> str:
-    """A name nobody has; GitHub knows each but once."""
+    """Return a name that is very likely unused, because GitHub requires App names to be unique."""
     return f"{registration()['name']}-{secrets.token_hex(3)}"
 
 
 @cache
 def registration() -> dict[str, Any]:
-    """``app.yml``, which a checkout has at its top and an installation beside the code."""
+    """Return ``app.yml``, which is at the top of a checkout and beside the code in an installation."""
     package = Path(__file__).parents[1]
     path = next(path for path in (package / "app.yml", package.parent / "app.yml") if path.exists())
     read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -98,7 +98,7 @@ def registration() -> dict[str, Any]:
 
 
 def api_of(server_url: str) -> str:
-    """Where the API of a GitHub is, by the address of its pages."""
+    """Return the API address of a GitHub server, given the address of its pages."""
     split = urlsplit(server_url.rstrip("/"))
     if split.hostname == "github.com" or (split.hostname or "").endswith(".ghe.com"):
         return f"{split.scheme}://api.{split.netloc}"
@@ -106,14 +106,14 @@ def api_of(server_url: str) -> str:
 
 
 def installation_address(server_url: str, slug: str) -> str:
-    """The page where the App is installed on repositories."""
+    """Return the address of the page that installs the App on repositories."""
     host = urlsplit(server_url).hostname or ""
     apps = "apps" if host == "github.com" or host.endswith(".ghe.com") else "github-apps"
     return f"{server_url.rstrip('/')}/{apps}/{quote(slug, safe='')}/installations/new"
 
 
 def is_address(text: str) -> bool:
-    """Whether it is an http or https address with a host, and no name or password in it."""
+    """Whether the text is an http or https address with a host and without a user name or password."""
     if not text.isprintable() or any(mark in text for mark in " '\";,\\"):
         return False
     try:
@@ -126,7 +126,7 @@ def is_address(text: str) -> bool:
 
 
 def is_local(address: str) -> bool:
-    """Whether nobody outside this machine or network can reach an address."""
+    """Whether an address can only be reached from this machine or network."""
     host = urlsplit(address).hostname or ""
     try:
         return not ipaddress.ip_address(host).is_global

@@ -1,4 +1,4 @@
-"""Watches a run from outside: each node and each model call is counted, timed and, where configured, a span."""
+"""Observe a run through callbacks: count and time each node and model call, and trace them if configured."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Begun:
 
 
 class Observer(AsyncCallbackHandler):
-    """Told by LangChain of what begins and ends; of what came out it looks at where the run goes, and no more."""
+    """LangChain callback handler for nodes and model calls. Of a node's output it reads only the routing."""
 
     def __init__(self, spans: Spans) -> None:
         self._spans = spans
@@ -47,18 +47,18 @@ class Observer(AsyncCallbackHandler):
         metadata: dict[str, Any] | None = None,
         **given: Any,
     ) -> None:
-        """A node begins, or something within one that is none of ours."""
+        """Record the start of a node. Chains within a node have other names and are ignored."""
         name = given.get("name")
         if name is not None and name == (metadata or {}).get("langgraph_node"):
             span = self._spans.begin(f"node {name}", {"triage.node": name})
             self._nodes[run_id] = _Begun(name, time.perf_counter(), span)
 
     async def on_chain_end(self, outputs: Any, *, run_id: UUID, **_given: Any) -> None:
-        """A node is done."""
+        """Record the end of a node."""
         self._node_ended(run_id, None, outputs)
 
     async def on_chain_error(self, error: BaseException, *, run_id: UUID, **_given: Any) -> None:
-        """A node broke, or asks a person."""
+        """Record the failure of a node, or its interrupt to ask a person, which is not an error."""
         self._node_ended(run_id, None if isinstance(error, GraphBubbleUp) else error)
 
     def _node_ended(self, run_id: UUID, error: BaseException | None, outputs: Any = None) -> None:
@@ -76,7 +76,7 @@ class Observer(AsyncCallbackHandler):
         metadata: dict[str, Any] | None = None,
         **_given: Any,
     ) -> None:
-        """A model is asked."""
+        """Record the start of a model call."""
         told = metadata or {}
         name, node = str(told.get("ls_model_name", "unknown")), told.get("langgraph_node")
         parent = next((begun.span for begun in reversed(self._nodes.values()) if begun.name == node), None)
@@ -85,7 +85,7 @@ class Observer(AsyncCallbackHandler):
         self._models[run_id] = _Begun(name, time.perf_counter(), span)
 
     async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_given: Any) -> None:
-        """A model answered."""
+        """Record a model's answer."""
         begun = self._models.pop(run_id, None)
         if begun is None:
             return
@@ -98,7 +98,7 @@ class Observer(AsyncCallbackHandler):
         self._spans.end(begun.span, {**counts, "gen_ai.output": said})
 
     async def on_llm_error(self, error: BaseException, *, run_id: UUID, **_given: Any) -> None:
-        """A model gave no answer."""
+        """Record a failed model call."""
         begun = self._models.pop(run_id, None)
         if begun is not None:
             MODEL_CALLS.labels(begun.name, "failed").inc()
@@ -107,7 +107,7 @@ class Observer(AsyncCallbackHandler):
 
 
 def _counted(response: LLMResult) -> tuple[int, int, str]:
-    """Tokens in, tokens out, and the text."""
+    """Return input tokens, output tokens and the text of a response."""
     for generation in (one for batch in response.generations for one in batch):
         if isinstance(generation, ChatGeneration):
             usage = getattr(generation.message, "usage_metadata", None) or {}
@@ -117,12 +117,13 @@ def _counted(response: LLMResult) -> tuple[int, int, str]:
 
 @contextlib.contextmanager
 def observing(spans: Spans) -> Iterator[None]:
-    """Watch every run of a graph within."""
+    """Observe every graph run within the block."""
     _watching.set(Observer(spans))
     try:
         yield
     finally:
-        _watching.set(None)  # not reset: the end may come in another context than the beginning
+        _watching.set(None)  # reset() would fail if the block ends in another context
 
 
+# LangChain adds the variable's handler to every run in this context, so no node needs to know about tracing.
 register_configure_hook(_watching, inheritable=True)

@@ -1,4 +1,4 @@
-"""Tracing as the settings say: off, unless a collector or LangSmith is configured."""
+"""Set up tracing from the settings: off, unless an OTLP collector or LangSmith is configured."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bot.tracing.private import begin_langsmith
 from bot.tracing.spans import Spans, open_spans
 
 _FLUSH = 5.0
-"""Seconds for what LangSmith has not been told yet."""
+"""Seconds to send the remaining traces to LangSmith."""
 
 
 @contextlib.contextmanager
 def tracing(settings: Settings) -> Iterator[Spans]:
-    """Trace what is run within; runs are timed and counted either way."""
+    """Trace graph runs within the block. They are timed and counted even if tracing is off."""
     client = begin_langsmith(text=settings.triage_trace_text)
     with open_spans(settings.otel_exporter_otlp_endpoint, text=settings.triage_trace_text) as spans:
         try:
@@ -29,6 +29,6 @@ def tracing(settings: Settings) -> Iterator[Spans]:
 
 @contextlib.asynccontextmanager
 async def traced(settings: Settings) -> AsyncIterator[None]:
-    """The same for one run on the command line."""
+    """Trace one run on the command line, like ``tracing``."""
     with tracing(settings):
         yield

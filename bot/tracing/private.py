@@ -1,4 +1,4 @@
-"""LangSmith's client, which sends text only where the operator allows it, and never a secret."""
+"""LangSmith's client. It sends text only if the operator allows it, and never a secret."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from nodes.trust.secrets import mask
 
 
 def begin_langsmith(*, text: bool) -> Any:
-    """The client that every trace of this process goes through; None where LangSmith is off."""
+    """Create the client that sends every trace of this process; None if LangSmith is off."""
     if not langsmith_is_on():
         return None
-    from langsmith.run_trees import get_cached_client  # noqa: PLC0415  only where it is on
+    from langsmith.run_trees import get_cached_client  # noqa: PLC0415  only needed if it is on
 
     if text:
         return get_cached_client(anonymizer=_masked)
@@ -20,14 +20,14 @@ def begin_langsmith(*, text: bool) -> Any:
 
 
 def _without_messages(data: Any) -> Any:
-    """An error's type alone: its message and traceback quote what was read."""
+    """Reduce an error to its type, because its message and traceback quote the run's input."""
     if isinstance(data, dict) and "error" in data:
         return {**data, "error": str(data["error"]).partition("(")[0][:100]}
     return data
 
 
 def _masked(data: Any) -> Any:
-    """The same with whatever looks like a secret masked."""
+    """Mask everything that looks like a secret, in nested values too."""
     if isinstance(data, str):
         return mask(data)
     if isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""What a trace may say of a step whatever the operator allows: where it led, when, how sure; no word of an issue."""
+"""Attributes of a step that a trace may always contain: its route, timing and confidence, but no text of an issue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DECISIONS = frozenset(
     {*get_args(NodeName), *get_args(Kind), "found", "nothing found", "failed", "joined", NOTHING_JOINED, "not asked"}
     | {"accept", "retry", "review", "APPROVED", "REJECTED", "asked", "answered", "withdrawn"}
 )
-"""All that nodes write as their decision; anything else is left out."""
+"""All decisions that nodes write. Any other value is left out."""
 ATTRIBUTES = tuple(
     f"triage.{name}"
     for name in ("decision", "guard", "confidence", "beside", "tier", "specialists", "failed", "sources", "overlap_ms")
@@ -21,7 +21,7 @@ ATTRIBUTES = tuple(
 
 
 def routing(outputs: Any) -> dict[str, str | float]:
-    """Attributes of a node's span, from what the node returned; nothing for what is no node's."""
+    """Return the attributes of a node's span from its output; empty if the output is not a node's."""
     if not isinstance(outputs, Mapping):
         return {}
     return {f"triage.{name}": value for name, value in _facts(outputs) if value not in (None, "")}

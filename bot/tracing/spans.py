@@ -1,4 +1,4 @@
-"""OpenTelemetry spans of jobs, nodes and model calls; nothing at all where no collector is configured."""
+"""OpenTelemetry spans of jobs, nodes and model calls; none if no collector is configured."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ ALLOWED = frozenset(
         *("gen_ai.request.model", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "error.type"),
     }
 )
-"""Attributes that hold no text of an issue, of code or of a model; an issue is named by its number and by ids."""
+"""Attributes without text of an issue, of code or of a model. An issue is named by its number and by ids."""
 TEXT = frozenset({"gen_ai.input", "gen_ai.output"})
-"""Attributes that hold some; they are sent where the operator allows it."""
+"""Attributes with such text. They are sent only if the operator allows it."""
 _LONGEST = 20_000
-"""Characters of an attribute."""
+"""Characters of a text attribute."""
 NO_SDK = "OTEL_EXPORTER_OTLP_ENDPOINT needs OpenTelemetry: pip install 'tracehound[otel]'"
 
 
 class Spans:
-    """Where spans go."""
+    """Starts and ends spans."""
 
     def __init__(self, tracer: Any = None, *, text: bool = False) -> None:
         self._tracer = tracer
         self._text = text
 
     def begin(self, name: str, attributes: Attributes, parent: Any = None) -> Any:
-        """A span, below another one or the current one; None where nobody listens."""
+        """Start a span below the given parent or the current span; None if no collector is configured."""
         if self._tracer is None:
             return None
-        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415  an extra
+        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415  optional dependency
 
         context = None if parent is None else set_span_in_context(parent)
         return self._tracer.start_span(name, context=context, attributes=self._kept(attributes))
 
     def end(self, span: Any, attributes: Attributes | None = None, error: BaseException | None = None) -> None:
-        """A span is over; of an error its type is kept and not its message."""
+        """End a span. Of an error, its type is recorded but not its message."""
         if span is None:
             return
         if error is not None:
-            from opentelemetry.trace import StatusCode  # noqa: PLC0415  an extra
+            from opentelemetry.trace import StatusCode  # noqa: PLC0415  optional dependency
 
             span.set_status(StatusCode.ERROR)
             span.set_attribute("error.type", type(error).__name__)
@@ -56,14 +56,15 @@ class Spans:
 
     @contextlib.contextmanager
     def within(self, name: str, attributes: Attributes) -> Iterator[None]:
-        """A span around what happens within, and above the spans that begin there."""
+        """Run the block within a span; spans started in the block become its children."""
         span = self.begin(name, attributes)
         if span is None:
             yield
             return
-        from opentelemetry.trace import use_span  # noqa: PLC0415  an extra
+        from opentelemetry.trace import use_span  # noqa: PLC0415  optional dependency
 
         try:
+            # Recording the exception would copy its message, which may quote an issue.
             with use_span(span, record_exception=False, set_status_on_exception=False):
                 yield
         except BaseException as error:
@@ -72,7 +73,7 @@ class Spans:
         self.end(span)
 
     def _kept(self, attributes: Attributes) -> Attributes:
-        """What may be sent."""
+        """Return the attributes that may be sent: known names, and text only if allowed, masked and shortened."""
         known = {name: value for name, value in attributes.items() if name in ALLOWED}
         if not self._text:
             return known
@@ -81,16 +82,16 @@ class Spans:
 
 @contextlib.contextmanager
 def open_spans(endpoint: str | None, *, text: bool) -> Iterator[Spans]:
-    """Send spans to a collector over OTLP/HTTP; what is left is sent in the end.
+    """Send spans to a collector over OTLP/HTTP. Remaining spans are sent when the block ends.
 
     Raises:
-        UserError: the extra is not installed.
+        UserError: the optional dependency is not installed.
     """
     if endpoint is None:
         yield Spans()
         return
     try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415  an extra
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415  optional
         from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415

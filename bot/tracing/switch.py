@@ -1,6 +1,6 @@
-"""Whether LangSmith is switched on, and that it is sent nothing which an issue, code or a model says.
+"""Whether LangSmith is on, and settings that keep text of issues, code and models out of it.
 
-It imports nothing, for every command asks it.
+The module imports only the standard library, because every command runs it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ _YES = ("1", "true")
 
 
 def langsmith_is_on(environ: MutableMapping[str, str] = os.environ) -> bool:
-    """Whether the environment has LangChain report to LangSmith."""
+    """Whether the environment tells LangChain to report to LangSmith."""
     return any(environ.get(name, "").strip().lower() in _YES for name in _SWITCHES)
 
 
 def keep_text_private(environ: MutableMapping[str, str] = os.environ) -> None:
-    """Have LangSmith's client send neither inputs nor outputs, before anything imports it."""
+    """Configure LangSmith's client to send neither inputs nor outputs. Call this before anything imports the client."""
     if langsmith_is_on(environ) and environ.get("TRIAGE_TRACE_TEXT", "").strip().lower() not in _YES:
         environ.update(dict.fromkeys(_HIDE, "true"))

@@ -1,4 +1,4 @@
-"""The pages people look at: nothing of a repository without a login."""
+"""Web pages for people. Pages about a repository require a login."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ __all__ = ["Site", "routes"]
 
 
 def routes(site: Site) -> list[BaseRoute]:
-    """Every page: first what is open to all, then everything else, behind the login."""
+    """List every route: the public ones first, then all others behind the login."""
     return [
         *assets.routes(),
         *login.routes(),
         *github_login.routes(site),
         *welcome.closed(),
+        # One gate covers every other path, so a new page is behind the login by default.
         Mount("/", routes=_closed(), middleware=[Middleware(Gate, site.door)]),
     ]
 
 
 def _closed() -> list[BaseRoute]:
-    """Pages for those who are logged in; a new module adds its ``routes()`` here."""
+    """List the pages that require a login. A new module adds its ``routes()`` here."""
     return [
         Route("/", home),
         *welcome.routes(),
@@ -38,5 +39,5 @@ def _closed() -> list[BaseRoute]:
 
 
 async def home(_request: Request) -> Response:
-    """Where one starts: with what happens."""
+    """Redirect the start page to the list of runs."""
     return RedirectResponse("/runs", 303)

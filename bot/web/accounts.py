@@ -1,4 +1,7 @@
-"""Who is logged in with a GitHub account: their tokens stay here, in memory."""
+"""Accounts logged in through GitHub. Their tokens stay in the memory of this process.
+
+A cookie or a table that contained the tokens would be worth stealing (docs/decisions.md).
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ from bot.web.sessions import LASTS
 from bot.web.viewer import Viewer
 
 FRESH = 60.0
-"""Seconds for which what somebody may see is not asked again."""
+"""Seconds for which the visible repositories of a user are cached."""
 STALE = 600.0
-"""Seconds for which it is still shown while GitHub does not answer."""
+"""Seconds for which the cached value is still used while GitHub does not answer."""
 MOST, MOST_OF_ONE = 1_000, 10
-"""Logins that are remembered, of everybody and of one person: any account of GitHub may log in, any number of times."""
+"""Stored logins in total and per user. Any GitHub account can log in any number of times, so both are bounded."""
 AT_ONCE = 20
-"""Logins that are being finished; each asks GitHub several times."""
+"""Logins that may be in progress at once. Each one sends several requests to GitHub."""
 
 
 @dataclass
@@ -35,15 +38,15 @@ class _Account:
 
 
 class Accounts:
-    """People by the id in their cookie; a restart logs them out, and one click in again."""
+    """Logged-in users by the id in their cookie. A restart logs them out; one click logs them in again."""
 
     def __init__(self, people: People, host: str, clock: Callable[[], float] = time.monotonic) -> None:
-        """Know nobody yet.
+        """Start without any logged-in user.
 
         Args:
-            people: asks GitHub.
-            host: what the keys of its repositories begin with.
-            clock: seconds.
+            people: the client that queries GitHub on behalf of a user.
+            host: prefix of the keys of this GitHub server's repositories.
+            clock: returns seconds from a monotonic clock.
         """
         self.people = people
         self._host = host.lower()
@@ -52,10 +55,13 @@ class Accounts:
         self._finishing = 0
 
     async def enter(self, token: str) -> str:
-        """Let somebody in by their token; returns the id for their cookie.
+        """Log a user in by their GitHub token.
+
+        Returns:
+            The id to store in their cookie.
 
         Raises:
-            LoggedOutError: the token is nobody's.
+            LoggedOutError: GitHub does not accept the token.
             RetryableError: GitHub does not answer.
         """
         name, now = await self.people.login(token), self._clock()
@@ -69,10 +75,10 @@ class Accounts:
 
     @contextlib.contextmanager
     def finishing(self) -> Iterator[None]:
-        """Count a login that is being finished, for the length of a block.
+        """Count a login as in progress for the duration of the block.
 
         Raises:
-            RetryableError: too many are.
+            RetryableError: too many logins are in progress.
         """
         if self._finishing >= AT_ONCE:
             raise RetryableError("too many logins at once")
@@ -83,7 +89,11 @@ class Accounts:
             self._finishing -= 1
 
     def _make_room(self, name: str) -> None:
-        """A person displaces their own logins first; among all, those who see nothing go before those who do."""
+        """Remove logins above the limits.
+
+        A user displaces their own oldest logins first. Above the total limit, users who see no repository are removed
+        before the others.
+        """
         own = [key for key, account in self._known.items() if account.viewer.name == name]
         for key in own[:-MOST_OF_ONE]:
             self.leave(key)
@@ -92,29 +102,30 @@ class Accounts:
             self.leave(next(blind, next(iter(self._known))))
 
     async def viewer(self, key: str) -> Viewer | None:
-        """Who it is, with what GitHub lets them see by now.
+        """Return the user behind a cookie id with the repositories they may currently see; None if logged out.
 
         Raises:
-            RetryableError: GitHub has not said so for too long.
+            RetryableError: GitHub has not answered for longer than ``STALE``.
         """
         account = self._known.get(key)
         if account is None or self._clock() - account.since > LASTS:
             self.leave(key)
             return None
+        # The lock lets one request refresh the account; concurrent requests of the same user then reuse the result.
         async with account.asking:
             if self._clock() - account.asked_at > FRESH and not await self._asked_again(account):
                 self.leave(key)
                 return None
         if key in self._known:
-            self._known.move_to_end(key)  # the first is the one that was not used for longest
+            self._known.move_to_end(key)  # keeps the least recently used login first, for _make_room
         return account.viewer
 
     def leave(self, key: str) -> None:
-        """Forget somebody."""
+        """Log a user out."""
         self._known.pop(key, None)
 
     async def _asked_again(self, account: _Account) -> bool:
-        """Whether they are still who they were."""
+        """Refresh the visible repositories. Returns False if GitHub no longer accepts the token."""
         try:
             seen = await self._visible(account.token)
         except LoggedOutError:

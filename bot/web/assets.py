@@ -1,4 +1,4 @@
-"""Style sheets, scripts and pictures: few, small, under names that change with what they hold."""
+"""Style sheets, scripts and images, served under addresses that contain a hash of their content."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 @cache
 def asset(name: str) -> str:
-    """The address of a file in ``static/``, which browsers may keep for ever.
+    """Return the address of a file in ``static/``. Browsers may cache it without expiry.
 
     Raises:
-        KeyError: there is no such file.
+        KeyError: the file does not exist.
     """
     return f"/assets/{_files()[name][0]}/{name}"
 
 
 def routes() -> list[Route]:
-    """Where they are; they say nothing about anybody, so no login is asked for."""
+    """Return the asset route. Assets contain no private data, so they need no login."""
     return [Route("/assets/{hash}/{name}", _serve)]
 
 
 async def _serve(request: Request) -> Response:
     known, body = _files().get(request.path_params["name"], ("", b""))
+    # A wrong hash gets 404: browsers would cache other content under this address without expiry.
     if not known or request.path_params["hash"] != known:
         return Response("not found\n", 404, media_type="text/plain")
     kind = _KINDS[Path(request.path_params["name"]).suffix]
@@ -45,6 +46,6 @@ async def _serve(request: Request) -> Response:
 
 @cache
 def _files() -> dict[str, tuple[str, bytes]]:
-    """Name → (hash, content), read once."""
+    """Map each file name to (hash, content). Files are read once per process."""
     found = {path.name: path.read_bytes() for path in _FOLDER.iterdir() if path.suffix in _KINDS}
     return {name: (hashlib.sha256(body).hexdigest()[:16], body) for name, body in found.items()}

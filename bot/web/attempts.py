@@ -1,4 +1,4 @@
-"""How many wrong tokens an address sent lately."""
+"""Count recent wrong tokens per address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 MOST = 10
-"""Wrong tokens of one address within ``WITHIN``, after which it is told to stop."""
+"""Wrong tokens from one address within ``WITHIN`` after which further wrong tokens get 429."""
 WITHIN = 300.0
 """Seconds."""
 _ADDRESSES = 10_000
@@ -25,13 +25,14 @@ class Attempts:
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
 
     def is_guessing(self, address: str) -> bool:
-        """Whether too many wrong tokens came from there."""
+        """Whether too many wrong tokens came from this address within ``WITHIN``."""
         since = self._clock() - WITHIN
         recent = [at for at in self._wrong.get(address, ()) if at > since]
         return len(recent) >= MOST
 
     def was_wrong(self, address: str) -> None:
         """Count a wrong token."""
+        # Reinsert the address at the end, so the loop below removes the addresses that failed longest ago.
         self._wrong[address] = [*self._wrong.pop(address, ()), self._clock()][-MOST:]
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)

@@ -1,4 +1,4 @@
-"""The login: nothing about a repository is shown, streamed or hinted at before it."""
+"""Authentication: no data about a repository is shown, streamed or implied before the login."""
 
 from __future__ import annotations
 
@@ -24,21 +24,26 @@ OPERATOR = Viewer("operator", None)
 
 
 class TooManyError(Exception):
-    """A wrong token, after many wrong ones from the same address."""
+    """A wrong token after too many wrong ones from the same address."""
 
 
 class Ended(Protocol):
-    """Sessions that ended before their time."""
+    """Store of sessions that were ended before their cookie expires."""
 
     async def end(self, session: str, lasts: float) -> None:
-        """End a session whose cookie would be valid for so many seconds at most."""
+        """End a session.
+
+        Args:
+            session: the session's id.
+            lasts: seconds for which its cookie could still be valid at most.
+        """
 
     async def has_ended(self, session: str) -> bool:
         """Whether a session was ended."""
 
 
 class Door:
-    """Knows who may come in."""
+    """Authenticates requests."""
 
     def __init__(
         self,
@@ -49,14 +54,14 @@ class Door:
         accounts: Accounts | None = None,
         ended: Ended | None = None,
     ) -> None:
-        """Open for the operator's token, and for GitHub's accounts where they are known.
+        """Accept the operator's token, and GitHub accounts if they are configured.
 
         Args:
-            sessions: the cookie.
-            admin_token: the operator's; without one nobody can log in with a token.
-            errands: the cookie of who was sent to GitHub to log in.
-            accounts: who came back.
-            ended: the operator's sessions that were logged out; None where none can be.
+            sessions: the login cookie.
+            admin_token: the operator's token; if None, login with a token is disabled.
+            errands: the cookie of a browser that was sent to GitHub to log in.
+            accounts: users logged in through GitHub; None if GitHub login is not configured.
+            ended: the operator's sessions that were logged out; None if sessions cannot be ended early.
         """
         self.sessions = sessions
         self.errands = errands
@@ -68,15 +73,15 @@ class Door:
 
     @property
     def takes_tokens(self) -> bool:
-        """Whether there is an operator's token."""
+        """Whether an operator's token is configured."""
         return self._token is not None
 
     async def viewer(self, request: Request) -> Viewer | None:
-        """Who asks: by cookie, or by ``Authorization: Bearer`` with the operator's token.
+        """Authenticate a request by its cookie, or by ``Authorization: Bearer`` with the operator's token.
 
         Raises:
-            TooManyError: the token is wrong, like many before it from there.
-            RetryableError: GitHub does not say what they may see, or the store whether they logged out.
+            TooManyError: the token is wrong and too many wrong ones came from this address.
+            RetryableError: GitHub or the store does not answer, so permissions or the logout state are unknown.
         """
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
@@ -89,10 +94,10 @@ class Door:
         return None
 
     def is_operator(self, request: Request, token: str) -> bool:
-        """Whether this is the operator's token. The right one always works.
+        """Whether this is the operator's token. The correct token is always accepted.
 
         Raises:
-            TooManyError: it is wrong, like many before it from there.
+            TooManyError: the token is wrong and too many wrong ones came from this address.
         """
         if self._token is not None and same_token(token, self._token):
             return True
@@ -104,12 +109,15 @@ class Door:
         return False
 
     def let_in(self, request: Request, response: Response) -> None:
-        """Remember that this browser is the operator's, until the token is another."""
+        """Log the operator in with a new session, valid until it expires or the operator's token changes."""
         session = secrets.token_urlsafe(16)
         self.sessions.write(request, response, {"operator": self._fingerprint(), "session": session})
 
     async def let_out(self, request: Request, response: Response) -> None:
-        """End the session, so that no copy of its cookie opens anything either.
+        """End the session. Copies of its cookie become invalid too.
+
+        A GitHub login is removed from memory; an operator's session is recorded as ended, since its signed cookie would
+        otherwise stay valid.
 
         Raises:
             RetryableError: the store does not answer; the session continues.
@@ -122,24 +130,25 @@ class Door:
         self.sessions.forget(request, response)
 
     async def _is_operators(self, said: dict[str, Any]) -> bool:
-        """Whether a cookie was given to the operator, for the token of now, and the session was not ended."""
+        """Whether a cookie belongs to the operator, matches the current token, and its session was not ended."""
         if self._token is None or said.get("operator") != self._fingerprint() or "session" not in said:
             return False
         return self._ended is None or not await self._ended.has_ended(str(said["session"]))
 
     def _fingerprint(self) -> str:
+        # The cookie contains a digest instead of the token; a new token invalidates all sessions.
         return sha256(b"tracehound.operator:" + (self._token or "").encode()).hexdigest()[:32]
 
 
 class Gate:
-    """Middleware: lets those through who are logged in, as ``request.state.viewer``."""
+    """Middleware that passes only authenticated requests and sets ``request.state.viewer``."""
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
         self._app = app
         self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         request = Request(scope, receive)
         try:
             viewer = await self._door.viewer(request)
@@ -157,7 +166,7 @@ class Gate:
 
 
 def ask_to_log_in(request: Request) -> Response:
-    """The same for every path, whether there is something behind it or not."""
+    """Ask for a login. The answer is the same for every path, so it does not reveal which paths exist."""
     if not wants_page(request):
         return fault(request, 401, {"www-authenticate": "Bearer"})
     if request.method != "GET":

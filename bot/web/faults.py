@@ -1,4 +1,4 @@
-"""Pages for what goes wrong; they tell a status and nothing else."""
+"""Error responses. They contain the status and a fixed sentence, no details."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 def handlers() -> dict[int | type[Exception], Handler]:
-    """For Starlette."""
+    """Return the exception handlers for Starlette."""
     return {HTTPException: _refused, Exception: _failed}
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a person in a browser asks, and not a program."""
+    """Whether the client is a browser that accepts HTML, rather than a program."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def fault(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
-    """The answer for a status: a page in a browser, JSON elsewhere."""
+    """Return the response for a status: an HTML page for a browser, JSON for other clients."""
     says = _SAYS.get(status, _OURS if status >= 500 else "That request cannot be answered.")
     if wants_page(request):
         return render(request, "fault.html", status=status, headers=headers, code=status, says=says)

@@ -1,4 +1,4 @@
-"""What a form sends."""
+"""Read submitted forms with limits on time and size."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 PATIENCE = 10.0
-"""Seconds for a whole form to arrive."""
+"""Seconds within which the whole form must arrive."""
 _LARGEST = 16_384
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a small form; of a repeated one the last.
+    """Return the fields of a small form. Of a repeated field, the last value is used.
 
     Raises:
-        HTTPException: it is none, larger than 16 kB, or took too long.
+        HTTPException: 400, not a form or more than 50 fields; 408, incomplete after ``PATIENCE``; 413, over 16 kB.
     """
     try:
         async with asyncio.timeout(PATIENCE):

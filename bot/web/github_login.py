@@ -1,4 +1,4 @@
-"""Logging in with a GitHub account: OAuth of the App, with a state and PKCE."""
+"""Login with a GitHub account: the App's OAuth flow with a state and PKCE."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from bot.web.site import Site, site_of
 
 
 def routes(site: Site) -> list[Route]:
-    """Open to everybody, where the App's client id and secret are set."""
+    """Return the public login routes. They exist only if the App's client id and secret are set."""
     if site.door.accounts is None:
         return []
     return [Route("/login/github", begin), Route(LOGIN_CALLBACK, come_back)]
 
 
 async def begin(request: Request) -> Response:
-    """Send the browser to GitHub."""
+    """Redirect the browser to GitHub's authorization page."""
     state, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
     response = RedirectResponse(
         _accounts(request).people.address(
@@ -42,9 +42,10 @@ async def begin(request: Request) -> Response:
 
 
 async def come_back(request: Request) -> Response:
-    """Take the browser back in, if it was sent from here."""
+    """Complete the login if the browser started it here."""
     door, accounts = site_of(request).door, _accounts(request)
     said = door.errands.read(request) or {}
+    # The state binds the answer to the browser that started the login; this prevents login CSRF (RFC 6749, 10.12).
     state = request.query_params.get("state", "")
     if not said or not hmac.compare_digest(state.encode(), str(said["state"]).encode()):
         return login_form(request, "/", status=400, says="That login was not begun here. Try again.")
@@ -67,7 +68,7 @@ async def come_back(request: Request) -> Response:
 def _accounts(request: Request) -> Accounts:
     accounts = site_of(request).door.accounts
     if accounts is None:
-        raise RuntimeError("there are no accounts")  # routes() has made none of these
+        raise RuntimeError("there are no accounts")  # routes() adds these routes only with accounts
     return accounts
 
 

@@ -1,4 +1,8 @@
-"""Who watches, and what changed: one look at the store a second for all of them, whoever did the change."""
+"""Publish changes of runs to watching browsers.
+
+Each process queries the store once a second for all of its watchers together, whichever process made the change.
+Postgres could notify, SQLite could not, so both use the query (docs/decisions.md).
+"""
 
 from __future__ import annotations
 
@@ -15,25 +19,25 @@ from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import Runs
 
 PACE = 1.0
-"""Seconds between two looks at the store, while somebody watches."""
+"""Seconds between two queries of the store while anyone watches."""
 MOST = 200
-"""Browsers that watch one process."""
+"""Watching browsers per process."""
 _ROOM = 100
-"""Changes that wait for one slow browser; then it is let go, and comes again with what it saw last."""
+"""Queued changes per browser. A slower browser is disconnected and reconnects with its last event id."""
 _RENDERED = 128
 
 Changes = asyncio.Queue[RunRow | None]
-"""Runs as they are now; None when the watcher fell behind, or is to go."""
+"""Runs in their current state; None if the watcher fell behind or must stop."""
 
 logger = logging.getLogger(__name__)
 
 
 class TooManyWatchersError(Exception):
-    """Another one would be too many."""
+    """The limit of watchers is reached."""
 
 
 class Live:
-    """Tells watchers of changes; looks only while there are any."""
+    """Sends changes to watchers. It queries the store only while there are watchers."""
 
     def __init__(self, runs: Runs, pace: float = PACE) -> None:
         self._runs = runs
@@ -46,13 +50,13 @@ class Live:
 
     @contextmanager
     def watching(self, over: anyio.Event | None = None) -> Iterator[Changes]:
-        """Be told of every change from the next look on (``looked``).
+        """Subscribe to every change after the next query; wait for that query with ``looked``.
 
         Args:
-            over: when it is set, watching is over too.
+            over: when this event is set, the subscription ends too.
 
         Raises:
-            TooManyWatchersError: enough watch already.
+            TooManyWatchersError: ``MOST`` browsers are watching already.
         """
         if len(self._watchers) >= MOST:
             raise TooManyWatchersError
@@ -73,15 +77,16 @@ class Live:
                 self._looking = self._known = None
 
     async def looked(self) -> None:
-        """Wait until whatever changes from now on is told of."""
+        """Wait for the first query of the store. Every change after it is published."""
         await self._looked.wait()
 
     async def once(self, key: tuple[object, ...], render: Callable[[], Awaitable[str]]) -> str:
-        """What is rendered for all who watch the same, made by the first who asks."""
+        """Return a rendered text that all watchers with the same key share. The first caller renders it."""
         if key not in self._rendered:
             self._rendered[key] = asyncio.ensure_future(_awaited(render))
             while len(self._rendered) > _RENDERED:
                 self._rendered.popitem(last=False)
+        # Shielded: a caller that is cancelled must not cancel the rendering that other callers wait for.
         return await asyncio.shield(self._rendered[key])
 
     async def _look(self) -> None:
@@ -95,8 +100,10 @@ class Live:
 
     async def _tell(self, now: dict[tuple[str, int], float]) -> None:
         before, self._known = self._known, now
+        # The first query only sets the baseline.
         if before is None:
             return
+        # The store lists the newest change first.
         for (issue_key, number), changed in reversed(now.items()):
             if before.get((issue_key, number)) != changed:
                 row = await self._runs.row(issue_key, number)
@@ -116,6 +123,7 @@ async def _end(over: anyio.Event, watcher: Changes) -> None:
 
 
 def _put(watcher: Changes, row: RunRow | None) -> None:
+    # A watcher that is too slow gets only None, which ends its stream. Its browser reconnects and reads the rest.
     if watcher.full():
         while not watcher.empty():
             watcher.get_nowait()

@@ -1,4 +1,4 @@
-"""Logging in and out."""
+"""Login and logout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.web.site import site_of
 
 
 def routes() -> list[Route]:
-    """Open to everybody."""
+    """Return the public login routes."""
     return [
         Route("/login", show),
         Route("/login", log_in, methods=["POST"]),
@@ -24,12 +24,12 @@ def routes() -> list[Route]:
 
 
 async def show(request: Request) -> Response:
-    """The form."""
+    """Show the login form."""
     return login_form(request, request.query_params.get("next", "/"))
 
 
 async def log_in(request: Request) -> Response:
-    """Take the operator's token."""
+    """Log in with the operator's token."""
     form = await read_form(request)
     door, wanted = site_of(request).door, form.get("next", "/")
     try:
@@ -54,13 +54,16 @@ async def log_out(request: Request) -> Response:
 
 
 def own_path(wanted: str) -> str:
-    """Where to go after the login: a path of this server, whatever a link said."""
+    r"""Return the path to show after the login. A target outside this server is replaced by ``/``.
+
+    Browsers treat ``//host`` and ``/\host`` as addresses of another host, so both are rejected.
+    """
     ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
     return wanted if ours else "/"
 
 
 def login_form(request: Request, wanted: str, *, status: int = 200, says: str = "") -> Response:
-    """The ways in that there are."""
+    """Show the login form with the configured login methods."""
     door = site_of(request).door
     ways = {"token": door.takes_tokens, "github": door.accounts is not None}
     return render(request, "login.html", status=status, wanted=own_path(wanted), says=says, ways=ways)

@@ -1,4 +1,4 @@
-"""What waits, runs, was laid aside or given up."""
+"""The job queue: waiting, running, parked and dead jobs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _STATES: tuple[tuple[JobState, str, str], ...] = (
 
 
 def routes() -> list[Route]:
-    """Behind the login."""
+    """Return the routes. They require a login."""
     return [Route("/queue", listed), Route("/queue/{job:int}/replay", replay, methods=["POST"])]
 
 
 async def listed(request: Request) -> Response:
-    """Jobs by state; a viewer sees those of their repositories."""
+    """List jobs by state. A viewer sees the jobs of their own repositories."""
     queue, viewer = site_of(request).store.pages.queue, viewer_of(request)
     counts = await queue.counts(viewer.repositories)
     shown = [
@@ -48,7 +48,7 @@ async def listed(request: Request) -> Response:
 
 
 async def replay(request: Request) -> Response:
-    """Begin a dead job again, for the operator; a form of another site is refused before it gets here."""
+    """Replay a dead job. Only the operator may do so; ``Shield`` has already refused forms of other sites."""
     must_operate(request)
     job = request.path_params["job"]
     if job >= _LARGEST or not await site_of(request).store.jobs.replay(job):

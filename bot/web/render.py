@@ -1,4 +1,4 @@
-"""Templates become pages; whatever is put into one is escaped."""
+"""Render templates to HTML. All inserted values are escaped."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ NAVIGATION: tuple[tuple[str, str], ...] = (
     ("/repositories", "Repositories"),
     ("/queue", "Queue"),
 )
-"""(address, name) of the pages at the top of each, for whoever is logged in."""
+"""(address, name) of the navigation links that logged-in users see on every page."""
 
 
 def render(
     request: Request, template: str, *, status: int = 200, headers: dict[str, str] | None = None, **context: Any
 ) -> HTMLResponse:
-    """Fill a template of ``templates/``.
+    """Render a template of ``templates/``.
 
-    It sees ``viewer`` (None without a login), ``navigation``, ``here`` (the path) and ``asset(name)`` besides what is
-    given. The policy forbids inline styles and scripts, ``style=`` attributes too.
+    The template gets ``viewer`` (None without a login), ``navigation``, ``here`` (the path) and ``asset(name)`` in
+    addition to the given context. The Content-Security-Policy forbids inline styles and scripts, including ``style=``
+    attributes.
     """
     shown = {
         "viewer": getattr(request.state, "viewer", None),
@@ -39,13 +40,13 @@ def render(
 
 
 def _seen(value: Any) -> Any:
-    """Text without what cannot be seen, or turns the line round: it would make a page say what it does not."""
+    """Remove invisible and direction-changing characters from text, which could make a page display something false."""
     return visible(value) if type(value) is str else value
 
 
 @cache
 def environment() -> Environment:
-    """Jinja with autoescape always, and a blank that nobody filled is a fault."""
+    """Return the Jinja environment: autoescape is always on, and an undefined variable is an error."""
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,

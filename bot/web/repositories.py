@@ -1,4 +1,4 @@
-"""Repositories: what their reports were worth."""
+"""Repository pages: how accurate the reports of each repository were."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from bot.web.views.row import Row
 from bot.web.views.words import moment
 
 _LAST = 8
-"""Runs that are shown; the list has all."""
+"""Runs shown on a repository's page. The list of runs shows all of them."""
 
 
 def routes() -> list[Route]:
-    """Behind the login."""
+    """Return the routes. They require a login."""
     return [Route("/repositories", listed), Route("/repositories/{owner}/{name}", shown)]
 
 
 async def listed(request: Request) -> Response:
-    """Those that whoever asks may see."""
+    """List the repositories that the viewer may see."""
     found = await site_of(request).store.pages.repositories.all(viewer_of(request).repositories)
     return render(request, "repositories.html", repositories=[(one, moment(one.last_began or 0)) for one in found])
 
 
 async def shown(request: Request) -> Response:
-    """One of them: accuracy, labels, limits, and its last runs."""
+    """Show one repository: accuracy, labels, budgets and its latest runs."""
     pages, repository = site_of(request).store.pages, await repository_of(request)
     known = record.read(await pages.repositories.outcomes(repository.key))
     runs = await pages.runs.listing(RunFilter(repository=repository.key), viewer_of(request).repositories)
@@ -60,4 +60,4 @@ def _charts(known: record.Record) -> dict[str, Markup | None]:
         "trade": draw_trade(known.pairs, known.threshold, "Speaking from a confidence on") if known.pairs else None,
         "worth": draw_reliability(known.pairs, "What a confidence was worth") if known.pairs else None,
     }
-    return {name: Markup(svg) if svg else None for name, svg in drawn.items()}  # noqa: S704  escaped where it is drawn
+    return {name: Markup(svg) if svg else None for name, svg in drawn.items()}  # noqa: S704  drawing code escapes

@@ -1,4 +1,4 @@
-"""One run: what it did, what it found, and what became of that."""
+"""Pages of one run: its steps, its findings and its result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LARGEST = 2**31
 
 
 def routes() -> list[Route]:
-    """Behind the login."""
+    """Return the routes. They require a login."""
     return [
         Route("/runs/{owner}/{name}/{issue:int}", newest),
         Route(_RUN, shown),
@@ -43,7 +43,7 @@ def routes() -> list[Route]:
 
 
 async def newest(request: Request) -> Response:
-    """Go to an issue's last run."""
+    """Redirect to the latest run of an issue."""
     repository = await repository_of(request)
     rows = await site_of(request).store.pages.runs.of_issue(f"{repository.key}#{request.path_params['issue']}")
     if not rows:
@@ -52,11 +52,12 @@ async def newest(request: Request) -> Response:
 
 
 async def shown(request: Request) -> Response:
-    """The page of a run."""
+    """Show a run's page."""
     full, runs = await _full(request), site_of(request).store.pages.runs
     everything = viewer_of(request).is_operator
     visits, others = await _visits(runs, full.row), await runs.of_issue(full.row.issue_key)
     links = _links(request, full)
+    # The stored comment belongs to the issue and shows its latest run, so older runs do not show it.
     is_last = others[-1].number == full.row.number
     posted = await runs.posted(full.row.issue_key) if is_last else None
     return render(
@@ -84,8 +85,9 @@ async def shown(request: Request) -> Response:
 
 
 async def evidence(request: Request) -> Response:
-    """Everything a run gathered, a page at a time."""
+    """Show all evidence of a run, ``_A_PAGE`` pieces per page."""
     full, runs = await _full(request), site_of(request).store.pages.runs
+    # Evidence of a run that may concern a security issue is shown to the operator only.
     if not (viewer_of(request).is_operator or is_harmless(full)):
         raise HTTPException(404)
     items = numbered(full.result.evidence if full.result else (), await runs.evidence(full.row))
@@ -100,11 +102,12 @@ async def evidence(request: Request) -> Response:
 
 
 async def live(request: Request) -> EventSourceResponse:
-    """What of the page changes while the run goes on."""
+    """Stream the changing part of the page while the run is in progress."""
     site, first = site_of(request), (await _full(request)).row
     runs = site.store.pages.runs
 
     async def says(row: RunRow, viewer: Viewer) -> ServerSentEvent:
+        # The operator may see the reasons that other viewers may not, so the shared rendering depends on the viewer.
         key = ("run", row.thread, row.changed_at, row.status, viewer.is_operator)
         text = await site.live.once(key, _progress(runs, row, everything=viewer.is_operator))
         return ServerSentEvent(text, event="over" if row.over else "run", id=streams.event_id(row))
@@ -120,10 +123,10 @@ async def live(request: Request) -> EventSourceResponse:
 
 
 async def repository_of(request: Request) -> RepositoryRow:
-    """The repository that a path names, if whoever asks may see it.
+    """Return the repository that the path names, if the viewer may see it.
 
     Raises:
-        HTTPException: 404, there is none, or none for them.
+        HTTPException: 404, it does not exist or the viewer may not see it.
     """
     owner, name = request.path_params["owner"], request.path_params["name"]
     found = await site_of(request).store.pages.repositories.named(owner, name)
@@ -160,7 +163,7 @@ def _progress(runs: Runs, row: RunRow, *, everything: bool) -> Callable[[], Awai
 
 
 def _links(request: Request, full: FullRun) -> Links:
-    """Of the GitHub whose repository it is."""
+    """Build links to the GitHub server that hosts the repository."""
     server, host = site_of(request).settings.github_server_url.rstrip("/"), full.row.repository_key.rpartition("/")[0]
     return Links(
         server if urlsplit(server).netloc == host else f"https://{host}",

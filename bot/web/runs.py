@@ -17,12 +17,12 @@ from bot.web.views.row import Row
 
 
 def routes() -> list[Route]:
-    """Behind the login."""
+    """Return the routes. They require a login."""
     return [Route("/runs", listed), Route("/runs/live", live)]
 
 
 async def listed(request: Request) -> Response:
-    """Runs that fit what is asked for, newest first."""
+    """List the runs that match the requested filter, newest first."""
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
     repositories = await pages.repositories.all(keys)
     asked = filters.read(request.query_params, repositories)
@@ -45,11 +45,11 @@ async def listed(request: Request) -> Response:
 
 
 async def live(request: Request) -> EventSourceResponse:
-    """The rows of that list as they change."""
+    """Stream the rows of the list as they change."""
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
     wanted = filters.read(request.query_params, await pages.repositories.all(keys)).filter
 
-    async def says(row: RunRow, viewer: Viewer) -> ServerSentEvent:  # noqa: ARG001  all see the same of a row
+    async def says(row: RunRow, viewer: Viewer) -> ServerSentEvent:  # noqa: ARG001  a row is the same for all viewers
         text = await site_of(request).live.once(("row", row.thread, row.changed_at, row.status), lambda: _row(row))
         return ServerSentEvent(text, event="row", id=streams.event_id(row))
 

@@ -1,4 +1,7 @@
-"""What every page says to the browser: nothing but our own files, no frame, no guessing, no form from elsewhere."""
+"""Security headers and cross-site request protection for every page.
+
+The headers allow only our own files and forbid framing and content sniffing.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _POLICY = {
 
 
 def content_policy(**other: str) -> str:
-    """The Content-Security-Policy; ``form_action="'self' https://…"`` widens one line of it for one page."""
+    """Return the Content-Security-Policy. ``form_action="'self' https://…"`` replaces one directive for one page."""
     lines = _POLICY | {name.replace("_", "-"): value for name, value in other.items()}
     return "; ".join(f"{name} {value}" for name, value in lines.items())
 
@@ -32,7 +35,7 @@ _HEADERS = {
     "content-security-policy": content_policy(),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",  # with no-referrer a browser would send forms with the origin null
+    "referrer-policy": "same-origin",  # with no-referrer, browsers send forms with "Origin: null"
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
@@ -41,20 +44,20 @@ _HEADERS = {
 
 
 class Shield:
-    """Sets these headers where an answer has not set its own, and refuses writes that another site's page sends."""
+    """Middleware that adds security headers a response has not set, and refuses writes from pages of other sites."""
 
     def __init__(self, app: ASGIApp, public_url: str | None = None) -> None:
-        """Guard an application.
+        """Wrap an application.
 
         Args:
-            app: what answers.
-            public_url: where browsers find it, if a proxy in front tells it another host.
+            app: the application to protect.
+            public_url: the server's public address, if a proxy in front sends another Host header.
         """
         self._app = app
         self._public = urlsplit(public_url or "").netloc
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -63,6 +66,7 @@ class Shield:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
+                    # Assets set their own cache-control, and the setup form its own policy.
                     headers.setdefault(name, value)
             await send(message)
 
@@ -75,9 +79,10 @@ class Shield:
 
 
 def sent_by_us(headers: Mapping[str, str], public: str = "") -> bool:
-    """Whether a browser says that a page of this host sent a form; without a word of it the answer is no.
+    """Whether the browser states that a page of this host sent the request; False if it states nothing.
 
-    A cookie comes with any site's form, a token in ``Authorization`` with none: what has one is not asked for.
+    Browsers attach a cookie to forms of any site, but never an ``Authorization`` token. ``Shield`` therefore does not
+    check requests with that header.
     """
     site = headers.get("sec-fetch-site")
     if site is not None:

@@ -1,4 +1,4 @@
-"""Who logged in, as a signed cookie: it holds no token and nothing of a repository."""
+"""Sessions as signed cookies. A cookie contains no token and no repository data."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 LASTS = 12 * 3600
-"""Seconds from a login to the next one."""
+"""Seconds for which a login is valid."""
 
 
 class Sessions:
-    """Writes and reads a cookie."""
+    """Writes and reads one signed cookie."""
 
     def __init__(self, secret: bytes, *, https: bool, name: str = "triage", lasts: int = LASTS) -> None:
-        """Sign with a secret.
+        """Sign cookies with a secret.
 
         Args:
-            secret: whoever knows it can log in as anybody.
-            https: browsers see these pages by https, and may send the cookie by nothing else.
-            name: the cookie's; what was signed for one is nothing to another.
-            lasts: seconds for which it is believed.
+            secret: the signing key; anyone who knows it can forge cookies.
+            https: browsers reach these pages by https only; marks the cookie as Secure.
+            name: the cookie's name; a value signed for one name is invalid under another.
+            lasts: seconds for which a value is valid.
         """
         self._signer = URLSafeTimedSerializer(
             secret, salt=f"tracehound.{name}", signer_kwargs={"digest_method": hashlib.sha256}
@@ -36,7 +36,7 @@ class Sessions:
         self._lasts = lasts
 
     def write(self, request: Request, response: Response, said: dict[str, Any]) -> None:
-        """Let the browser say this from now on."""
+        """Set the cookie to a signed payload."""
         secure = self._secure(request)
         response.set_cookie(
             self._named(secure=secure),
@@ -44,11 +44,11 @@ class Sessions:
             max_age=self._lasts,
             secure=secure,
             httponly=True,
-            samesite="lax",  # strict would log out whoever follows a link from an issue
+            samesite="lax",  # with strict, a link from an issue would arrive logged out
         )
 
     def read(self, request: Request) -> dict[str, Any] | None:
-        """What a browser says, unless it is too old or was not written by us."""
+        """Return the payload of the cookie; None if it is missing, expired or not signed by us."""
         cookie = request.cookies.get(self._named(secure=self._secure(request)), "")
         try:
             said = self._signer.loads(cookie, max_age=self._lasts)
@@ -57,12 +57,12 @@ class Sessions:
         return said if isinstance(said, dict) else None
 
     def forget(self, request: Request, response: Response) -> None:
-        """Let the browser say nothing."""
+        """Delete the cookie."""
         secure = self._secure(request)
         response.delete_cookie(self._named(secure=secure), secure=secure, httponly=True, samesite="lax")
 
     def _named(self, *, secure: bool) -> str:
-        """With the prefix a browser takes it from this very host alone."""
+        """Return the cookie's name. Browsers accept the prefix ``__Host-`` only from this exact host."""
         return f"__Host-{self._name}" if secure else self._name
 
     def _secure(self, request: Request) -> bool:
@@ -70,9 +70,10 @@ class Sessions:
 
 
 def session_secret(given: str | None, directory: Path) -> bytes:
-    """The operator's secret, or one that is made up once and kept in the data directory."""
+    """Return the configured secret, or one that is generated once and stored in the data directory."""
     if given:
         return given.encode()
+    # O_EXCL: when two processes start at once, one creates the file and both read the same secret.
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "session-secret"
     try:

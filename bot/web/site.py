@@ -1,4 +1,4 @@
-"""What pages are made from."""
+"""The dependencies of the pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.web.sessions import Sessions, session_secret
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The parts of the server that pages ask."""
+    """The parts of the server that pages use."""
 
     settings: Settings
     store: Store
@@ -26,16 +26,21 @@ class Site:
 
     @classmethod
     def of(cls, settings: Settings, store: Store) -> Site:
-        """Put them together from the settings."""
+        """Build the site from the settings."""
         return cls(settings, store, door_of(settings, store.ended_sessions), Live(store.pages.runs))
 
     def address(self, request: Request) -> str:
-        """Where browsers find this server."""
+        """Return the address under which browsers reach this server, without a trailing slash."""
         return (self.settings.triage_public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
 
 
 def door_of(settings: Settings, ended: Ended | None = None) -> Door:
-    """The login that the settings allow; ``ended`` knows the sessions that were logged out."""
+    """Build the authentication that the settings allow.
+
+    Args:
+        settings: the server's settings.
+        ended: the store of sessions that were logged out; None if sessions cannot be ended early.
+    """
     given, token = settings.triage_session_secret, settings.triage_admin_token
     secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
     https = (settings.triage_public_url or "").startswith("https:")
@@ -61,6 +66,6 @@ def _accounts(settings: Settings) -> Accounts | None:
 
 
 def site_of(request: Request) -> Site:
-    """The site a request came to."""
+    """Return the site of the application that received the request."""
     site: Site = request.app.state.site
     return site

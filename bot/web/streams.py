@@ -20,34 +20,37 @@ from bot.web.site import site_of
 from bot.web.viewer import Viewer, viewer_of
 
 RECHECK = 20.0
-"""Seconds between two looks whether whoever watches may still see it."""
+"""Seconds between two checks that the viewer is still logged in and may still see the run."""
 HEARTBEAT = 15
-"""Seconds: proxies end what is silent for longer."""
+"""Seconds between heartbeats, because proxies close connections that are silent for longer."""
 _GRACE = 0.4
-"""Seconds for a stream to end itself when the server does; uvicorn waits one, and half of that goes by unnoticed."""
+"""Seconds for a stream to end by itself at shutdown.
+
+uvicorn waits one second (``HTTP_DRAIN``), and sse-starlette polls for the shutdown every half second.
+"""
 _RETRY = 2_000
-"""Milliseconds after which a browser comes again."""
+"""Milliseconds after which a browser reconnects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What one browser is told."""
+    """What one browser watches."""
 
     shows: Callable[[RunRow], bool]
-    """Whether a change is for it, whoever it is."""
+    """Whether a change belongs to this watch, regardless of the viewer's permissions."""
     says: Callable[[RunRow, Viewer], Awaitable[ServerSentEvent]]
-    """The event that tells of one."""
+    """Builds the event for a changed run."""
     missed: Callable[[float], Awaitable[list[RunRow]]]
-    """What changed after a time, the earliest first, for a browser that comes again."""
+    """Returns the runs that changed after a time (seconds since 1970), earliest first; used for reconnects."""
     ends: Callable[[RunRow], bool] = lambda _row: False
-    """Whether nothing follows."""
+    """Whether the stream ends after this change."""
 
 
 def stream(request: Request, watch: Watch) -> EventSourceResponse:
-    """Answer with what changes, until the browser goes, may see it no more, or the server stops.
+    """Stream changes until the browser disconnects, loses its permission or the server stops.
 
     Raises:
-        HTTPException: 400, what was seen last makes no sense.
+        HTTPException: 400, the last event id is not a number.
     """
     over = anyio.Event()
     return EventSourceResponse(
@@ -60,13 +63,14 @@ def stream(request: Request, watch: Watch) -> EventSourceResponse:
 
 
 def event_id(row: RunRow) -> str:
-    """How a browser says what it saw last."""
+    """Return the id of the event for a run: the time of its last change."""
     return repr(row.changed_at)
 
 
 async def _events(request: Request, watch: Watch, seen: float, over: anyio.Event) -> AsyncIterator[ServerSentEvent]:
     site = site_of(request)
     try:
+        # Subscribe and wait for the first query before reading missed changes; otherwise a change in between is lost.
         with site.live.watching(over) as changes:
             yield ServerSentEvent(comment="watching", retry=_RETRY)
             await site.live.looked()
@@ -81,7 +85,7 @@ async def _events(request: Request, watch: Watch, seen: float, over: anyio.Event
 async def _allowed(
     request: Request, watch: Watch, changes: Changes, seen: float
 ) -> AsyncIterator[tuple[RunRow, Viewer]]:
-    """What was missed, then what changes, as long as somebody is logged in, and only what they may see."""
+    """Yield the missed changes and then new ones, while the viewer is logged in, limited to what they may see."""
     viewer, checked = viewer_of(request), time.monotonic()
     for row in await watch.missed(seen):
         if watch.shows(row) and viewer.may_see(row.repository_key):
@@ -100,14 +104,14 @@ async def _allowed(
 
 
 class _Behind:
-    """Too much happened for this browser to be told."""
+    """Marks that the browser fell too far behind to receive every change."""
 
 
 _BEHIND = _Behind()
 
 
 async def _next(changes: Changes, seconds: float) -> RunRow | _Behind | None:
-    """The next change; None if nothing did for so long."""
+    """Return the next change; None if none arrives within the given seconds."""
     try:
         return await asyncio.wait_for(changes.get(), seconds) or _BEHIND
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""Who looks, and what they may see."""
+"""The logged-in viewer and their permissions."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from starlette.requests import Request
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Somebody who logged in."""
+    """A logged-in user."""
 
     name: str
-    """Shown to themselves."""
+    """Displayed only to the user."""
     repositories: frozenset[str] | None
-    """Keys of the repositories that GitHub lets them see; None is the operator, who sees all."""
+    """Keys of the repositories that GitHub lets the user see; None for the operator, who sees all."""
 
     @property
     def is_operator(self) -> bool:
-        """Whether they may see, and try again, everything."""
+        """Whether the viewer is the operator, who may see and replay everything."""
         return self.repositories is None
 
     def may_see(self, repository_key: str) -> bool:
-        """Whether a repository, and whatever is of it, may be shown to them."""
+        """Whether the viewer may see a repository and everything that belongs to it."""
         return self.repositories is None or repository_key in self.repositories
 
 
 def viewer_of(request: Request) -> Viewer:
-    """Who asks; on a path behind the login there is always somebody.
+    """Return the viewer of a request. Behind the login there always is one.
 
     Raises:
-        HTTPException: 401, nobody is logged in.
+        HTTPException: 401, the request is not authenticated.
     """
     viewer: Viewer | None = getattr(request.state, "viewer", None)
     if viewer is None:
@@ -40,20 +40,20 @@ def viewer_of(request: Request) -> Viewer:
 
 
 def must_see(request: Request, repository_key: str) -> None:
-    """Go on only where the repository may be shown.
+    """Require that the viewer may see the repository.
 
     Raises:
-        HTTPException: 404, as if there were none.
+        HTTPException: 404, as if the repository did not exist.
     """
     if not viewer_of(request).may_see(repository_key):
         raise HTTPException(404)
 
 
 def must_operate(request: Request) -> None:
-    """Go on only for the operator.
+    """Require that the viewer is the operator.
 
     Raises:
-        HTTPException: 404, as if there were nothing.
+        HTTPException: 404, as if the page did not exist.
     """
     if not viewer_of(request).is_operator:
         raise HTTPException(404)

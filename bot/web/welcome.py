@@ -1,4 +1,4 @@
-"""What to do once there is an App."""
+"""The page after registration: next steps once the App exists."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from bot.web.viewer import must_operate
 
 
 def routes() -> list[Route]:
-    """Behind the login."""
+    """Return the routes that require a login."""
     return [Route("/welcome", welcome)]
 
 
 def closed() -> list[Route]:
-    """What was open while there was no App."""
+    """Return the routes of the first start. They answer 410 now that an App exists."""
     return [Route("/setup", _over, methods=["GET", "POST"]), Route("/setup/{rest:path}", _over)]
 
 
 async def welcome(request: Request) -> Response:
-    """Where the App is installed, and where its secrets are."""
+    """Show where to install the App and where its secrets are stored."""
     must_operate(request)
     settings = site_of(request).settings
     slug, file = settings.github_app_slug or "", settings.triage_data_dir / FILE

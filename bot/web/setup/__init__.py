@@ -1,4 +1,4 @@
-"""The first start: a page that has GitHub make the App, for whoever holds the token in the log."""
+"""Pages of the first start: GitHub registers the App for the person who has the setup token from the log."""
 
 from bot.web.setup.app import SetUp, setup_app
 

@@ -1,4 +1,4 @@
-"""The pages of the first start."""
+"""Pages of the first start."""
 
 from __future__ import annotations
 
@@ -28,25 +28,28 @@ from bot.web.setup.state import COOKIE, Defaults, Pending
 NO_APP = "no App is configured: open /setup with the token in the log"
 
 _HANDOVER = 0.5
-"""Seconds in which a server that is done stops listening."""
+"""Seconds that the setup server needs to stop listening after it is done."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class SetUp:
-    """What the pages need."""
+    """The dependencies of the setup pages."""
 
     defaults: Defaults
     finish: Callable[[Request, NewApp, Wish, str], Awaitable[Response]]
-    """Keeps a new App that an API told of, or shows it, and says what comes next; sets ``done`` to end all this."""
+    """Stores a new App, or shows its secrets, and returns a page with the next steps; sets ``done`` to end the setup.
+
+    Takes the request, the App, the wish it was made for and the address of the API that returned it.
+    """
     pending: Pending = field(default_factory=Pending)
     done: asyncio.Event = field(default_factory=asyncio.Event)
-    """What was to be done here is done."""
+    """Set when the setup is complete."""
 
 
 def setup_app(setup: SetUp) -> ASGIApp:
-    """Build the application: it knows of no repository, and can do one thing once."""
+    """Build the setup application. It has no access to repositories and can register one App once."""
     routes = [
         Route("/", landing),
         Route("/healthz", _healthz),
@@ -62,6 +65,7 @@ def setup_app(setup: SetUp) -> ASGIApp:
     pages, no_app = Shield(starlette, setup.defaults.public_url), JSONResponse({"error": NO_APP}, 503)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        # Deliveries have no browser headers, so the shield would answer 403 instead of naming the cause.
         takes = no_app if scope.get("path") == WEBHOOK else pages
         await takes(scope, receive, send)
 
@@ -69,12 +73,12 @@ def setup_app(setup: SetUp) -> ASGIApp:
 
 
 async def landing(request: Request) -> Response:
-    """What this is, and how to begin."""
+    """Show what the server is and how to start."""
     return render(request, "setup/landing.html", over=_setup(request).pending.over)
 
 
 async def form(request: Request) -> Response:
-    """What will be made, with the button that has GitHub make it."""
+    """Show the App to be registered, with the button that submits it to GitHub."""
     setup = _setup(request)
     if setup.pending.over:
         return fault(request, 410)
@@ -91,14 +95,14 @@ async def form(request: Request) -> Response:
 
 
 async def come_in(request: Request) -> Response:
-    """Take the token from the form that asks for it."""
+    """Accept the token from the token form."""
     if _setup(request).pending.over:
         return fault(request, 410)
     return _take(request, (await read_form(request)).get("token", "").strip())
 
 
 async def come_back(request: Request) -> Response:
-    """GitHub made the App: exchange its code, once."""
+    """Handle GitHub's redirect after it made the App: exchange the code, once."""
     setup = _setup(request)
     if setup.pending.over:
         return fault(request, 410)
@@ -121,6 +125,7 @@ async def come_back(request: Request) -> Response:
 
 def _take(request: Request, token: str) -> Response:
     pending, address = _setup(request).pending, request.client.host if request.client else ""
+    # The correct token is checked first, so other clients' attempts cannot lock the operator out.
     if not pending.opens(token):
         if pending.attempts.is_guessing(address):
             return fault(request, 429)
@@ -128,12 +133,14 @@ def _take(request: Request, token: str) -> Response:
         return render(request, "setup/token.html", status=403, wrong=True)
     response = RedirectResponse("/setup", 303)
     secure = _here(request).startswith("https:")
+    # Lax, because GitHub's redirect to the callback must carry this cookie.
     response.set_cookie(COOKIE, token, path="/setup", secure=secure, httponly=True, samesite="lax")
     return response
 
 
 def _ready(request: Request, wish: Wish) -> Response:
     state = _setup(request).pending.remember(wish)
+    # The form is submitted to GitHub, which the default form-action 'self' would block.
     server = urlsplit(wish.server_url)
     policy = content_policy(form_action=f"'self' {server.scheme}://{server.netloc}")
     shown: dict[str, Any] = {"says": "", "action": wish.address(state), "manifest": wish.manifest(), **_shown(wish)}
@@ -150,13 +157,19 @@ def _setup(request: Request) -> SetUp:
 
 
 def _here(request: Request) -> str:
-    """Where this browser reaches us; it holds the token, so its word is taken for it."""
+    """Return the address by which this browser reaches the server.
+
+    The request's headers are trusted here, because the browser has shown the token.
+    """
     scheme = "https" if request.headers.get("x-forwarded-proto") == "https" else request.url.scheme
     return f"{scheme}://{request.url.netloc}"
 
 
 async def _soon(request: Request) -> Response:
-    """Asked by a browser that was faster than we end: the server that answers is about to listen here."""
+    """Answer a browser that requests the page before this server has stopped listening.
+
+    The delay and the closed connection make its next request reach the real server, which takes over the socket.
+    """
     if not _setup(request).done.is_set():
         return RedirectResponse("/", 303)
     await asyncio.sleep(_HANDOVER)
@@ -172,6 +185,6 @@ async def _not_ready(_request: Request) -> Response:
 
 
 def next_steps(app: NewApp, wish: Wish) -> dict[str, Any]:
-    """What a page needs to say what to do now."""
+    """Return the template values that describe the next steps."""
     install = installation_address(wish.server_url, app.slug)
     return {"slug": app.slug, "install": install, "webhook": wish.webhook_url, "local": is_local(wish.webhook_url)}

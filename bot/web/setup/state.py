@@ -1,4 +1,4 @@
-"""What is under way between a click here and GitHub's answer."""
+"""State between the setup form and GitHub's redirect back."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _MOST = 50
 
 @dataclass
 class Pending:
-    """The token that opens the page, and the states that GitHub was sent; all of it ends with the process."""
+    """The setup token and the states that were sent to GitHub. They exist only in this process's memory."""
 
     token: str = field(default_factory=lambda: secrets.token_hex(20))
     wishes: OrderedDict[str, Wish] = field(default_factory=OrderedDict)
     attempts: Attempts = field(default_factory=Attempts)
     over: bool = False
-    """The App is there: the page is closed for good."""
+    """The App exists, so the setup pages are closed permanently."""
 
     def opens(self, token: str) -> bool:
-        """Whether this is the token of the log."""
+        """Whether this is the setup token from the log."""
         return same_token(token, self.token)
 
     def came_in(self, request: Request) -> bool:
-        """Whether this browser showed the token before."""
+        """Whether this browser has shown the token before."""
         return self.opens(request.cookies.get(COOKIE, ""))
 
     def remember(self, wish: Wish) -> str:
-        """A state for GitHub to send back."""
+        """Store a wish and return the state that GitHub sends back with its answer."""
         state = secrets.token_urlsafe(24)
         self.wishes[state] = wish
         while len(self.wishes) > _MOST:
@@ -44,27 +44,32 @@ class Pending:
         return state
 
     def take(self, state: str) -> Wish | None:
-        """What was wished under a state; each is good for one answer."""
+        """Return the wish of a state and remove it, so each state is valid for one answer."""
         return self.wishes.pop(state, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What the form says before anybody changed it."""
+    """Initial values of the setup form."""
 
     server_url: str
     api_url: str
-    """The API of that server."""
+    """Address of that server's API."""
     public_url: str
-    """Empty where the browser's own address is taken."""
+    """Empty to use the address by which the browser reached the server."""
     name: str
     owner: str = ""
     webhook_url: str = ""
-    """Empty where deliveries go to the public address."""
+    """Empty to send deliveries to the public address."""
     keep: bool = True
 
     def wish(self, here: str, asked: Mapping[str, str]) -> Wish:
-        """What somebody asks for, by the form's fields."""
+        """Build a wish from the form's fields.
+
+        Args:
+            here: address by which the browser reaches this server.
+            asked: the form's fields; the defaults fill missing ones.
+        """
         public = (self.public_url or here).rstrip("/")
         return Wish(
             here=here,

@@ -1,1 +1,1 @@
-"""From what is stored to what a page shows: pure functions, without a request, a store or a clock."""
+"""Convert stored values into what pages show. Pure functions without a request, a store or a clock."""

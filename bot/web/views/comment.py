@@ -1,4 +1,4 @@
-"""Our comment as GitHub shows it, near enough: its Markdown as HTML in which nothing acts and nothing is fetched."""
+"""Render our comment approximately as GitHub does: Markdown as HTML without active content or remote resources."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ _TAGS = {
     *("strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 LONGEST = 40_000
-"""Characters; a comment has at most 65,536, and few have a tenth of that."""
+"""Characters shown; a comment has at most 65,536, and few have a tenth of that."""
 CUT = "\n\n*It goes on: the whole of it is on GitHub.*\n"
 
 
 def as_html(markdown: str) -> Markup:
-    """A comment as HTML of a few harmless kinds: no script, style, picture, form or foreign attribute."""
+    """Render a comment as HTML of a few harmless elements: no script, style, image, form or foreign attribute.
+
+    The comment was sanitised when it was written; this cleaning does not rely on it (docs/decisions.md).
+    """
     shown = markdown if len(markdown) <= LONGEST else markdown[:LONGEST] + CUT
+    # The sanitiser inserts word joiners to disable mentions and commands; ``verbatim`` would spell them out.
     rendered = _reader().render(verbatim(shown.replace("\N{WORD JOINER}", "")))
     clean = nh3.clean(
         rendered,

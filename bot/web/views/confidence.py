@@ -1,4 +1,4 @@
-"""How sure each draft of a report was, and which ones the quality gate sent back."""
+"""The confidence of each draft of a report, and the drafts that the quality gate sent back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Why a draft was sent back."""
+    """A draft that was sent back, with the reason."""
 
     round: int
     confidence: str
@@ -29,7 +29,7 @@ class Retry:
 
 
 def retries(metrics: Metrics) -> tuple[Retry, ...]:
-    """Each draft that was sent back."""
+    """Return each draft that was sent back."""
     return tuple(
         Retry(one.iteration, percent(one.confidence), _WHY[one.reason], one.citation_issue, one.hallucination)
         for one in metrics.retry_reasons
@@ -37,7 +37,7 @@ def retries(metrics: Metrics) -> tuple[Retry, ...]:
 
 
 def draw(metrics: Metrics) -> str | None:
-    """An SVG of the drafts' confidences, with the gate as a line; None where there was no draft."""
+    """Draw the drafts' confidences as an SVG, with the gate as a line; None if there was no draft."""
     history = metrics.confidence_history
     if not history:
         return None

@@ -1,4 +1,4 @@
-"""What a run gathered, as a page shows it: where it can be read again, and the quote with its words told apart."""
+"""The evidence of a run as a page shows it: its source link and its quote, split into tokens for highlighting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nodes.trust.secrets import mask
 
 _CITED = re.compile(r"\bE\d{1,6}\b")
 COLOURED = 200
-"""Pieces of one quote beyond which it stays plain: what is dense with signs would make the page heavy."""
+"""Tokens of one quote above which it is not highlighted, because many elements would make the page heavy."""
 _WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
 
 
@@ -27,23 +27,23 @@ class Piece:
     """One piece of evidence."""
 
     id: str
-    """Its short number in the report; empty while the run goes on."""
+    """Its short number in the report; empty while the run is in progress."""
     kind: str
     where: str
     link: str
-    """A permalink; empty where there is none."""
+    """A permalink; empty if there is none."""
     symbol: str
     numbers: str
-    """Of the quote's lines, one a line; empty where it is no file's."""
+    """Line numbers of the quote, one per line; empty if the quote is not from a file."""
     quote: tuple[tuple[str, str], ...]
-    """(kind, text): the kind is a class of the style sheet, or empty."""
+    """(kind, text) pairs; the kind is a class of the style sheet, or empty."""
     reasons: tuple[Markup, ...]
     score: str
     cited: bool
 
 
 def cited_in(report: TriageReport) -> frozenset[str]:
-    """The short numbers of what a report leans on."""
+    """Return the short numbers of the evidence that a report cites."""
     texts = " ".join((report.root_cause or "", *report.ruled_out))
     named = (
         *(suspect.evidence for suspect in report.suspects),
@@ -54,7 +54,7 @@ def cited_in(report: TriageReport) -> frozenset[str]:
 
 
 def numbered(keys: Sequence[str], gathered: Sequence[Evidence]) -> list[tuple[str, Evidence]]:
-    """Evidence under its short numbers, in their order; without numbers where the run has none yet."""
+    """Pair evidence with its short numbers, in their order; numbers are empty if the run has none yet."""
     known = {one.key: one for one in gathered}
     if not keys:
         return [("", one) for one in gathered]
@@ -62,7 +62,7 @@ def numbered(keys: Sequence[str], gathered: Sequence[Evidence]) -> list[tuple[st
 
 
 def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] = ()) -> Piece:
-    """One piece of evidence, with nothing in it that acts."""
+    """Build the view of one piece of evidence, without active content."""
     at = evidence.locator
     return Piece(
         id=number,
@@ -79,7 +79,7 @@ def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] 
 
 
 def as_result(items: Sequence[tuple[str, Evidence]]) -> tuple[NumberedEvidence, ...]:
-    """As a result document has it."""
+    """Return the numbered evidence as a result document has it."""
     return tuple(NumberedEvidence(id=number, evidence=one) for number, one in items if number)
 
 
@@ -88,7 +88,7 @@ def _link(evidence: Evidence, links: Links) -> str:
     if at.path is not None and at.start_line is not None:
         return links.lines(at.path, at.start_line, at.end_line or at.start_line, at.sha or links.commit) or ""
     if at.url is not None:
-        # Whatever a search brought is only ever an address of the web.
+        # Search results are untrusted, so only http and https addresses become links.
         return at.url if urlsplit(at.url).scheme in ("http", "https") else ""
     return links.commit_page(at.sha) or "" if at.sha else ""
 

@@ -1,4 +1,4 @@
-"""What a list of runs is asked for: out of an address, and back into one."""
+"""The filter of the list of runs: read from a URL query, and written back into one."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ CAUSES = {"yes": True, "no": False}
 _NAMES = ("repository", "status", "kind", "cause", "brain", "q", "since", "until")
 _LONGEST = 200
 _MOST_RUNS, _LATEST = 2**31, 1e11
-"""What a database can compare with."""
+"""Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for, as the form shows it and as the store is asked."""
+    """A requested filter, as the form shows it and as the store takes it."""
 
     fields: Mapping[str, str]
-    """By the names of the form's fields; empty ones are left out."""
+    """Values by form field name; empty ones are left out."""
     filter: RunFilter
     faults: tuple[str, ...] = ()
-    """What of it could not be understood, and was left out."""
+    """Names of the conditions that were invalid and therefore ignored."""
 
     @property
     def narrow(self) -> bool:
-        """Whether one of the rarer conditions is asked for."""
+        """Whether one of the less common conditions is set."""
         return any(name in self.fields for name in ("kind", "cause", "brain", "since", "until"))
 
     def address(self, **other: str) -> str:
-        """The query of the same list, with something more."""
+        """Return the URL query of the same list with additional fields."""
         return urlencode({**self.fields, **other})
 
 
 def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> Asked:
-    """Read the conditions of an address; one that makes no sense is left out and said."""
+    """Read the conditions from a URL query. Invalid ones are ignored and listed in ``faults``."""
     fields = {name: query.get(name, "").strip()[:_LONGEST] for name in _NAMES}
     keys = {one.full_name.lower(): one.key for one in repositories}
     faults: list[str] = []
@@ -66,6 +66,7 @@ def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> Ask
     days = replace(
         wanted,
         since=since.timestamp() if since else None,
+        # ``until`` names the last day to include, so the bound is the start of the next day.
         until=(until + timedelta(days=1)).timestamp() if until else None,
     )
     return Asked({name: value for name, value in fields.items() if value}, days, tuple(faults))
@@ -86,7 +87,7 @@ def _day(fields: dict[str, str], name: str, faults: list[str]) -> datetime | Non
 
 
 def place(said: str) -> Place | None:
-    """Where a page of the list ends, out of an address; None where that makes no sense."""
+    """Parse the position of a page in the list from a URL; None if it is invalid."""
     began_at, _, rest = said.partition("~")
     issue_key, _, number = rest.rpartition("~")
     try:
@@ -97,5 +98,5 @@ def place(said: str) -> Place | None:
 
 
 def written(at: Place | None) -> str:
-    """The same, for an address."""
+    """Write a position for a URL; ``place`` parses it."""
     return f"{at.began_at!r}~{at.issue_key}~{at.number}" if at else ""

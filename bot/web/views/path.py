@@ -1,4 +1,4 @@
-"""The way a run took: its steps, in words and as a drawing of the graph."""
+"""The path of a run through the graph: its steps as text and as a drawing."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from nodes.state import TraceEntry
 
 _NODES = ("investigator", "codebase_search", "web_search", "critic", "human_input", "writer")
 _BETWEEN = ("supervisor", "join")
-"""Where every visit comes from and leads back to: the column on the left."""
+"""The nodes that every visit comes from and returns to; drawn as the column on the left."""
 _WIDTH, _ROW, _TOP = 440, 48, 64
 _HUB, _HUB_WIDTH, _BOX, _BOX_WIDTH, _BOX_HEIGHT = 12, 116, 284, 144, 34
 _FEW = 4
-"""Visits of one node that are numbered one by one."""
+"""Visits of one node up to which each one is numbered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Step:
     round: int
     node: str
     name: str
-    """For people."""
+    """The node's display name."""
     decision: str
     confidence: str
     reason: Markup
@@ -44,11 +44,11 @@ class Step:
 
 
 def steps(trace: Iterable[TraceEntry], *, reasons: bool) -> tuple[Step, ...]:
-    """What each node decided.
+    """Return what each node decided.
 
     Args:
-        trace: as the run has it.
-        reasons: whether what was said of the issue may be shown, and not only where the run went.
+        trace: the run's trace.
+        reasons: whether to show reasons, errors and lookups, which concern the issue's content, besides the route.
     """
     return tuple(_step(entry, reasons=reasons) for entry in trace)
 
@@ -60,7 +60,7 @@ def _step(entry: TraceEntry, *, reasons: bool) -> Step:
         node=entry.node,
         name=label(entry.node),
         decision=decision,
-        # Where one node alone was legal, nobody was asked how sure they are.
+        # If only one node was legal, no brain judged, so the supervisor has no confidence.
         confidence=percent(entry.confidence if entry.confidence or entry.node != "supervisor" else None),
         reason=prose(entry.reason) if reasons else Markup(""),
         guard=line(entry.guard or ""),
@@ -74,7 +74,7 @@ def _step(entry: TraceEntry, *, reasons: bool) -> Step:
 
 
 def latest(visits: Iterable[Visit]) -> tuple[Visit, ...]:
-    """Each visit once, as it was last said to be, in the order in which they ended or began."""
+    """Return each visit once, in its last stored state, in the order in which visits ended or began."""
     known: dict[str, Visit] = {}
     for visit in visits:
         known.pop(visit.id, None)
@@ -83,11 +83,11 @@ def latest(visits: Iterable[Visit]) -> tuple[Visit, ...]:
 
 
 def draw(trace: Sequence[TraceEntry], *, now: Iterable[str] = (), ended: bool = False) -> str:
-    """The graph as an SVG: what was visited, in which order, and where the run is now.
+    """Draw the graph as an SVG: the visited nodes, their order, and where the run is now.
 
     Args:
-        trace: as the run has it.
-        now: nodes that are at work.
+        trace: the run's trace.
+        now: nodes that are running.
         ended: whether the run is over.
     """
     going = tuple(name for name in now if name not in _BETWEEN)
@@ -100,7 +100,7 @@ def draw(trace: Sequence[TraceEntry], *, now: Iterable[str] = (), ended: bool = 
 
 
 def _order(trace: Sequence[TraceEntry]) -> dict[str, tuple[int, ...]]:
-    """Node → the places of its visits on the path, from 1; those of one round share a place."""
+    """Map each node to the places of its visits on the path, from 1. Visits of one round share a place."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     place, last = 0, None
     for entry in trace:

@@ -1,4 +1,4 @@
-"""The part of a run's page that changes while it goes on."""
+"""The part of a run's page that changes while the run is in progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nodes.state import TraceEntry
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The part of a page that changes while a run goes on."""
+    """The part of a page that changes while a run is in progress."""
 
     row: Row
     steps: tuple[path.Step, ...]
@@ -28,20 +28,20 @@ class Progress:
 
     @property
     def say(self) -> str:
-        """What a screen reader is told when it changed."""
+        """Return the text that a screen reader announces after a change."""
         if self.now:
             return f"{' and '.join(self.now)} at work, after {count(len(self.steps), 'step')}"
         return f"The run is {self.row.run.status}, after {count(len(self.steps), 'step')}"
 
 
 def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> Progress:
-    """How far a run is.
+    """Build the progress of a run.
 
     Args:
         full: the run.
         visits: its stored steps.
-        open_to_all: whether whoever looks may read what was thought of a report that may be a security matter;
-            until a run is over nobody knows that it is none.
+        open_to_all: whether the viewer may read the reasons of a run that may concern a security issue; whether it does
+            is unknown until the run is over.
     """
     known = path.latest(visits)
     trace = trace_of(full, known)
@@ -59,12 +59,12 @@ def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> Pr
 
 
 def trace_of(full: FullRun, visits: Sequence[Visit]) -> tuple[TraceEntry, ...]:
-    """A run's trace: its result has it, and before there is one, its steps."""
+    """Return a run's trace: from its result, or from its steps before there is a result."""
     if full.result is not None:
         return full.result.trace
     return tuple(entry for one in visits if one.ended is not None for entry in one.trace)
 
 
 def is_harmless(full: FullRun) -> bool:
-    """Whether it is known that a run is about no security matter."""
+    """Whether the run is known not to concern a security issue."""
     return full.result is not None and full.result.report.kind != "security"

@@ -1,4 +1,4 @@
-"""What a repository's reports were worth: over time, by confidence, by label."""
+"""Accuracy of a repository's reports, over time and by confidence."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from bot.store.pages.repositories import OutcomeRow
 from bot.web.views.words import percent
 
 TARGET = 0.9
-"""Share of right first files that the recommended threshold aims at."""
+"""Fraction of correct first files that the recommended threshold aims at."""
 _PERIODS = 18
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 240, 48, 36, 190
 _ROOM = 0.15
-"""Share from which a bar has room for its own label."""
+"""Fraction above which a bar has room for its own label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A month, or all that was settled before months were noted."""
+    """A month, or everything that was settled before months were recorded."""
 
     name: str
     scored: int
     first: int
-    """The first file named was fixed."""
+    """Reports whose first file was changed by the fix."""
     three: int
-    """One of the first three was."""
+    """Reports with a fixed file among the first three."""
     unknown: int
-    """Closed, and no fix was found that says so."""
+    """Reports whose issue was closed without a fix that could be found."""
 
     @property
     def share(self) -> float | None:
-        """Of first files that were right."""
+        """Fraction of reports whose first file was correct; None without scored reports."""
         return self.first / self.scored if self.scored else None
 
     @property
     def said(self) -> str:
-        """The share, as a percentage."""
+        """The same fraction as a percentage."""
         return percent(self.share)
 
 
@@ -55,30 +55,30 @@ class Record:
     unknown: int
     claims: int
     right_claims: int
-    """Of scored ones."""
+    """Correct claims among the scored reports."""
     periods: tuple[Period, ...]
     pairs: tuple[tuple[float, bool], ...]
-    """Confidence in the first file, and whether it was right."""
+    """Confidence in the first file, and whether that file was correct."""
     threshold: Threshold | None
 
     @property
     def first_share(self) -> str:
-        """First files that were right."""
+        """Percentage of reports whose first file was correct."""
         return percent(self.first / self.scored) if self.scored else "—"
 
     @property
     def three_share(self) -> str:
-        """Fixed files among the first three."""
+        """Percentage of reports with a fixed file among the first three."""
         return percent(self.three / self.scored) if self.scored else "—"
 
     @property
     def claim_share(self) -> str:
-        """Claimed causes whose file was fixed."""
+        """Percentage of claimed causes whose first file was fixed."""
         return percent(self.right_claims / self.claims) if self.claims else "—"
 
 
 def read(outcomes: Sequence[OutcomeRow]) -> Record:
-    """Count what became of a repository's reports."""
+    """Count the outcomes of a repository's reports."""
     scored = [one for one in outcomes if one.state == "scored"]
     claims = [one for one in scored if one.claimed]
     pairs = tuple((one.confidence, one.rank == 1) for one in scored)
@@ -119,7 +119,7 @@ def _month(settled_at: float | None) -> str:
 
 
 def draw(periods: Sequence[Period]) -> str | None:
-    """Accuracy over time: for each month the share of right first files, and of fixed files among three."""
+    """Draw accuracy over time: per month the fraction of correct first files, and of fixed files among three."""
     shown = [period for period in periods if period.scored]
     if not shown:
         return None

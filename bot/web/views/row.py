@@ -1,4 +1,4 @@
-"""One run in a list, as it is written."""
+"""One run as a row of the list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TONES: dict[RunStatus, Literal["good", "warn", "bad", "soft"]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A run in a list, as it is written."""
+    """A run with the texts of its row."""
 
     run: RunRow
     title: str
@@ -30,30 +30,30 @@ class Row:
 
     @classmethod
     def of(cls, run: RunRow) -> Row:
-        """Write a run."""
+        """Build the row of a run."""
         return cls(run, line(run.title) or "Untitled", _TONES[run.status], address(run))
 
     @property
     def confidence(self) -> str:
-        """Of its report."""
+        """The confidence of its report as a percentage."""
         return percent(self.run.confidence)
 
     @property
     def claims(self) -> str:
-        """Whether its report names a cause, in a word."""
+        """Whether its report names a cause, in a short phrase; empty without a report."""
         return "" if not self.run.kind else "cause named" if self.run.claimed else "no cause"
 
     @property
     def began(self) -> Moment | None:
-        """When it began."""
+        """When the run began."""
         return moment(self.run.began_at)
 
     @property
     def lasted(self) -> str:
-        """From its first moment to its last change; nothing while it goes on, or where a person was waited for."""
+        """Time from the run's start to its last change; empty until the run is over, or if the start is unknown."""
         return span(self.run.changed_at - self.run.began_at) if self.run.over and self.run.began_at else ""
 
 
 def address(run: RunRow) -> str:
-    """The path of a run's page."""
+    """Return the path of a run's page."""
     return f"/runs/{quote(run.owner)}/{quote(run.name)}/{run.issue}/{run.number}"

@@ -1,4 +1,4 @@
-"""One run, put together for its page."""
+"""Assemble the page of one run."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from nodes.evidence import Evidence
 from nodes.report import TriageReport
 
 PIECES = 8
-"""Pieces of evidence on the run's own page; all of them have pages of their own."""
+"""Pieces of evidence on the run's own page; separate pages list all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that was asked, with what became of it."""
+    """A question that was asked, with its state and answer."""
 
     text: Markup
     reason: Markup
@@ -37,10 +37,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """All that a run's page shows besides its progress."""
+    """Everything a run's page shows besides its progress."""
 
     open_to_all: bool
-    """Whether what was found may be shown to whoever looks."""
+    """Whether the findings may be shown to this viewer."""
     report: TriageReport | None
     verdict: Markup
     score: tuple[tuple[str, str], ...]
@@ -55,7 +55,7 @@ class RunPage:
     timing: Markup | None
     overlap: str
     dropped_since: bool
-    """Whether the evidence there was is kept no more."""
+    """Whether the run's evidence has been deleted since."""
     comment: Markup | None
     review: Markup
 
@@ -71,17 +71,17 @@ def page(
     cost: int,
     open_to_all: bool,
 ) -> RunPage:
-    """Put a run's page together.
+    """Assemble a run's page.
 
     Args:
         full: the run.
         visits: its stored steps.
         gathered: its evidence.
-        questions: all of its issue.
-        posted: our comment as GitHub has it, for the issue's last run.
-        links: where its repository can be read.
-        cost: what it took so far, in millionths of a dollar.
-        open_to_all: whether whoever looks may read what was found even if it is a security matter.
+        questions: all questions of its issue.
+        posted: our comment as stored on GitHub; None unless this is the issue's last run.
+        links: builds links to its repository.
+        cost: the run's cost so far, in millionths of a dollar.
+        open_to_all: whether the viewer may read the findings even if they concern a security issue.
     """
     known = path.latest(visits)
     shown = open_to_all or is_harmless(full)
@@ -98,11 +98,11 @@ def page(
         gathered=len(gathered),
         dropped=_dropped(report) if shown else (),
         audit=_audit(full),
-        drafts=Markup(drafts) if drafts else None,  # noqa: S704  as above
+        drafts=Markup(drafts) if drafts else None,  # noqa: S704  the drawing code escapes
         retries=confidence.retries(full.result.metrics) if full.result else (),
         questions=tuple(_question(one) for one in questions),
         cost=_cost(full, cost),
-        timing=Markup(drawn) if drawn else None,  # noqa: S704  as above
+        timing=Markup(drawn) if drawn else None,  # noqa: S704  the drawing code escapes
         overlap=span(overlap) if overlap >= 0.05 else "",
         dropped_since=full.result is not None and bool(full.result.evidence) and not gathered,
         comment=comment.as_html(posted) if posted else None,
@@ -111,7 +111,7 @@ def page(
 
 
 def _cited(full: FullRun, gathered: Sequence[Evidence], links: Links) -> tuple[Piece, ...]:
-    """What the report leans on, or the best that was gathered where it leans on nothing."""
+    """Return the evidence that the report cites, or the best gathered evidence if it cites none."""
     cited = cited_in(full.result.report) if full.result else frozenset()
     items = numbered(full.result.evidence if full.result else (), gathered)
     chosen = [item for item in items if item[0] in cited] or items

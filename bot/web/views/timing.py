@@ -1,4 +1,4 @@
-"""When each node of a run was at work, drawn so that what ran at once is seen to overlap."""
+"""Draw when each node of a run was active, so that parallel nodes visibly overlap."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from bot.steps import Visit
 from bot.web.views.words import label, span
 
 _GAP = 5.0
-"""Seconds in which nothing ran that are drawn as a break: a person was asked, or a server was down."""
+"""Idle seconds above which a gap is drawn as a break: the run waited for a person, or the server was down."""
 _BREAK = 0.04
-"""Of the time that is drawn, for each break."""
+"""Width of each break, as a fraction of the active time."""
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 720, 120, 84, 24, 28
 _ROWS = 60
 
@@ -25,7 +25,7 @@ class _Bar:
 
 
 def draw(visits: Sequence[Visit]) -> str | None:
-    """An SVG with a bar for each visit of a node; None where no times are known."""
+    """Draw an SVG with one bar per visit of a node; None if no times are known."""
     ended = sorted((one for one in visits if one.ended is not None), key=lambda one: (one.began, one.ended))[:_ROWS]
     if not ended:
         return None
@@ -38,7 +38,7 @@ def draw(visits: Sequence[Visit]) -> str | None:
 
 
 def overlap(visits: Sequence[Visit]) -> float:
-    """Seconds during which more than one node was at work."""
+    """Return the seconds during which more than one node was active."""
     ends = sorted(
         (at, change) for one in visits if one.ended is not None for at, change in ((one.began, 1), (one.ended, -1))
     )
@@ -50,7 +50,7 @@ def overlap(visits: Sequence[Visit]) -> float:
 
 
 def _laid_out(visits: Sequence[Visit]) -> tuple[list[_Bar], list[tuple[float, float]], float]:
-    """Bars and breaks along one axis of seconds, with long silences cut to a mark."""
+    """Place bars and breaks on one time axis in seconds, with long idle gaps shortened to a mark."""
     silences = [(until, begins - until) for until, begins in _silences(visits)]
     active = max(one.ended or 0 for one in visits) - visits[0].began - sum(lasted for _, lasted in silences)
     mark = max(active, 0.001) * _BREAK

@@ -1,4 +1,4 @@
-"""How pages write what they are told: names, moments, spans of time, and text that nobody here wrote."""
+"""How pages format node names, points in time, durations and untrusted text."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _CLASSES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A point in time, for a ``<time>``."""
+    """A point in time, for a ``<time>`` element."""
 
     iso: str
     said: str
-    """In UTC."""
+    """Displayed text, in UTC."""
 
 
 def moment(seconds: float) -> Moment | None:
-    """A point in time out of seconds since 1970; None where nobody noted it."""
+    """Convert seconds since 1970 to a point in time; None if the time was not recorded (0)."""
     if seconds <= 0:
         return None
     at = datetime.fromtimestamp(seconds, UTC)
@@ -45,17 +45,17 @@ def moment(seconds: float) -> Moment | None:
 
 
 def label(node: str) -> str:
-    """A node's name for people."""
+    """Return a node's display name."""
     return _LABELS.get(node) or line(node).replace("_", " ")
 
 
 def line(text: str) -> str:
-    """One line of foreign text, without what cannot be seen; a template escapes it."""
+    """Return untrusted text as one line without invisible characters, secrets masked. The template escapes it."""
     return " ".join(visible(mask(text)).split())
 
 
 def prose(text: str) -> Markup:
-    """The same, with what stands between backticks as code."""
+    """Return the same line as HTML, with text between backticks as code."""
     said, *rest = line(text).split("`")
     pieces = [escape(said)]
     for at, piece in enumerate(rest):
@@ -65,17 +65,18 @@ def prose(text: str) -> Markup:
 
 
 def verbatim(text: str) -> str:
-    """Foreign text as it stands, with what cannot be seen, or turns the line round, written out."""
+    """Return untrusted text unchanged, except that invisible and direction-changing characters are spelled out."""
     return "".join(c if c in "\n\t" or unicodedata.category(c) not in _CLASSES else f"⟨U+{ord(c):04X}⟩" for c in text)
 
 
 def percent(share: float | None) -> str:
-    """A share, such as 78 %; nothing where there is none."""
+    """Format a fraction as a percentage, such as 78%; empty for None."""
     return "" if share is None else f"{share:.0%}"
 
 
 def span(seconds: float) -> str:
-    """A length of time, in the unit that fits."""
+    """Format a duration in seconds with the unit that fits."""
+    # From 0.9995 s on, milliseconds would be rounded to 1000 ms.
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 99.5:
@@ -87,5 +88,5 @@ def span(seconds: float) -> str:
 
 
 def count(number: int, one: str, more: str = "") -> str:
-    """A number of things, such as 1 run, 1 204 runs."""
+    """Format a count with its noun, such as 1 run, 1 204 runs."""
     return f"{number:,} {one if number == 1 else more or one + 's'}".replace(",", "\N{NARROW NO-BREAK SPACE}")
