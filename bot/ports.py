@@ -258,7 +258,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """No analysis is shown: the issue contains a publicly readable secret (``bot.leaks.holds_secret``)."""
+    """No analysis is shown: the issue contains a publicly readable secret (``holds_token``)."""
 
 
 Outcome = Waiting | Finished | Stopped | Withheld

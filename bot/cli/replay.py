@@ -1,4 +1,4 @@
-"""``triage replay``: what a saved delivery leads to."""
+"""``triage replay``: show the jobs that follow from a saved delivery."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 )
 @click.option("--store", is_flag=True, help="Store the jobs for the server to do; without it nothing is changed.")
 def command(*, file: Path, event: str | None, store: bool) -> None:
-    """Read a delivery saved as FILE, such as issues.opened.json, and say what it leads to.
+    """Read a delivery saved as FILE, such as issues.opened.json, and print its jobs.
 
-    A dry run unless --store is given: then the running server does what follows, as if GitHub had sent it anew.
+    A dry run unless --store is given; then the running server processes the delivery as if GitHub had sent it again.
     """
     delivery, work = _decide(file, event or file.name.partition(".")[0])
     for one in work:
