@@ -49,6 +49,7 @@ def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -
     if all(word in _EMPTY for word in said):
         return None
     speaks = _speaks_to(text, said, question)
+    # A counter-question answers nothing, even if it is long enough.
     if speaks or (not _is_question(text) and _says_enough(text, said, by_reporter=by_reporter)):
         return text[:MAX_ANSWER]
     return None
@@ -112,8 +113,9 @@ def _is_question(text: str) -> bool:
 def _says_enough(text: str, said: list[str], *, by_reporter: bool) -> bool:
     """Return whether a text that does not match the question still counts as an answer.
 
-    Any statement of the reporter counts, since the reporter was asked. Other people may be talking to each other, so
-    their comment needs a fact or at least `_STATEMENT` content words. A text that starts with a mention never counts.
+    Any statement of the reporter counts, since the reporter was asked, unless it starts with a mention. Other people
+    may be talking to each other, so their comment needs a fact or at least `_STATEMENT` content words; if it starts
+    with a mention, only an error, a trace, a code block, a version or a platform counts.
     """
     content = [word for word in said if word not in _EMPTY]
     if by_reporter:

@@ -157,6 +157,7 @@ def read_author_ceiling(text: str) -> AuthorCeiling:
         ValueError: the text has another form.
     """
     given = {name: int(value) for name, value in _parts(text, {"hour", "day", "answers"}).items()}
+    # A limit on triages alone would leave the number of command replies unlimited.
     return AuthorCeiling(**({"answers": ANSWERS_AN_HOUR} | given if given else {}))
 
 

@@ -24,6 +24,7 @@ class Share(NamedTuple):
         return (60.0, max(int(PER_MINUTE * self.minute), 1)), (3_600.0, max(int(PER_HOUR * self.hour), 1))
 
 
+# The kinds of writes share one budget: a separate counter for each would leave room unused in a quiet hour.
 WHOLE = Share()
 """The whole budget: for reports and questions."""
 FIRST_REPORTS = Share(minute=0.85, hour=0.75, comes_back=False)

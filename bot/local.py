@@ -147,7 +147,7 @@ async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIte
     if settings.github_token is None or issues is None or not issues.enabled:
         yield sources.outside()
         return
-    from bot.github.reader import IssueFinder  # noqa: PLC0415  half a second that few runs need
+    from bot.github.reader import IssueFinder  # noqa: PLC0415  the import takes half a second and few runs need it
 
     finder = IssueFinder(api_url=settings.github_api_url, token=settings.github_token.get_secret_value())
     try:

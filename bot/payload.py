@@ -193,7 +193,10 @@ _BESIDE = {"issues": {"label", "milestone"}}
 
 
 def misfit(event: str, payload: Payload) -> str:
-    """Return why a body cannot be a payload of this event; empty if it can, or if the event is not used."""
+    """Return why a body cannot be a payload of this event; empty if it can, or if the event is not used.
+
+    The check prevents a captured delivery from being sent as another event, since the signature covers only the body.
+    """
     needed = _SUBJECTS.get(event)
     if needed is None:
         return ""

@@ -258,7 +258,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """No analysis is shown: the issue contains a publicly readable secret (``holds_token``)."""
+    """No analysis is shown: the issue contains a publicly readable secret (``nodes.trust.secrets``)."""
 
 
 Outcome = Waiting | Finished | Stopped | Withheld

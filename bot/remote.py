@@ -144,7 +144,7 @@ def _alone(root: Path) -> Iterator[None]:
     try:
         root.mkdir(parents=True, exist_ok=True)
         with (root / "lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            fcntl.flock(file, fcntl.LOCK_EX)  # the kernel releases it even if the process is killed
             yield
     except OSError as error:
         raise UserError(f"cannot write to {root}: {error.strerror}; set TRIAGE_DATA_DIR") from error

@@ -81,6 +81,7 @@ def load_with_app(repository: str | None = None) -> Settings:
     """
     said = load_settings(repository)
     kept = read_kept(said.triage_data_dir)
+    # Another App's id with the stored key or secrets would not work.
     if said.github_app_id is not None and str(said.github_app_id) != kept.get("github_app_id"):
         return said
     if said.github_private_key_path is not None:

@@ -184,7 +184,7 @@ class Settings(BaseSettings):
         description="Megabytes of text of one commit that are indexed, source first; "
         "the files beyond are found by their path.",
     )
-    host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container is reached from outside
+    host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container must be reachable from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
 
     @field_validator("triage_limits_repository", "triage_limits_installation", "triage_limits_all")

@@ -70,6 +70,7 @@ class Sources:
         if not routed.sources:
             return Answered("direct")
         asked = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed.sources]
+        # One failed source must not discard the answers of the others.
         answers = await asyncio.gather(*asked, return_exceptions=True)
         found: list[Evidence] = []
         faults: list[str] = []

@@ -145,8 +145,10 @@ def _unread(method: str, headers: Mapping[str, str]) -> Response | None:
         return _refused(405, "POST deliveries here", {"Allow": "POST"})
     if media_type(headers.get("content-type")) not in (JSON, FORM):
         return _refused(415, f"send {JSON} or {FORM}")
+    # Unsigned bodies must not take memory: a few dozen concurrent ones of 25 MB would fill it.
     if not is_signature(headers.get("x-hub-signature-256")):
         return _refused(401, "X-Hub-Signature-256 is missing or malformed")
+    # int() raises ValueError beyond 4,300 digits; the first 20 digits already exceed the limit.
     length = headers.get("content-length", "0")
     return _too_large() if not length.isdecimal() or int(length[:20]) > LARGEST else None
 

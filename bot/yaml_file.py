@@ -61,6 +61,7 @@ def read_yaml(text: str, model: type[M], known: KnownKeys) -> M:
     if faults:
         raise ConfigError(tuple(faults))
     try:
+        # Floats arrive as text (see `_scalar`), which the strict models would refuse.
         return model.model_validate(values, strict=False)
     except ValidationError as error:
         raise ConfigError(tuple(_fault(root, fault, known) for fault in error.errors())) from error

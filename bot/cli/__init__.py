@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; print a UserError as one line and exit with 2."""
-        # Before any command imports langchain, whose tracing would send texts.
+        # This must run before any command imports LangSmith's client.
         keep_text_private()
         try:
             return super().main(*args, **{**kwargs, "standalone_mode": True})

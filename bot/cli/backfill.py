@@ -101,6 +101,7 @@ async def _queue(store: Store, issues: list[Issue]) -> None:
 
     for issue in issues:
         work = Triage(ref=issue.ref, why="backfill")
+        # The delivery id is derived from the issue, so a repeated backfill does not queue it twice.
         await store.inbox.accept(Arrival(f"backfill:{issue.ref.key}", "backfill", b"", (work,)))
 
 

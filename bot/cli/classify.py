@@ -57,7 +57,7 @@ def read_line(line: bytes) -> tuple[str, str]:
     except ValueError as error:
         raise ValueError(f"is not JSON: {_first_line(error)}") from error
     if not isinstance(issue, dict):
-        raise ValueError('is not an object with "title" and "body"')  # noqa: TRY004  its line is named, not its type
+        raise ValueError('is not an object with "title" and "body"')  # noqa: TRY004  the caller adds the line number
     if "title" not in issue and "body" not in issue:
         raise ValueError('has neither "title" nor "body"')
     return _text(issue, "title"), _text(issue, "body")

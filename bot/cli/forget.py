@@ -27,6 +27,7 @@ async def _forget(name: str) -> None:
 
     async with opened(name) as kept:
         for one in kept.repositories:
+            # First: the ids of the checkpoints are read from the rows that `forget` deletes.
             threads = await kept.forget_checkpoints(one)
             for table, rows in (await one.forget()).items():
                 if rows:

@@ -47,7 +47,7 @@ def kept_bytes(cache: Cache) -> int:
     """Return the size of the cache in bytes.
 
     Raises:
-        UserError: the cache is empty because it could not be written; the log has the reason.
+        UserError: the cache is empty because it could not be written; an earlier warning has the reason.
     """
     size = cache.size()
     if not size:

@@ -55,7 +55,7 @@ def _read(file: str) -> str:
         raise UserError(_TOO_LARGE)
     try:
         return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
+    except UnicodeDecodeError:  # Latin-1 decodes any bytes, so this cannot fail
         return raw.decode("latin-1")
 
 

@@ -20,7 +20,7 @@ def command() -> None:
     if address is None:
         raise UserError("DATABASE_URL is not set: a data directory brings itself up to date")
     try:
-        from bot.store.migrate import migrate  # noqa: PLC0415  an extra
+        from bot.store.migrate import migrate  # noqa: PLC0415  an optional dependency
         from bot.store.postgres import connect  # noqa: PLC0415
     except ImportError as error:
         raise UserError(NO_DRIVER) from error

@@ -67,7 +67,7 @@ async def _line() -> str:
 
     def read() -> None:
         said = _read_line(sys.stdin.fileno())
-        with contextlib.suppress(RuntimeError):  # the run was stopped and its loop is closed
+        with contextlib.suppress(RuntimeError):  # the run was stopped, and its event loop is closed
             loop.call_soon_threadsafe(settle, said)
 
     threading.Thread(target=read, daemon=True).start()

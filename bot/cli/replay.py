@@ -45,6 +45,7 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
 
     settings = load_with_app()
     handlers = Handlers(Policy(app_id=settings.github_app_id or 0, bots=settings.bots))
+    # A new id, because the store ignores a delivery whose id it has stored before.
     headers = {"x-github-event": event, "x-github-delivery": f"replay-{uuid.uuid4()}"}
     try:
         delivery = read_delivery(headers, file.read_bytes(), known=handlers.uses(event), server=settings.server)

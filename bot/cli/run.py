@@ -134,7 +134,7 @@ def _triage(
     past: PastPort | None,
     operator: OperatorConfig,
 ) -> Account:
-    from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
+    from bot.cli.questions import Questions  # noqa: PLC0415  the imports take a second, and --help does not need them
     from bot.local import open_outside, triage  # noqa: PLC0415
 
     code = _code(where, rev, settings, progress)

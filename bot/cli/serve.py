@@ -43,6 +43,6 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
 
 def _gets_app(settings: Settings, listener: socket.socket) -> bool:
     """Serve the setup pages; return whether an App was registered."""
-    from bot.first_start import wait_for_app  # noqa: PLC0415  once in a server's life
+    from bot.first_start import wait_for_app  # noqa: PLC0415  needed only once in a server's life
 
     return wait_for_app(settings, listener)

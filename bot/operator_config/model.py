@@ -60,6 +60,7 @@ class Section(BaseModel):
 class ToolConfig(Section):
     """A tool of an MCP server."""
 
+    # First, because a field's validator sees only the values of the fields above it.
     enabled: bool = True
     """``false`` turns the tool off; its environment variables may then be missing."""
     url: Address | None = None
