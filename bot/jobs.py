@@ -52,7 +52,7 @@ class _IssueWork(_Work):
 
     @property
     def key(self) -> str:
-        """The ordering key."""
+        """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
         return self.ref.key
 
 
@@ -237,7 +237,7 @@ class InstallationChanged(_Work):
 
     @property
     def key(self) -> str:
-        """The ordering key."""
+        """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
         return installation_key(self.host, self.id)
 
     @property
@@ -263,7 +263,7 @@ class RepositoryChanged(_Work):
 
     @property
     def key(self) -> str:
-        """The ordering key."""
+        """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
         return self.ref.key
 
 
