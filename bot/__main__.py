@@ -9,7 +9,7 @@ from bot.private import keep_private
 
 
 def main() -> None:
-    """Run the command line; files that it makes are readable for their owner alone."""
+    """Run the command line; only the owner can read the files it creates."""
     keep_private()
     cli(prog_name="triage" if sys.argv[0].endswith("triage") else "python -m bot")
 

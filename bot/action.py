@@ -1,4 +1,4 @@
-"""One event of a GitHub Actions workflow, worked on until nothing is left: the App's own code, without a server."""
+"""Process one event of a GitHub Actions workflow until no job is left, with the App's own code but no server."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from bot.worker import open_worker
 
 EVENTS = ("issues", "issue_comment")
 SOON = 120.0
-"""Seconds for which a job that is due later is waited for; a question's two weeks are not."""
+"""Seconds to wait for a delayed job; a job due later, such as a question's two-week timeout, is not awaited."""
 LONGEST = 1_500.0
-"""Seconds for all of it."""
+"""Seconds for the whole command."""
 _LOOK = 0.1
 _INSTALLATION = 1
-"""No App is installed; the store wants to know under which installation a repository is."""
+"""A placeholder: no App is installed in a workflow, but the store needs an installation id for each repository."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What the workflow was started by."""
+    """The event that started the workflow."""
 
     name: str
     file: Path
     id: str
-    """The same for the same attempt of the same workflow run."""
+    """The delivery id: stable for one attempt of one workflow run."""
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Event:
-        """The event that a runner names.
+        """Read the event from the runner's environment variables.
 
         Raises:
-            UserError: this is no runner, or the workflow runs on something else.
+            UserError: the process is not on a runner, or another event started the workflow.
         """
         name, file = environ.get("GITHUB_EVENT_NAME", ""), environ.get("GITHUB_EVENT_PATH", "")
         if name not in EVENTS:
@@ -59,21 +59,21 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """What came of it."""
+    """The result of processing an event."""
 
     comment: str = ""
-    """The report; empty where there is none."""
+    """The report as Markdown; empty if there is none."""
     url: str = ""
-    """Of the issue."""
+    """The issue's page."""
     given_up: int = 0
-    """Jobs that failed for good."""
+    """The number of jobs that failed permanently."""
 
 
 async def act(event: Event, settings: Settings, token: str) -> Acted:
-    """Do what the event asks for.
+    """Process an event: decide its jobs, store them and run them.
 
     Raises:
-        UserError: the event cannot be read, or the settings are not usable.
+        UserError: the event cannot be read, or the settings are invalid.
     """
     delivery = _read(event, settings)
     work = Handlers(Policy(bots=settings.bots)).decide(delivery)
@@ -106,7 +106,11 @@ def _read(event: Event, settings: Settings) -> Delivery:
 
 
 async def _nothing_left(store: Store) -> None:
-    """What is for later is waited for where it is about an issue; old issues are learnt with the next events."""
+    """Wait until no job is running or due within `SOON` seconds.
+
+    Only delayed jobs of the "run" lane, which concern one issue, are awaited. Learning past issues continues with the
+    next events.
+    """
     until = time.monotonic() + LONGEST
     while time.monotonic() < until:
         queue = await store.metrics.queue()

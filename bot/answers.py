@@ -1,4 +1,4 @@
-"""Is a question answered? Told by rules: what was written says something, and it speaks to the question."""
+"""Decide by rules whether a question is answered: the text has content, and the content fits the question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodes.facts import IssueFacts, read_facts
 from nodes.search.mentions.markdown import without_comments
 
 MAX_ANSWER = 1_000
-"""Characters of an answer that are kept."""
+"""Maximum length of a stored answer, in characters."""
 _MAX_READ = 20_000
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _stemmer = Stemmer.Stemmer("english")
@@ -37,11 +37,11 @@ _ASKS_STEPS = re.compile(r"\b(steps?|code|reproduce|example|command)\b", re.IGNO
 _ASKS_VERSION = re.compile(r"\bversions?\b|\brelease\b", re.IGNORECASE)
 _ASKS_PLATFORM = re.compile(r"\b(platform|operating system|os|browser|environment)\b", re.IGNORECASE)
 _STATEMENT = 8
-"""Words with which somebody who is not the reporter says something, where nothing else ties it to the question."""
+"""Content words that make a comment of a non-reporter an answer when nothing else ties it to the question."""
 
 
 def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -> str | None:
-    """What a person's comment answers, or None: thanks, votes, nudges and talk about other things are no answer."""
+    """Return the answer in a person's comment, or None for thanks, votes, nudges and unrelated discussion."""
     if comment.author_is_bot or comment.ours:
         return None
     text = own_words(comment.body)
@@ -49,15 +49,16 @@ def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -
     if all(word in _EMPTY for word in said):
         return None
     speaks = _speaks_to(text, said, question)
+    # A counter-question answers nothing, even if it is long enough.
     if speaks or (not _is_question(text) and _says_enough(text, said, by_reporter=by_reporter)):
         return text[:MAX_ANSWER]
     return None
 
 
 def answer_in_body(issue: Issue, question: AskedQuestion) -> str | None:
-    """What an edited issue now says of what a question asked for, or None.
+    """Return what an edited issue now contains of what a question asked for, or None.
 
-    A question is put only where the issue lacked something, so what is there now was put in since.
+    A question is asked only if the issue lacked the fact, so a fact that is present now was added afterwards.
     """
     facts = read_facts(issue.title, issue.body[:_MAX_READ])
     found = _facts_for(question.text, facts)
@@ -65,7 +66,7 @@ def answer_in_body(issue: Issue, question: AskedQuestion) -> str | None:
 
 
 def own_words(body: str) -> str:
-    """What the author wrote: without quotes of others, hidden comments and commands."""
+    """Return the author's own text, without quotes, hidden HTML comments and commands."""
     text = without_comments(body[:_MAX_READ])
     lines = [line for line in text.split("\n") if not line.lstrip().startswith((">", "/triage"))]
     return "\n".join(lines).strip()
@@ -76,7 +77,7 @@ def _words(text: str) -> list[str]:
 
 
 def _speaks_to(text: str, said: list[str], question: AskedQuestion) -> bool:
-    """Does it choose an option, name the question, share its words, or hold what it asked for?"""
+    """Return whether the text names an option or the question, shares its words, or holds a fact it asks for."""
     if f"q{question.slot}" in said or (said and said[0] in _CHOICES):
         return True
     if _facts_for(question.text, read_facts("", text)):
@@ -92,7 +93,7 @@ def _stems(words: Iterable[str]) -> set[str]:
 
 
 def _facts_for(question: str, facts: IssueFacts) -> tuple[str, ...]:
-    """Facts of the kind that a question asks for."""
+    """Return the facts of the kinds that a question asks for."""
     asked: list[str] = []
     if _ASKS_ERROR.search(question):
         asked += [*facts.errors, *(trace.error for trace in facts.traces if trace.error)]
@@ -110,7 +111,12 @@ def _is_question(text: str) -> bool:
 
 
 def _says_enough(text: str, said: list[str], *, by_reporter: bool) -> bool:
-    """The reporter was asked, so what they state counts; others may be talking to each other."""
+    """Return whether a text that does not match the question still counts as an answer.
+
+    Any statement of the reporter counts, since the reporter was asked, unless it starts with a mention. Other people
+    may be talking to each other, so their comment needs a fact or at least `_STATEMENT` content words; if it starts
+    with a mention, only an error, a trace, a code block, a version or a platform counts.
+    """
     content = [word for word in said if word not in _EMPTY]
     if by_reporter:
         return bool(content) and not text.startswith("@")

@@ -1,4 +1,4 @@
-"""The web application: its routes, and what lives as long as it does."""
+"""Build the web application: its routes and its lifespan."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ logger = logging.getLogger(__name__)
 
 
 class Work(Protocol):
-    """The worker, as the web application sees it."""
+    """The worker's interface to the web application."""
 
     async def not_ready(self) -> str:
-        """Why stored jobs are not worked on; empty if they are.
+        """Return why stored jobs are not processed; empty if they are.
 
         Raises:
-            StoreError: the store does not answer.
+            StoreError: the store does not respond.
         """
 
     async def start(self) -> None:
-        """Begin."""
+        """Start processing stored jobs."""
 
     def wake(self) -> None:
-        """Something was stored."""
+        """Signal that a job was stored."""
 
     async def stop(self) -> None:
-        """Come to an end, losing nothing."""
+        """Stop without losing a stored job."""
 
 
 def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
-    """Build the application; the worker runs while it does."""
+    """Build the application; its lifespan starts and stops the worker."""
     webhook = Webhook(
         settings.secrets,
         Handlers(Policy(app_id=settings.app_id, bots=settings.settings.bots)),
@@ -66,7 +66,7 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
     pages = Turns(Shield(build_pages(settings.settings, store, worker), settings.settings.triage_public_url))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        """Deliveries go past routes and middleware: most of them are only acknowledged."""
+        """Route deliveries around the routing table and middleware, since most of them are only acknowledged."""
         takes = webhook if scope.get("path") == PATH else pages
         await takes(scope, receive, send)
 
@@ -74,7 +74,7 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
 
 
 async def _readiness(store: Store, worker: Work) -> tuple[str, dict[str, int]]:
-    """What is wrong, if anything, and the jobs by state."""
+    """Return the fault, empty if there is none, and the number of jobs by state."""
     try:
         return await worker.not_ready(), await store.jobs.counts()
     except StoreError as error:
@@ -82,14 +82,14 @@ async def _readiness(store: Store, worker: Work) -> tuple[str, dict[str, int]]:
 
 
 def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
-    """Everything but the webhook."""
+    """Build every page and endpoint except the webhook."""
 
     async def healthz(_request: Request) -> Response:
-        """The process answers."""
+        """Report that the process responds."""
         return PlainTextResponse("ok\n")
 
     async def readyz(request: Request) -> Response:
-        """Whether deliveries are stored and worked on; the operator also learns why not."""
+        """Report whether deliveries are stored and processed; the operator's token also shows the faults."""
         told = bears(request, settings.triage_admin_token)
         fault, counts = await _readiness(store, worker)
         details = {"faults": [fault] if fault else [], "jobs": counts} if told else {}
@@ -109,7 +109,7 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
         Route("/readyz", readyz),
         metrics_route(settings, store),
         api_routes(settings, store, worker.wake),
-        *page_routes(site),  # the last: they take every path that is left
+        *page_routes(site),  # last: they match every remaining path
     ]
     pages = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers())
     pages.state.site = site

@@ -1,4 +1,4 @@
-"""``triage app create``: the pages of the first start on this machine alone, for as long as it takes."""
+"""Implement ``triage app create``: serve the setup pages on the loopback interface until the App exists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bot.web.setup.state import Defaults
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What the command line said."""
+    """The options of the command line."""
 
     owner: str
     public_url: str | None
@@ -36,10 +36,11 @@ class Answers:
 
 
 def create_app(answers: Answers, *, browse: bool) -> None:
-    """Show the pages until GitHub has made the App; then keep it, or print it.
+    """Serve the setup pages until GitHub has created the App; then store or print its credentials.
 
     Raises:
-        UserError: it cannot be kept, or nobody said where GitHub reaches the server.
+        UserError: an App is stored already, its credentials cannot be stored, the server's public address is missing,
+            or the command was stopped before the App existed.
     """
     settings = load_settings()
     if answers.keep and read_kept(settings.triage_data_dir):
@@ -73,16 +74,16 @@ def _defaults(settings: Settings, answers: Answers) -> Defaults:
 
 
 class _Finish:
-    """Keeps the App or has it printed, and lets the browser say that the terminal goes on."""
+    """Store the App's credentials or collect them for printing; the browser page points back to the terminal."""
 
     def __init__(self, settings: Settings, done: asyncio.Event) -> None:
         self._settings = settings
         self._done = done
         self.says: list[str] = []
-        """Lines for the terminal."""
+        """Lines to print on the terminal."""
 
     async def __call__(self, request: Request, app: NewApp, wish: Wish, api_url: str) -> Response:
-        """Answer GitHub's return."""
+        """Handle GitHub's redirect after it created the App."""
         values = values_of(app, wish, api_url, self._settings)
         if wish.keep:
             path = keep(self._settings.triage_data_dir, values)

@@ -1,4 +1,4 @@
-"""Who may ask what only the operator may: whoever shows a token that the settings name."""
+"""Authenticate the operator's requests by bearer tokens from the settings."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from starlette.responses import JSONResponse, Response
 
 
 def same_token(shown: str, token: str) -> bool:
-    """Whether two tokens are equal, in a time that depends on neither of them nor on their lengths."""
+    """Compare two tokens in constant time, independent of their content and length."""
+    # compare_digest leaks the length of unequal inputs; digests have one length.
     digests = [sha256(one.encode("utf-8", "surrogateescape")).digest() for one in (shown, token)]
     return hmac.compare_digest(*digests)
 
 
 def bears(request: Request, *tokens: SecretStr | None) -> bool:
-    """Whether a request shows one of these tokens as its bearer; a token that is not set is nobody's."""
+    """Return whether a request carries one of these tokens as its bearer token; an unset token never matches."""
     scheme, _, shown = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         return False
-    # All are compared: the time that it takes must not tell which one is right.
+    # Compare all tokens, so that the response time does not reveal which one matches.
     return any([same_token(shown.strip(), token.get_secret_value()) for token in tokens if token])  # noqa: C419
 
 
 def refused() -> Response:
-    """The answer to everybody else, which says nothing of what there is."""
+    """Return a 401 response that reveals nothing about the resource."""
     return JSONResponse({"error": "a bearer token is needed"}, 401, {"WWW-Authenticate": "Bearer"})

@@ -1,4 +1,4 @@
-"""How much may be spent, on what and by whom: the operator's ceilings, which a repository can only lower."""
+"""Limits on what is spent, per resource and scope: the operator's ceilings, which a repository can only lower."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WHOSE: Mapping[ScopeKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What is used up."""
+    """An amount of each limited resource."""
 
     calls: int = 0
     tokens: int = 0
@@ -40,16 +40,16 @@ class Amount:
     issues: int = 0
     questions: int = 0
     answers: int = 0
-    """Comments whose commands are answered."""
+    """The number of comments whose commands are answered."""
 
     def __sub__(self, other: Amount) -> Amount:
-        """What is left of it."""
+        """Subtract resource by resource."""
         return Amount(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Amount)))
 
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The most of each; None is no limit."""
+    """The maximum of each resource; None means no limit."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -59,29 +59,29 @@ class Ceiling:
     answers: int | None = None
 
     def __bool__(self) -> bool:
-        """Whether anything is limited."""
+        """Return whether any resource is limited."""
         return any(getattr(self, f.name) is not None for f in fields(self))
 
     def lowered(self, other: Ceiling) -> Ceiling:
-        """The lower one of each."""
+        """Return the lower limit of each resource."""
         both = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
         return Ceiling(*(min((one for one in pair if one is not None), default=None) for pair in both))
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Something that spends, over some time."""
+    """A spender and the period its ceiling applies to."""
 
     kind: ScopeKind
     key: str
     period: str
-    """A day, an hour, or ``run``."""
+    """A day, an hour (both UTC), or ``run``."""
     ceiling: Ceiling = Ceiling()
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A ceiling that one more would have passed."""
+    """A ceiling that the next use would have exceeded."""
 
     kind: ScopeKind
     what: str
@@ -89,18 +89,18 @@ class Reached:
 
     @property
     def code(self) -> str:
-        """How logs and counters call it, the same in every release."""
+        """The name in logs and counters, stable across releases."""
         return f"{self.kind}.{self.what}"
 
     def __str__(self) -> str:
-        """For a person, on one line."""
+        """Describe the limit for a person, on one line."""
         most = f"${self.most / 1_000_000:.2f}" if self.what == "cost" else f"{self.most:,}"
         return f"the limit of {most} {_WORDS[self.what]} for {_WHOSE[self.kind]} is reached"
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorCeiling:
-    """What one person causes in a repository: issues triaged an hour and a day, comments answered an hour."""
+    """Limits for one author in one repository: issues triaged per hour and per day, comments answered per hour."""
 
     hour: int | None = None
     day: int | None = None
@@ -108,7 +108,7 @@ class AuthorCeiling:
 
 
 PERMISSION = "permission"
-"""How the codes of missing permissions begin."""
+"""Prefix of the codes of missing permissions."""
 _GRANT = "the App lacks {}: an owner can grant it in the installation's settings on GitHub"
 _LIMITS = {
     "permission.issues": _GRANT.format("the permission Issues (write), so that labels or comments are missing"),
@@ -127,23 +127,23 @@ _LIMITS = {
 
 
 def explained(code: str) -> str:
-    """A limit by its code, in words for maintainers."""
+    """Describe a limit, given by its code, for maintainers."""
     kind, _, what = code.partition(".")
     known = _LIMITS.get(code)
     return known or f"{_WORDS.get(what, what)} for {next((_WHOSE[k] for k in _WHOSE if k == kind), kind)}"
 
 
 ANSWERS_AN_HOUR = 20
-"""Comments of one author whose commands are answered, unless the operator names another number."""
+"""Default number of comments per author and hour whose commands are answered."""
 Prices = Mapping[str, tuple[float, float]]
-"""Dollars for a million tokens in, and out, by model."""
+"""Dollars per million input tokens and per million output tokens, by model."""
 
 
 def read_ceiling(text: str, *, of_run: bool = False) -> Ceiling:
-    """Read ``calls=40 tokens=200000 cost=1.50``; a run is of one issue, so that it has no ceiling of them.
+    """Parse ``calls=40 tokens=200000 cost=1.50``; a run has no limit on issues, since it handles one.
 
     Raises:
-        ValueError: it says something else.
+        ValueError: the text has another form.
     """
     given = _parts(text, {f.name for f in fields(Ceiling)} - ({"issues"} if of_run else set()))
     cost = {"cost": round(given.pop("cost") * 1_000_000)} if "cost" in given else {}
@@ -151,20 +151,21 @@ def read_ceiling(text: str, *, of_run: bool = False) -> Ceiling:
 
 
 def read_author_ceiling(text: str) -> AuthorCeiling:
-    """Read ``hour=30 day=100 answers=20``; where anything is limited, answers are.
+    """Parse ``hour=30 day=100 answers=20``; any limit without ``answers`` implies `ANSWERS_AN_HOUR`.
 
     Raises:
-        ValueError: it says something else.
+        ValueError: the text has another form.
     """
     given = {name: int(value) for name, value in _parts(text, {"hour", "day", "answers"}).items()}
+    # A limit on triages alone would leave the number of command replies unlimited.
     return AuthorCeiling(**({"answers": ANSWERS_AN_HOUR} | given if given else {}))
 
 
 def read_prices(text: str) -> Prices:
-    """Read ``gpt-4o=2.50/10 gpt-4o-mini=0.15/0.60``.
+    """Parse ``gpt-4o=2.50/10 gpt-4o-mini=0.15/0.60``, in dollars per million input and output tokens.
 
     Raises:
-        ValueError: it says something else.
+        ValueError: the text has another form.
     """
     found: dict[str, tuple[float, float]] = {}
     for part in text.replace(",", " ").split():
@@ -176,29 +177,30 @@ def read_prices(text: str) -> Prices:
 
 
 def cost(prices: Prices, model: str, input_tokens: int, output_tokens: int) -> int:
-    """Millionths of a dollar; nothing for a model without a price."""
+    """Return the cost in millionths of a dollar; 0 for a model without a price."""
+    # Dollars per million tokens equal millionths of a dollar per token.
     into, out = prices.get(model, (0.0, 0.0))
     return round(input_tokens * into + output_tokens * out)
 
 
 def day_of(now: float) -> str:
-    """The day that a moment is in (UTC)."""
+    """Return the UTC day of a Unix time, as ``YYYY-MM-DD``."""
     return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d")
 
 
 def hour_of(now: float) -> str:
-    """The hour that a moment is in (UTC)."""
+    """Return the UTC hour of a Unix time, as ``YYYY-MM-DDTHH``."""
     return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H")
 
 
 def until_tomorrow(now: float) -> float:
-    """Seconds to the first minute of the next day (UTC)."""
+    """Return the seconds until 00:01 UTC of the next day."""
     at = datetime.fromtimestamp(now, UTC)
     return ((at + timedelta(days=1)).replace(hour=0, minute=1, second=0, microsecond=0) - at).total_seconds()
 
 
 def _parts(text: str, known: set[str]) -> dict[str, float]:
-    """``name=number`` parts, by spaces or commas; ``none`` and nothing are no limit."""
+    """Parse ``name=number`` parts, separated by spaces or commas; ``none`` and an empty text mean no limit."""
     found: dict[str, float] = {}
     for part in text.lower().replace(",", " ").split():
         if part == NONE:

@@ -1,4 +1,4 @@
-"""Which ``.env`` may be read: the operator's, never one that came with the code that is looked at."""
+"""Decide which ``.env`` may be read: the operator's, never one that belongs to the analysed repository."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def find_env_file(repository: str | None) -> Path | None:
-    """The current folder's ``.env``, if there is one that the repository cannot have written.
+    """Return the current folder's ``.env``, unless it is absent or the repository can have supplied it.
 
-    A checkout that could name the model's endpoint would be sent the operator's key.
+    A checkout whose ``.env`` names the model's endpoint would receive the operator's key.
     """
     file = Path.cwd() / ".env"
     if not file.is_file() or (repository is not None and _same_repository(Path(repository), Path.cwd())):
@@ -18,7 +18,7 @@ def find_env_file(repository: str | None) -> Path | None:
 
 
 def ignored_settings(repository: str) -> bool:
-    """Whether the current folder has a ``.env`` with settings of ours that is left unread."""
+    """Return whether the current folder has a ``.env`` with our settings that is not read."""
     file = Path.cwd() / ".env"
     if find_env_file(repository) is not None or not file.is_file():
         return False
@@ -27,18 +27,18 @@ def ignored_settings(repository: str) -> bool:
 
 
 def lies_in(repository: str, file: Path) -> bool:
-    """Whether a file belongs to a repository, one of its submodules or another work tree of it."""
+    """Return whether a file is in a repository, one of its submodules or another of its work trees."""
     return _same_repository(Path(repository), file.expanduser().resolve().parent)
 
 
 def repository_around(folder: Path) -> str | None:
-    """The repository a folder lies in, which may have brought the folder's ``.env`` along; None where it is in none."""
+    """Return the folder if it is inside a repository, which may have supplied its ``.env``; otherwise None."""
     inside = (_work_tree(folder.resolve()) / ".git").exists() or _git_directory(folder) is not None
     return str(folder) if inside else None
 
 
 def _same_repository(repository: Path, folder: Path) -> bool:
-    """Whether a folder is in the repository's work tree, a submodule of it, or another work tree of it."""
+    """Return whether a folder is in the repository's work tree, one of its submodules or another work tree."""
     root = _work_tree(repository.expanduser().resolve())
     if folder.resolve().is_relative_to(root):
         return True
@@ -51,7 +51,8 @@ def _work_tree(path: Path) -> Path:
 
 
 def _git_directory(folder: Path) -> Path | None:
-    """The directory that all work trees of a repository share."""
+    """Return the git directory that all work trees of a repository share; None if git fails."""
+    # git refuses a repository that another account owns ("dubious ownership"); safe.directory=* allows the query.
     asked = ["git", "-C", str(folder), "-c", "safe.directory=*", "rev-parse", "--git-common-dir"]
     try:
         done = subprocess.run(asked, capture_output=True, check=False, timeout=10)

@@ -1,4 +1,4 @@
-"""What every drawing of ours has: a size, a title, and words for whoever cannot see it."""
+"""Shared parts of our SVG drawings: size, title and a text description for screen readers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from html import escape
 
 
 def picture(size: tuple[int, int], title: str, said: str, parts: Iterable[str], *, name: str = "") -> str:
-    """An SVG of its own: no script, no font, nothing fetched.
+    """Return a self-contained SVG: no script, no font, no external resource.
 
     Args:
         size: width and height.
-        title: what it shows.
-        said: what is to be seen in it, in words.
-        parts: SVG, with whatever came from outside escaped.
-        name: sets its ids apart from those of other drawings on the page, and is its class.
+        title: names what the drawing shows.
+        said: describes the drawing in words.
+        parts: SVG elements; the caller has escaped all external text.
+        name: prefix that keeps its ids unique on a page, and its CSS class.
     """
     width, height = size
     own = f"{name}-" if name else ""
@@ -31,6 +31,6 @@ def picture(size: tuple[int, int], title: str, said: str, parts: Iterable[str], 
 
 
 def text(x: float, y: float, said: str, style: str = "small", anchor: str = "") -> str:
-    """A line of text, escaped; ``anchor`` is ``middle`` or ``end`` where it does not begin there."""
+    """Return an escaped line of text; ``anchor`` is ``middle`` or ``end``, or empty if the text starts at ``x``."""
     where = f' text-anchor="{anchor}"' if anchor else ""
     return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}"{where}>{escape(said)}</text>'

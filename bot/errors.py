@@ -1,61 +1,61 @@
-"""What can go wrong, by who can mend it."""
+"""Exceptions, grouped by who can fix the problem."""
 
 from __future__ import annotations
 
 
 class BotError(Exception):
-    """Something of ours."""
+    """Base class of our exceptions."""
 
 
 class UserError(BotError):
-    """The person's to mend; the message is shown to them as it is, on one line."""
+    """The user can fix it; the message is shown to them verbatim, on one line."""
 
 
 class UnreachableError(UserError):
-    """What we need does not answer: wrongly named, or away for a while."""
+    """A required service does not respond: its address is wrong, or it is temporarily down."""
 
 
 class RetryableError(BotError):
-    """Later, a counted number of times."""
+    """The operation may succeed later; the worker retries it a limited number of times."""
 
     def __init__(self, message: str, *, after: float | None = None, limit: str | None = None) -> None:
         super().__init__(message)
         self.after = after
-        """Seconds that the other side asked us to wait; None where it named none."""
+        """Seconds that the other side asked us to wait; None if it did not say."""
         self.limit = limit
-        """Which limit was reached, as it is counted; None where it is no matter of limits."""
+        """The code under which the reached limit is counted; None if the cause is not a limit."""
 
 
 class RateLimitedError(RetryableError):
-    """A limit is reached, GitHub's or our own: not now. Without ``after`` wait 60 seconds, doubled each time."""
+    """A rate limit is reached, GitHub's or our own. Without ``after``, wait 60 seconds, doubled each time."""
 
     def __init__(
         self, message: str, *, after: float | None = None, whole: bool = False, limit: str | None = "github"
     ) -> None:
         super().__init__(message, after=after, limit=limit)
         self.whole = whole
-        """Every call of the installation would be refused until then, not only ones like this."""
+        """Whether GitHub would refuse every call of the installation until then, not only calls of this kind."""
 
 
 class MovedError(RetryableError):
-    """It is elsewhere: a write was not done; ask where the issue is now, then write there."""
+    """The target has moved, and the write was not done. Look up where the issue is now, then write there."""
 
     def __init__(self, message: str, *, to: str) -> None:
         super().__init__(message, after=1.0)
         self.to = to
-        """The path that GitHub named."""
+        """The new path, from GitHub's redirect."""
 
 
 class OutcomeUnknownError(RetryableError):
-    """A write was sent and no answer came: it may have happened, so look before repeating it."""
+    """A write was sent and no response came. It may have succeeded, so check before repeating it."""
 
 
 class RefusedError(BotError):
-    """The other side said no, and will say it again: locked, archived, forbidden, not valid."""
+    """The other side refuses permanently: the target is locked, archived, forbidden or invalid."""
 
 
 class GoneError(RefusedError):
-    """What was asked for is no longer there."""
+    """The requested object no longer exists."""
 
 
 class MissingPermissionError(RefusedError):
@@ -64,30 +64,30 @@ class MissingPermissionError(RefusedError):
     def __init__(self, message: str, *, permissions: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.permissions = permissions
-        """By the names that GitHub's API gives them; empty where GitHub names none."""
+        """The permissions, as GitHub's API names them; empty if GitHub names none."""
 
 
 class UnreadableFileError(BotError):
-    """A file is there and is not readable as text."""
+    """A file exists but is not readable as text."""
 
     def __init__(self, reason: str, *, digest: str, line: int = 1, glimpse: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
         self.digest = digest
-        """Names this content of the file."""
+        """Identifies this content of the file."""
         self.line = line
-        """1-based, where reading failed."""
+        """The 1-based line where reading failed."""
         self.glimpse = glimpse
-        """What can be made out of it; empty where nothing can."""
+        """The part of the text that could be decoded; empty if none."""
 
 
 class SuspendedError(RefusedError):
-    """The installation is suspended or removed: everything of it is parked."""
+    """The installation is suspended or removed; all its jobs are parked."""
 
 
 class NotOursError(BotError):
-    """Another attempt has this job by now: leave everything as it is."""
+    """Another attempt has claimed this job; change nothing."""
 
 
 class StoppedError(BotError):
-    """A person said stop, or took our comment away: write nothing more."""
+    """A person gave the stop command or deleted our comment; write nothing more."""

@@ -1,4 +1,4 @@
-"""Headers and bytes in, a Delivery out: the signature, the JSON, and the few fields that are read. No I/O."""
+"""Turn headers and bytes into a Delivery: check the signature, parse the JSON, read a few fields. No I/O."""
 
 from __future__ import annotations
 
@@ -19,53 +19,54 @@ JSON = "application/json"
 
 
 class MalformedError(ValueError):
-    """The delivery is not what GitHub sends; the message says in what."""
+    """The delivery does not have the form that GitHub sends; the message names the fault."""
 
 
 _SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
 
 
 def is_signature(header: str | None) -> bool:
-    """Whether a header has the form of a signature; without that the body need not be read."""
+    """Return whether a header has the form of a signature; if not, the body need not be read."""
     return header is not None and _SIGNATURE.fullmatch(header) is not None
 
 
 class Signature:
-    """The HMAC of a body that arrives in pieces, under each secret that is valid now."""
+    """The HMAC of a body that arrives in chunks, under each currently valid secret."""
 
     def __init__(self, secrets: Sequence[bytes]) -> None:
         self._sums = [hmac.new(secret, digestmod=hashlib.sha256) for secret in secrets]
 
     def update(self, piece: bytes) -> None:
-        """Take in the next piece."""
+        """Add the next chunk of the body."""
         for one in self._sums:
             one.update(piece)
 
     def matches(self, header: str | None) -> bool:
-        """Whether the header carries the HMAC of what was taken in; takes the same time whichever way it fails."""
+        """Return whether the header carries the body's HMAC under any secret, in constant time."""
         given = (header or "").encode("utf-8", "surrogateescape")
+        # Compare with every secret, so that the time does not reveal which one matches.
         found = [hmac.compare_digest(b"sha256=" + one.hexdigest().encode(), given) for one in self._sums]
         return any(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One event of GitHub's, verified and read."""
+    """A verified and parsed webhook event of GitHub."""
 
     guid: str
     event: str
     payload: Payload
     server: str = "github.com"
-    """Where pages are, should the payload not say."""
+    """Host of GitHub's pages, used if the payload names none."""
 
     @property
     def action(self) -> str:
-        """What happened to the thing the event is about."""
+        """The event's action, such as ``opened``."""
         return self.payload.action
 
     @property
     def host(self) -> str:
-        """Where the pages are that the delivery links to."""
+        """Host of the GitHub pages that the delivery links to."""
         said = self.payload
         for url in (
             said.repository.html_url if said.repository else "",
@@ -77,10 +78,10 @@ class Delivery:
 
     @property
     def repository(self) -> RepositoryRef:
-        """The repository it is about.
+        """The repository of the event.
 
         Raises:
-            MalformedError: it names none.
+            MalformedError: the payload has none.
         """
         if self.payload.repository is None:
             raise MalformedError("no repository in the payload")
@@ -88,10 +89,10 @@ class Delivery:
 
     @property
     def issue(self) -> IssueRef:
-        """The issue it is about.
+        """The issue of the event.
 
         Raises:
-            MalformedError: it names none.
+            MalformedError: the payload has none.
         """
         if self.payload.issue is None:
             raise MalformedError("no issue in the payload")
@@ -99,10 +100,10 @@ class Delivery:
 
     @property
     def comment(self) -> Comment:
-        """The comment it is about.
+        """The comment of the event.
 
         Raises:
-            MalformedError: it names none.
+            MalformedError: the payload has none.
         """
         said = self.payload.comment
         if said is None:
@@ -120,7 +121,7 @@ class Delivery:
         )
 
     def named(self, part: RepositoryPart) -> RepositoryRef:
-        """A repository of this delivery under its installation."""
+        """Return a repository of the payload, with the delivery's installation."""
         owner, _, name = part.full_name.partition("/")
         installation = self.payload.installation
         return RepositoryRef(
@@ -134,7 +135,7 @@ class Delivery:
 
 
 def issue_ref(repository: RepositoryRef, number: int) -> IssueRef:
-    """An issue of a repository."""
+    """Return the reference of an issue in a repository."""
     return IssueRef(
         host=repository.host,
         installation_id=repository.installation_id,
@@ -147,21 +148,21 @@ def issue_ref(repository: RepositoryRef, number: int) -> IssueRef:
 
 
 def media_type(header: str | None) -> str:
-    """The content type without its parameters."""
+    """Return the content type in lower case, without its parameters."""
     return (header or "").partition(";")[0].strip().lower()
 
 
 def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, server: str = "github.com") -> Delivery:
-    """Read a body whose signature was right.
+    """Parse a body whose signature is valid.
 
     Args:
-        headers: by lower-case name.
-        body: as it was signed.
-        known: whether the event is one that is used; of others only that they are JSON objects is looked at.
-        server: where pages are, should the payload not say.
+        headers: the request's headers by lower-case name.
+        body: the signed bytes, JSON or form-encoded.
+        known: whether a handler uses the event; otherwise the body is only checked to be a JSON object.
+        server: host of GitHub's pages, used if the payload names none.
 
     Raises:
-        MalformedError: a header is missing, or the body is not JSON of the shape GitHub sends.
+        MalformedError: a header is missing or too long, or the body is not JSON of the shape that GitHub sends.
     """
     guid, event = headers.get("x-github-delivery", ""), headers.get("x-github-event", "")
     if not 0 < len(guid) <= 100 or not 0 < len(event) <= 100:
@@ -176,7 +177,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise MalformedError(f"{where}: {first['msg']}" if where else first["msg"]) from None
-    # The signature covers the body and not the headers: anybody could send a captured body as another event.
+    # The signature covers the body but not the headers, so a captured body could be sent as another event.
     if why := misfit(event, payload):
         raise MalformedError(f"not a payload of {event}: {why}")
     return Delivery(guid, event, payload, server)

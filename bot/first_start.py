@@ -1,4 +1,4 @@
-"""A server that has no App yet: it shows how to get one, and ends as soon as there is one."""
+"""Serve the setup pages when no App is configured; stop as soon as one is registered."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ logger = logging.getLogger(__name__)
 
 
 def wait_for_app(settings: Settings, listener: socket.socket) -> bool:
-    """Serve the pages of the first start; False if the server was told to stop before there was an App.
+    """Serve the setup pages; return False if the server was stopped before an App was registered.
 
     Raises:
-        UserError: another server works in the data directory, or nothing can be written there.
+        UserError: another server uses the data directory, or it is not writable.
     """
     lock = DirectoryLock(settings.triage_data_dir)
     try:
         done = asyncio.Event()
         setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
         _announce(settings, setup, listener)
+        # uvicorn closes its socket when it stops; the caller's listener must survive to serve the App.
         serve_until(setup_app(setup), listener.dup(), done)
         return done.is_set()
     finally:
@@ -46,7 +47,7 @@ def wait_for_app(settings: Settings, listener: socket.socket) -> bool:
 def defaults_of(
     settings: Settings, *, server_url: str | None = None, owner: str = "", name: str | None = None
 ) -> Defaults:
-    """What the form says at first."""
+    """Return the initial values of the setup form."""
     server = (server_url or settings.github_server_url).rstrip("/")
     known = "github_api_url" in settings.model_fields_set and server == settings.github_server_url.rstrip("/")
     return Defaults(
@@ -59,7 +60,7 @@ def defaults_of(
 
 
 def values_of(app: NewApp, wish: Wish, api_url: str, settings: Settings) -> dict[str, str]:
-    """The settings that an App comes to, with an operator's token where there is none."""
+    """Return the settings of a registered App, and a new operator token if none is set."""
     values = {
         "github_app_id": str(app.id),
         "github_app_slug": app.slug,
@@ -78,14 +79,14 @@ def values_of(app: NewApp, wish: Wish, api_url: str, settings: Settings) -> dict
 
 
 class Finish:
-    """Keeps the App and logs its maker in, or shows its secrets once."""
+    """Store the App's credentials and log its creator in, or show the secrets once."""
 
     def __init__(self, settings: Settings, done: asyncio.Event) -> None:
         self._settings = settings
         self._done = done
 
     async def __call__(self, request: Request, app: NewApp, wish: Wish, api_url: str) -> Response:
-        """Answer GitHub's return."""
+        """Handle GitHub's redirect after it created the App."""
         values = values_of(app, wish, api_url, self._settings)
         if not wish.keep:
             return render(request, "setup/once.html", values=values, **next_steps(app, wish))
@@ -96,7 +97,7 @@ class Finish:
         return response
 
     def _settings_with(self, values: dict[str, str]) -> Settings:
-        """As the server will read them in a moment."""
+        """Return the settings that the server will read when it starts with these values."""
         said: dict[str, object] = {}
         if "triage_admin_token" in values:
             said["triage_admin_token"] = SecretStr(values["triage_admin_token"])

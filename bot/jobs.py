@@ -1,4 +1,4 @@
-"""What is left to do after a delivery, as values: a job says what happened, the worker decides what it means."""
+"""The jobs that follow from deliveries, as values: a job records what happened, the worker decides what to do."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from bot.ports import Comment, IssueRef, RepositoryRef
 
 Lane = Literal["run", "control"]
 EDIT_DELAY = 60.0
-"""Seconds within which edits of an issue count as one change (SPEC section 7)."""
+"""Seconds within which edits of an issue are merged into one (SPEC section 7)."""
 
 PATIENCE = 14 * 86_400.0
-"""Seconds for which a question waits (SPEC section 7)."""
+"""Seconds until an unanswered question expires (SPEC section 7)."""
 
 
 class _Work(BaseModel):
-    """Something to do, as it is stored."""
+    """Base class of stored work."""
 
     model_config = ConfigDict(frozen=True)
     lane: ClassVar[Lane] = "run"
     rest: ClassVar[float] = 0.0
     merges: ClassVar[bool] = False
-    """An equal one that waits is put off instead of storing a second."""
+    """Whether equal work that already waits is postponed instead of storing it a second time."""
 
     @property
     def delay(self) -> float:
-        """Seconds to wait before it is begun."""
+        """Seconds to wait before it starts."""
         return self.rest
 
     @property
     def may_repeat(self) -> bool:
-        """Whether a person may ask for the same several times in a row."""
+        """Whether a person may request the same work several times in a row."""
         return False
 
     def repeats(self, last: _Work) -> bool:
-        """Whether it asks for no more than the job that waits right before it in the queue."""
+        """Return whether it adds nothing to the job that waits directly before it in the queue."""
         return self == last
 
 
@@ -47,35 +47,35 @@ class _IssueWork(_Work):
 
     @property
     def installation(self) -> str:
-        """The installation whose turn it takes."""
+        """The key of the installation, for fair scheduling between installations."""
         return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
-        """What it is ordered by."""
+        """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
         return self.ref.key
 
 
 class Triage(_IssueWork):
-    """Look at an issue from the start."""
+    """Triage an issue from the start."""
 
     kind: Literal["triage"] = "triage"
     why: Literal["opened", "reopened", "command", "backfill", "restart"]
     moved_from: str | None = None
-    """The key of the issue that this one was before it was transferred."""
+    """The key that the issue had before it was transferred."""
     by: int | None = None
-    """Who asked for it by a command, by id."""
+    """The id of the user who requested it with a command."""
     asked_in: int | None = None
-    """The comment with that command: who gave it is told if nothing comes of it."""
+    """The id of the comment with that command; its author receives a reply if the run has no result."""
 
     @property
     def may_repeat(self) -> bool:
-        """A second `/triage` asks for the run that waits already."""
+        """A second `/triage` requests the run that already waits."""
         return self.why == "command"
 
 
 class Edited(_IssueWork):
-    """Title or body changed: it may answer a question, or call for another look."""
+    """Handle a changed title or body: it may answer a question or need a new triage."""
 
     kind: Literal["edited"] = "edited"
     rest: ClassVar[float] = EDIT_DELAY
@@ -83,27 +83,27 @@ class Edited(_IssueWork):
 
 
 class Reply(_IssueWork):
-    """A person commented: it may answer a question."""
+    """Handle a person's comment: it may answer a question."""
 
     kind: Literal["reply"] = "reply"
     comment: Comment
 
 
 class Continue(_IssueWork):
-    """Take up the issue's run where it stands: a person redirected, answered or lifted a mute by a command."""
+    """Resume the issue's run after a command that redirects it, answers a question or lifts a mute."""
 
     kind: Literal["continue"] = "continue"
     asked_in: int | None = None
-    """As a triage's."""
+    """The id of the comment with the command, as in `Triage`."""
 
     @property
     def may_repeat(self) -> bool:
-        """The one that waits reads every signal that came before it begins."""
+        """The waiting job reads every signal that arrives before it starts."""
         return True
 
 
 class Expire(_IssueWork):
-    """A question has waited long enough."""
+    """Expire a question that was not answered in time."""
 
     kind: Literal["expire"] = "expire"
     rest: ClassVar[float] = PATIENCE
@@ -111,25 +111,25 @@ class Expire(_IssueWork):
 
 
 class Commands(_IssueWork):
-    """A person wrote something that may be a command."""
+    """Run the commands in a person's comment, if it contains any."""
 
     kind: Literal["commands"] = "commands"
     lane: ClassVar[Lane] = "control"
     comment: Comment
     sender: str = ""
-    """Whose delivery it is: on an edit that may be another than the comment's author. Their permission counts."""
+    """Login of the user who caused the delivery. Their permission counts; an editor may differ from the author."""
     sender_id: int | None = None
     edited: bool = False
     before: str | None = None
-    """The text before an edit, as the delivery says."""
+    """The text before the edit, from the delivery."""
 
     @property
     def may_repeat(self) -> bool:
-        """A person may comment often."""
+        """A person may comment several times in a row."""
         return True
 
     def repeats(self, last: _Work) -> bool:
-        """The same person writes the same again in another comment, before the first one was read."""
+        """Return whether the same person repeats the same text in another comment before the first is processed."""
         return (
             isinstance(last, Commands)
             and (self.ref, self.sender_id, self.comment.author_id) == (last.ref, last.sender_id, last.comment.author_id)
@@ -138,7 +138,7 @@ class Commands(_IssueWork):
 
 
 class CommentDeleted(_IssueWork):
-    """A person deleted a comment of a bot, perhaps ours."""
+    """Handle a person's deletion of a bot's comment, which may be ours."""
 
     kind: Literal["comment_deleted"] = "comment_deleted"
     lane: ClassVar[Lane] = "control"
@@ -146,23 +146,23 @@ class CommentDeleted(_IssueWork):
 
 
 class LeftOver(_IssueWork):
-    """Leave what GitHub's limits did not let us leave at once: reactions, mostly."""
+    """Retry the writes, mostly reactions, that GitHub's limits delayed."""
 
     kind: Literal["left_over"] = "left_over"
     lane: ClassVar[Lane] = "control"
     rest: ClassVar[float] = 90.0
     merges: ClassVar[bool] = True
     again: int = 0
-    """How often it was tried before."""
+    """The number of earlier tries."""
 
     @property
     def delay(self) -> float:
-        """Longer each time, up to an hour: limits may hold for a day."""
+        """Seconds to wait, doubled with each try up to an hour, since limits may last a day."""
         return min(self.rest * 2.0 ** min(self.again, 10), 3_600.0)
 
 
 class Ended(_IssueWork):
-    """The issue was closed, deleted or moved away."""
+    """Handle an issue that was closed, deleted or transferred."""
 
     kind: Literal["ended"] = "ended"
     lane: ClassVar[Lane] = "control"
@@ -171,13 +171,13 @@ class Ended(_IssueWork):
 
 
 class Score(_IssueWork):
-    """Look for the commit that closed the issue, and compare what it changed with what was reported."""
+    """Find the commit that closed the issue and compare its changes with the report."""
 
     kind: Literal["score"] = "score"
 
 
 class Labelled(_IssueWork):
-    """A person put a label on or took one off."""
+    """Handle a label that a person added or removed."""
 
     kind: Literal["labelled"] = "labelled"
     lane: ClassVar[Lane] = "control"
@@ -187,7 +187,7 @@ class Labelled(_IssueWork):
 
 
 class LearnPast(_Work):
-    """Read the next page of a repository's old issues, to compare new ones with."""
+    """Read the next page of a repository's past issues, for comparison with new ones."""
 
     kind: Literal["learn_past"] = "learn_past"
     lane: ClassVar[Lane] = "control"
@@ -196,17 +196,17 @@ class LearnPast(_Work):
 
     @property
     def installation(self) -> str:
-        """The installation whose turn it takes."""
+        """The key of the installation, for fair scheduling between installations."""
         return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
-        """What it is ordered by; an issue that there never is stands for the repository."""
+        """The ordering key; issue number 0, which never exists, represents the repository."""
         return f"{self.ref.key}#0"
 
 
 class ApiRun(_Work):
-    """Triage what was asked for over HTTP; what that is stands in its own row."""
+    """Triage an issue submitted over the HTTP API; its text is stored in a row of its own."""
 
     kind: Literal["api_run"] = "api_run"
     ref: RepositoryRef
@@ -214,17 +214,17 @@ class ApiRun(_Work):
 
     @property
     def installation(self) -> str:
-        """The installation whose turn it takes."""
+        """The key of the installation, for fair scheduling between installations."""
         return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
-        """What it is ordered by: a repository has one at a time, so that they cannot fill every slot."""
+        """The ordering key: one at a time per repository, so that API runs never occupy every slot."""
         return f"{self.ref.key}#0"
 
 
 class InstallationChanged(_Work):
-    """The App was installed, removed, suspended, or given other repositories."""
+    """Handle an installation that was created, deleted, suspended or given other repositories or permissions."""
 
     kind: Literal["installation"] = "installation"
     lane: ClassVar[Lane] = "control"
@@ -237,17 +237,17 @@ class InstallationChanged(_Work):
 
     @property
     def key(self) -> str:
-        """What it is ordered by."""
+        """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
         return installation_key(self.host, self.id)
 
     @property
     def installation(self) -> str:
-        """The installation whose turn it takes."""
+        """The key of the installation, for fair scheduling between installations."""
         return self.key
 
 
 class RepositoryChanged(_Work):
-    """A repository was renamed, moved, archived, hidden, shown or deleted."""
+    """Handle a repository that was renamed, transferred, archived, unarchived, deleted or changed in visibility."""
 
     kind: Literal["repository"] = "repository"
     lane: ClassVar[Lane] = "control"
@@ -258,12 +258,12 @@ class RepositoryChanged(_Work):
 
     @property
     def installation(self) -> str:
-        """The installation whose turn it takes."""
+        """The key of the installation, for fair scheduling between installations."""
         return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
-        """What it is ordered by."""
+        """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
         return self.ref.key
 
 
@@ -276,31 +276,31 @@ _stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="ki
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A stored job, claimed by an attempt."""
+    """A stored job that an attempt has claimed."""
 
     id: int
     work: Work
     attempt: int
-    """Which attempt this is, from 1; a write to GitHub is allowed to the newest alone."""
+    """The number of this attempt, from 1; only the newest attempt may write to GitHub."""
     owner: str
     delivery: str = ""
-    """The delivery, or the job, that it follows from."""
+    """The delivery or job that caused this job."""
     waited: int = 0
-    """How many attempts before this one ended because a limit was reached, which is nobody's fault."""
+    """The number of earlier attempts that ended because a limit was reached; they do not count as failures."""
     late: int = 0
-    """How many attempts before this one took longer than a job may, as far as this process knows."""
+    """The number of earlier attempts that exceeded the job's time limit, as far as this process knows."""
 
     @property
     def tried(self) -> int:
-        """Which attempt this is, limits aside, from 1."""
+        """The number of this attempt, from 1, without attempts that ended at a limit."""
         return self.attempt - self.waited
 
 
 def dump(work: Work) -> str:
-    """Write work as it is stored."""
+    """Serialize work for the store."""
     return work.model_dump_json()
 
 
 def load(text: str) -> Work:
-    """Read stored work."""
+    """Parse stored work."""
     return _stored.validate_json(text)

@@ -1,77 +1,78 @@
-"""How much is written to GitHub under one installation, and when to be quiet: the rules, and who keeps them."""
+"""Write rate limits per installation and pauses after GitHub's limits: the rules, and the port that applies them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
 PER_MINUTE, PER_HOUR = 75, 480
-"""Below GitHub's 80 and 500 for requests that create content."""
+"""Writes per minute and per hour, below GitHub's limits of 80 and 500 for requests that create content."""
 UNNAMED_WAIT, LONGEST_WAIT = 60.0, 900.0
-"""Seconds to be quiet where GitHub names no time, doubled each time up to the second."""
+"""First and longest pause in seconds if GitHub names no time; the pause doubles each time."""
 
 
 class Share(NamedTuple):
-    """The parts of a minute's and of an hour's writes that one kind of write may fill, 0..1."""
+    """The fractions (0..1) of a minute's and an hour's write budget that one kind of write may use."""
 
     minute: float = 1.0
     hour: float = 1.0
     comes_back: bool = True
-    """Whether who is refused comes again at the time that it was told; that time is then nobody else's."""
+    """Whether a refused caller retries at the time it was given; that slot is then reserved for it."""
 
     @property
     def windows(self) -> tuple[tuple[float, int], ...]:
-        """So many writes in so many seconds."""
+        """The windows as pairs of seconds and the number of writes allowed in them."""
         return (60.0, max(int(PER_MINUTE * self.minute), 1)), (3_600.0, max(int(PER_HOUR * self.hour), 1))
 
 
+# The kinds of writes share one budget: a separate counter for each would leave room unused in a quiet hour.
 WHOLE = Share()
-"""For reports and questions: everything."""
+"""The whole budget: for reports and questions."""
 FIRST_REPORTS = Share(minute=0.85, hour=0.75, comes_back=False)
-"""For reports by rules that a model's report replaces."""
+"""For first reports by rules, which a model's report later replaces."""
 REPLIES = Share(minute=0.6, hour=0.5, comes_back=False)
 LABELS = Share(minute=0.85, hour=0.6, comes_back=False)
 REACTIONS = Share(minute=0.7, hour=0.4, comes_back=False)
-"""Work that can be done later. The rest of each window, 192 writes of an hour and more, is for reports alone."""
+"""Writes that can wait. The rest of each window, at least 192 writes an hour, is reserved for reports."""
 
 
 class Writes(Protocol):
-    """Everybody who writes under an installation asks here, whichever process it is in."""
+    """The shared write limiter of an installation; every process asks it before a write."""
 
     async def take(self, installation: str, share: Share = WHOLE, repository: str = "") -> None:
         """Count one write.
 
         Args:
-            installation: its key.
-            share: what writes of this kind may fill.
-            repository: key of the repository that is written to. It leaves room for the installation's others.
+            installation: the installation's key.
+            share: the fraction of the budget that this kind of write may use.
+            repository: key of the written repository, which leaves room for the installation's other repositories.
 
         Raises:
-            RateLimitedError: there is no room for writes of this kind; ``after`` says until when.
+            RateLimitedError: the budget for this kind of write is used up; ``after`` says for how many seconds.
         """
 
     async def check_quiet(self, installation: str) -> None:
-        """Return if GitHub may be asked.
+        """Return if GitHub may be called.
 
         Raises:
-            RateLimitedError: it wants to hear nothing from this installation now.
+            RateLimitedError: the installation is paused after a limit of GitHub's.
         """
 
     async def answered(self, installation: str, *, write: bool) -> None:
-        """GitHub answered a call."""
+        """Record that GitHub answered a call without a limit."""
 
     async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool) -> None:
-        """GitHub answered with a limit.
+        """Record that GitHub answered with a limit.
 
-        Of a write: nobody writes for a while, and reading goes on. All calls are meant if it says so (``whole``), or if
-        it is the second read in a row.
+        A limit on a write pauses writes only; reads continue. All calls pause if GitHub says so (``whole``), or if it
+        is the second limited read in a row.
         """
 
 
 def installation_key(host: str, number: int) -> str:
-    """What an installation is called wherever something is counted for it."""
+    """Return the key under which everything of an installation is counted."""
     return f"{host}/installation:{number}"
 
 
 def quiet_for(after: float | None, in_a_row: int) -> float:
-    """Seconds to be quiet after so many limits in a row: what GitHub named, else a minute, doubled each time."""
+    """Return the pause in seconds after consecutive limits: GitHub's value, else a minute, doubled each time."""
     return min(UNNAMED_WAIT * 2.0 ** min(in_a_row - 1, 10), LONGEST_WAIT) if after is None else after

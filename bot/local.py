@@ -1,4 +1,4 @@
-"""Triage an issue against a local clone: the whole graph on one machine, resumable after anything."""
+"""Triage an issue against a local clone: the whole graph in one process, resumable after any interruption."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ async def triage(
     outside: Outside | None = None,
     renderer: MarkdownRenderer | None = None,
 ) -> Account:
-    """Run the graph to its end, asking when it asks.
+    """Run the graph to its end and put its questions to the caller.
+
+    An interrupted run resumes after its last finished node; the same repository, commit, issue and brain identify the
+    same run. A finished run starts over.
 
     Args:
-        code: the repository at a commit, or a stand-in for code that cannot be read.
-        repository: names the clone: its path, or what it would have been cloned from.
-        title: of the issue.
-        body: of the issue.
-        settings: whose data directory keeps the run.
-        ask: puts a question to a person.
-        listener: receives the progress.
-        past: earlier issues.
-        outside: what may be asked outside the repository.
-        renderer: of the comment.
-
-    A run that was cut off goes on from its last finished node; the same repository, commit, issue and brain name the
-    same run. A run that had ended is begun anew.
+        code: the repository at a commit, or a substitute for code that cannot be read.
+        repository: identifies the clone: its path, or the repository it would have been cloned from.
+        title: the issue's title.
+        body: the issue's body.
+        settings: name the data directory that stores the run.
+        ask: asks a person a question.
+        listener: receives progress messages.
+        past: earlier issues to compare with.
+        outside: the sources outside the repository that the run may query.
+        renderer: renders the comment.
     """
     sha = code.sha
     key = _issue_key(repository, sha, title, body, settings.brain)
@@ -119,7 +119,7 @@ def _issue_key(repository: str, sha: str, title: str, body: str, brain: str) -> 
 
 
 def settings_hash(settings: Settings) -> str:
-    """Names the settings that change what is judged: the brain, its models and where they are."""
+    """Return a hash of the settings that change judgements: the brain, its models and their endpoint."""
     models = (settings.triage_supervisor_model, settings.triage_critic_model, settings.triage_model)
     tiers = (settings.triage_model_simple, settings.triage_model_medium, settings.triage_model_complex)
     said = (settings.brain, *models, *tiers, settings.openai_base_url) if settings.brain == "llm" else (settings.brain,)
@@ -128,7 +128,7 @@ def settings_hash(settings: Settings) -> str:
 
 @asynccontextmanager
 async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
-    """The model that the settings name; None where rules judge."""
+    """Open the brain of the configured models; None if rules judge."""
     if settings.brain == "rules":
         yield None
         return
@@ -141,13 +141,13 @@ async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
 
 @asynccontextmanager
 async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIterator[Outside]:
-    """What a run on this machine may ask; GitHub's search is asked with GITHUB_TOKEN, and not without one."""
+    """Open the outside sources of a local run; GitHub's search needs GITHUB_TOKEN and is left out without it."""
     sources = Sources(operator)
     issues = operator.web.github_issues
     if settings.github_token is None or issues is None or not issues.enabled:
         yield sources.outside()
         return
-    from bot.github.reader import IssueFinder  # noqa: PLC0415  half a second that few runs need
+    from bot.github.reader import IssueFinder  # noqa: PLC0415  the import takes half a second and few runs need it
 
     finder = IssueFinder(api_url=settings.github_api_url, token=settings.github_token.get_secret_value())
     try:

@@ -1,7 +1,7 @@
-"""One JSON object a line on standard error, or a readable line on a terminal; without secrets either way.
+"""Log to standard error: JSON lines, or readable lines on a terminal, with secrets masked in both.
 
-What a record is about (delivery, job, issue, run) is bound once, with ``about``, and stands in every record from there
-on, other libraries' included.
+`about` binds the subject of the records (delivery, job, issue, run) once; every record within it carries these fields,
+including records of other libraries.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from nodes.trust.secrets import mask
 
 _FIRST = ("at", "level", "logger", "message")
 _CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
-"""Not for a terminal: what an issue says may move the cursor, or colour what follows."""
+"""Control characters to remove on a terminal: text from an issue could move the cursor or change colours."""
 
 
 @contextlib.contextmanager
 def about(**ids: object) -> Iterator[None]:
-    """Name what everything that is logged within is about."""
+    """Bind ids to every record logged inside the context."""
     before = structlog.contextvars.get_contextvars()
     structlog.contextvars.bind_contextvars(**ids)
     try:
@@ -35,12 +35,12 @@ def about(**ids: object) -> Iterator[None]:
 
 
 def also_about(**ids: object) -> None:
-    """Name more of it, until the ``about`` around it ends."""
+    """Bind more ids until the enclosing ``about`` ends."""
     structlog.contextvars.bind_contextvars(**ids)
 
 
 def log_to_stderr(level: int = logging.INFO, *, readable: bool = False) -> None:
-    """Log everything of ours, and only the warnings of others; readable where it is wanted, or on a terminal."""
+    """Log our records from ``level`` on and other libraries' warnings; readable lines on request or on a terminal."""
     handler = logging.StreamHandler(sys.stderr)
     terminal = sys.stderr.isatty()
     handler.setFormatter(_formatter(readable=readable or terminal, colours=terminal and not os.environ.get("NO_COLOR")))
@@ -55,7 +55,7 @@ def log_to_stderr(level: int = logging.INFO, *, readable: bool = False) -> None:
 
 
 def _gathered() -> list[Processor]:
-    """What is known of a record when it is made, by whichever library."""
+    """Return the processors that add context, level, logger and time to a record of any library."""
     return [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -84,7 +84,7 @@ def _formatter(*, readable: bool, colours: bool) -> logging.Formatter:
 
 
 def _masked(_logger: object, _name: str, record: EventDict) -> EventDict:
-    """Whatever looks like a secret, in tracebacks too."""
+    """Mask everything that looks like a secret, in tracebacks too."""
     if "exception" in record:
         record["traceback"] = record.pop("exception")
     record.pop("color_message", None)  # uvicorn's, with escape codes

@@ -1,4 +1,4 @@
-"""Settings become models, and an endpoint is asked whether it is there."""
+"""Build model settings from the environment's settings, and probe the model endpoint."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from bot.settings import Settings
 from nodes.brains.models import ModelSettings, ModelSettingsError, check_model
 
 UNLIMITED = 1_000_000
-"""Calls: a run ends by itself long before."""
+"""Model calls that stand for no limit: a run ends by itself long before."""
 _PROBE_SECONDS = 5.0
 
 
 def model_settings(settings: Settings) -> ModelSettings:
-    """Which model judges what."""
+    """Return the model of each role, with the endpoint and its limits."""
     most = read_ceiling(settings.triage_limits_run).calls
     return ModelSettings(
         supervisor=settings.triage_supervisor_model,
@@ -32,10 +32,10 @@ def model_settings(settings: Settings) -> ModelSettings:
 
 
 def check_brain(settings: Settings) -> None:
-    """Make sure that a model which was asked for is configured; whether it answers is seen when it is needed.
+    """Check that the brain ``llm``, if selected, is fully configured, without calling the model.
 
     Raises:
-        UserError: it is not, or cannot be the supervisor's.
+        UserError: the key and endpoint are missing, the model cannot serve as supervisor, or a price is missing.
     """
     if settings.brain == "rules":
         return
@@ -49,7 +49,7 @@ def check_brain(settings: Settings) -> None:
 
 
 def _check_prices(settings: Settings) -> None:
-    """A limit on what models cost would limit nothing where a model has no price."""
+    """Require a price for every model if a limit on cost is set; without a price the limit would have no effect."""
     limits = (
         settings.triage_limits_run,
         settings.triage_limits_repository,
@@ -66,7 +66,7 @@ def _check_prices(settings: Settings) -> None:
 
 
 def model_fault(settings: Settings) -> str | None:
-    """What keeps the configured model from working, in one line; None if it answers."""
+    """Return why the configured model does not work, in one line; None if its endpoint responds."""
     chosen = model_settings(settings)
     try:
         check_model(chosen)

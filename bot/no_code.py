@@ -1,4 +1,4 @@
-"""The code port of a repository whose code cannot be read: it is empty, too large, or the server refuses it."""
+"""The code port for a repository whose code cannot be read: it is empty, too large, or the server refuses access."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from nodes.search.types import Lookup, Query, Ranking
 
 
 class NoCode:
-    """Answers every question with nothing, and refuses to search: no report may claim that code was searched."""
+    """Return empty results, and refuse to search so that no report claims that code was searched."""
 
     sha = ""
 
     def __init__(self, reason: str = "it is not there") -> None:
-        """Stand for code that cannot be read.
+        """Represent code that cannot be read.
 
         Args:
-            reason: half a sentence for the report, without anything that a server said.
+            reason: a clause for the report, without text from a server.
         """
         self._reason = reason
 
     @classmethod
     def because(cls, error: BotError) -> NoCode:
-        """Stand for code that a mirror could not bring here."""
+        """Represent code that a mirror could not fetch."""
         if isinstance(error, GoneError):
             return cls("the repository has no commit yet")
         if isinstance(error, TooLargeToFetchError):
@@ -40,11 +40,11 @@ class NoCode:
 
     @property
     def reason(self) -> str:
-        """Why there is no code, in half a sentence."""
+        """Why there is no code, as a clause for the report."""
         return self._reason
 
     async def find(self, query: Query) -> Ranking:  # noqa: ARG002  the port's signature
-        """Refuse.
+        """Refuse to search.
 
         Raises:
             CodeNotReadable: always.
@@ -56,41 +56,41 @@ class NoCode:
         return Survey()
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:  # noqa: ARG002  as above
-        """Nothing."""
+        """Return None."""
         return None
 
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:  # noqa: ARG002  as above
-        """Nothing."""
+        """Return an empty history."""
         return History()
 
     async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:  # noqa: ARG002  as above
-        """Nothing: whose a frame is cannot be told."""
+        """Return no fingerprints: without code the owner of a frame is unknown."""
         return ()
 
     async def subject(self, change: str) -> str | None:  # noqa: ARG002  as above
-        """Nothing."""
+        """Return None."""
         return None
 
     async def forms(self) -> tuple[IssueForm, ...]:
-        """None."""
+        """Return no forms."""
         return ()
 
     async def text(self, path: str) -> str | None:  # noqa: ARG002  as above
-        """Nothing."""
+        """Return None."""
         return None
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:  # noqa: ARG002  as above
-        """Nothing."""
+        """Return None."""
         return None
 
     async def definitions(self, name: str) -> Lookup:  # noqa: ARG002  as above
-        """Nothing."""
+        """Return an empty lookup."""
         return Lookup()
 
     async def references(self, name: str) -> Lookup:  # noqa: ARG002  as above
-        """Nothing."""
+        """Return an empty lookup."""
         return Lookup()
 
     async def words(self, text: str) -> Lookup:  # noqa: ARG002  as above
-        """Nothing."""
+        """Return an empty lookup."""
         return Lookup()

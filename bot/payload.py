@@ -1,4 +1,4 @@
-"""The shape of payloads: the fields that are read, and whether a body can be a payload of its event."""
+"""Define the payload fields that are read, and check whether a body fits its event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _text(value: object) -> object:
 
 
 Text = Annotated[str, BeforeValidator(_text)]
-"""A string; GitHub's null is an empty one."""
+"""A string; GitHub's null becomes an empty string."""
 
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ def _or_empty(value: object, handler: ValidatorFunctionWrapHandler) -> object:
 
 
 def _sound_ones(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    """Those items of a list that are sound; None instead of anything that is no list."""
+    """Return the valid items of a list; None if the value is not a list."""
     if not isinstance(value, list):
         return None
     sound: list[object] = []
@@ -49,11 +49,11 @@ def _sound_ones(value: object, handler: ValidatorFunctionWrapHandler) -> object:
 
 
 Optional = Annotated[T | None, WrapValidator(_or_none)]
-"""What a handler can do without: an odd value counts as none, since it must not cost the delivery."""
+"""A field that handlers do not require: an invalid value becomes None, so that the delivery is still accepted."""
 OptionalText = Annotated[Text, WrapValidator(_or_empty)]
-"""A string that a handler can do without."""
+"""A string that handlers do not require: an invalid value becomes an empty string."""
 OptionalItems = Annotated[tuple[T, ...] | None, WrapValidator(_sound_ones)]
-"""A list of which the sound items count."""
+"""A list whose invalid items are dropped."""
 
 
 class _Part(BaseModel):
@@ -69,7 +69,7 @@ class User(_Part):
 
     @property
     def is_bot(self) -> bool:
-        """Whether no person writes under this name."""
+        """Whether no person acts under this account."""
         return self.type in ("Bot", "Mannequin") or self.login.endswith("[bot]")
 
 
@@ -82,17 +82,17 @@ class _Label(_Part):
 
 
 class IssuePart(_Part):
-    """An issue as it was when the delivery was made."""
+    """An issue as it was when the delivery was created."""
 
     number: int
     user: Optional[User] = None
     pull_request: Any = None
-    """Anything but null means that it is a pull request."""
+    """Any value but null means that it is a pull request."""
     performed_via_github_app: Optional[_App] = None
 
 
 class CommentPart(_Part):
-    """A comment as it was when the delivery was made."""
+    """A comment as it was when the delivery was created."""
 
     id: int
     user: Optional[User] = None
@@ -104,7 +104,7 @@ class CommentPart(_Part):
 
 
 class RepositoryPart(_Part):
-    """A repository; installation events name them by ``full_name`` alone."""
+    """A repository; installation events identify it by ``id`` and names only, without owner or URLs."""
 
     id: int
     name: OptionalText = ""
@@ -131,7 +131,7 @@ class _From(_Part):
 
 
 class Subjects(_Part):
-    """The parts by which payloads of other events are told from those that are used; their content is not read."""
+    """The parts that distinguish payloads of unused events from those of used ones; their content is not read."""
 
     alert: Any = None
     check_run: Any = None
@@ -159,7 +159,7 @@ class Subjects(_Part):
 
 
 class Payload(Subjects):
-    """The fields of a delivery's body that are read; all others are ignored."""
+    """The fields of a delivery's body that are read; all other fields are ignored."""
 
     action: Text = ""
     sender: Optional[User] = None
@@ -176,7 +176,7 @@ class Payload(Subjects):
 
 
 class AnyPayload(_Part):
-    """An object, whatever is in it."""
+    """A JSON object with any content."""
 
 
 _OF_SOME_EVENTS = frozenset({*Subjects.model_fields, "issue", "comment", "label"})
@@ -187,13 +187,16 @@ _SUBJECTS = {
     "installation_repositories": {"installation"},
     "repository": {"repository"},
 }
-"""The parts that payloads of an event have; of the others, only what comes with every event may be there."""
+"""The required parts of each event's payload; beyond them, only parts common to all events are allowed."""
 _BESIDE = {"issues": {"label", "milestone"}}
-"""Parts that only some actions of an event have."""
+"""Additional parts of some actions of an event."""
 
 
 def misfit(event: str, payload: Payload) -> str:
-    """Why a body cannot be a payload of this event; empty if it can, or if the event is not one of those used."""
+    """Return why a body cannot be a payload of this event; empty if it can, or if the event is not used.
+
+    The check prevents a captured delivery from being sent as another event, since the signature covers only the body.
+    """
     needed = _SUBJECTS.get(event)
     if needed is None:
         return ""
@@ -206,7 +209,10 @@ def misfit(event: str, payload: Payload) -> str:
 
 
 def _misfit_of_installation(event: str, payload: Payload) -> str:
-    """Every event names its installation, by id alone; these two describe it."""
+    """Return why a payload does not fit an installation event.
+
+    Every event's payload has the installation's id; only the two installation events describe its account.
+    """
     if payload.repository is not None or payload.organization is not None:
         return "it is about a repository or an organisation"
     if payload.installation is None or payload.installation.account is None:

@@ -1,4 +1,4 @@
-"""What the parts of the App say to each other: values, and protocols with what they promise."""
+"""The interfaces between the parts of the App: values, and protocols with their guarantees."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ OwnerCheck = Callable[[], Awaitable[None]]
 """Awaited before every write to GitHub.
 
 Raises:
-    NotOursError: the attempt is no longer ours.
-    StoppedError: a person said stop since the run began.
+    NotOursError: another attempt has claimed the job.
+    StoppedError: a person stopped the run after it started.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryRef:
-    """A repository under an installation: the id is its identity, the names are what it is called today."""
+    """A repository under an installation: the id is its identity, owner and name are its current names."""
 
     host: str
-    """Where its pages are, such as ``github.com``."""
+    """Host of its pages, such as ``github.com``."""
     installation_id: int
     id: int
     owner: str
     name: str
     clone_url: str = field(default="", compare=False)
-    """As the payload says; empty asks GitHub."""
+    """The clone URL from the payload; if empty, GitHub is asked."""
 
     @property
     def key(self) -> str:
-        """The same for ever, whatever it is renamed to."""
+        """The permanent key, unaffected by renames."""
         return f"{self.host}/{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class IssueRef:
-    """An issue by its repository's id and its number; owner and name are what they are today."""
+    """An issue by its repository's id and its number; owner and name are the current ones."""
 
     host: str
     installation_id: int
@@ -58,29 +58,29 @@ class IssueRef:
     name: str
     number: int
     clone_url: str = field(default="", compare=False)
-    """The repository's, as the payload says; empty asks GitHub."""
+    """The repository's clone URL from the payload; if empty, GitHub is asked."""
 
     @property
     def key(self) -> str:
-        """The issue_key of the store."""
+        """The ``issue_key`` in the store."""
         return f"{self.host}/{self.repository_id}#{self.number}"
 
     @property
     def repository(self) -> RepositoryRef:
-        """The repository it is in."""
+        """The issue's repository."""
         return RepositoryRef(self.host, self.installation_id, self.repository_id, self.owner, self.name, self.clone_url)
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An issue as GitHub has it now. ``ref`` says where it is now, which is elsewhere if it was transferred."""
+    """The current state of an issue on GitHub. ``ref`` is its current place, which changes on a transfer."""
 
     ref: IssueRef
     title: str
     body: str
-    """Empty where GitHub says null."""
+    """Empty if GitHub returns null."""
     author_id: int | None
-    """None where the account is gone."""
+    """None if the account was deleted."""
     author: str
     author_is_bot: bool
     state: str
@@ -91,14 +91,14 @@ class Issue:
     updated_at: str
     is_pull_request: bool
     created_at: str = ""
-    """As GitHub writes it; empty where it says nothing."""
+    """GitHub's timestamp; empty if GitHub returns none."""
     comments: int | None = None
-    """How many it has; None where GitHub does not say."""
+    """The number of comments; None if GitHub does not return it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment as GitHub has it now."""
+    """The current state of a comment on GitHub."""
 
     id: int
     author_id: int | None
@@ -107,14 +107,14 @@ class Comment:
     body: str
     url: str
     created_at: str
-    """As GitHub writes it, such as ``2024-01-01T00:00:00Z``; such strings sort by time."""
+    """GitHub's timestamp, such as ``2024-01-01T00:00:00Z``; these strings sort by time."""
     updated_at: str
     ours: bool = False
-    """Written by this App, by its id; what a text says of itself does not count."""
+    """Whether this App wrote it, judged by the App's id and not by the comment's text."""
 
 
 class Permission(IntEnum):
-    """What somebody may do in a repository; each includes those below it."""
+    """A user's permission in a repository; each level includes the lower ones."""
 
     NONE = 0
     READ = 1
@@ -127,90 +127,90 @@ class Permission(IntEnum):
 class GitHubPort(Protocol):
     """One repository under one installation (``GitHub.for_repository(ref)``).
 
-    Every call may raise RetryableError (``after`` says how long GitHub asked to wait), RefusedError, GoneError or
-    SuspendedError; a call that creates may raise OutcomeUnknownError and is never repeated by the client.
+    Every call may raise RetryableError (``after`` is GitHub's wait in seconds), RefusedError, GoneError or
+    SuspendedError. A call that creates something may raise OutcomeUnknownError; the client never repeats such a call.
     """
 
     async def issue(self, number: int) -> Issue | None:
-        """The issue, followed to where it was moved; None where it is gone."""
+        """Return the issue, following a transfer; None if it was deleted."""
 
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
-        """Open issues, newest first, without pull requests; ``since`` bounds by when they were changed."""
+        """Return open issues, newest first, without pull requests; ``since`` is a lower bound of the last change."""
 
     async def issues_page(self, page: int) -> tuple[list[Issue], bool]:
-        """Up to a hundred issues of any state, newest first, less the pull requests; and whether more follow.
+        """Return up to 100 issues of any state, newest first, without the pull requests; and whether more pages follow.
 
         Pages count from 1.
         """
 
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
-        """All comments, oldest first; with ``since`` those changed at or after it."""
+        """Return all comments, oldest first; with ``since``, only those changed at or after it."""
 
     async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
-        """Post a comment, counted within a share of the writes; only 201 counts as posted."""
+        """Post a comment, counted against a share of the write budget; only status 201 counts as posted."""
 
     async def has_comment(self, comment_id: int) -> bool:
-        """Whether a comment is still there."""
+        """Return whether a comment still exists."""
 
     async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
-        """Replace a comment's text, counted within a share of the writes.
+        """Replace a comment's text, counted against a share of the write budget.
 
         Raises:
             GoneError: a person deleted it.
         """
 
     async def react_to_issue(self, number: int, content: Reaction) -> None:
-        """Leave a reaction; leaving it twice is the same as once."""
+        """Add a reaction to an issue; idempotent."""
 
     async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
-        """Leave a reaction; leaving it twice is the same as once."""
+        """Add a reaction to a comment; idempotent."""
 
     async def repository_labels(self) -> frozenset[str]:
-        """The labels that exist in the repository."""
+        """Return the labels that exist in the repository."""
 
     async def add_labels(self, number: int, labels: Sequence[str]) -> None:
-        """Add labels that exist."""
+        """Add existing labels to an issue."""
 
     async def remove_label(self, number: int, label: str) -> None:
-        """Remove a label; one that is not there is removed already."""
+        """Remove a label from an issue; do nothing if the issue does not have it."""
 
     async def permission(self, login: str) -> Permission:
-        """What somebody may do here, by the API's flags; a role's name does not count."""
+        """Return a user's permission, from the API's permission flags; role names are ignored."""
 
     async def file(self, path: str) -> str | None:
-        """A text file on the default branch; None where none exists.
+        """Return a text file of the default branch; None if it does not exist.
 
         Raises:
-            UnreadableFileError: one exists and cannot be read as text.
+            UnreadableFileError: the file exists but cannot be read as text.
         """
 
     async def organisation_file(self, path: str) -> str | None:
-        """A text file in the owner's ``.github`` repository; None where it is absent or not ours to read.
+        """Return a text file of the owner's ``.github`` repository; None if it is absent or we lack access.
 
         Raises:
-            UnreadableFileError: one exists and cannot be read as text.
+            UnreadableFileError: the file exists but cannot be read as text.
         """
 
     async def tip(self) -> str | None:
-        """The newest commit of the default branch; None where GitHub does not say."""
+        """Return the newest commit of the default branch; None if GitHub does not return it."""
 
     async def clone_url_and_header(self) -> tuple[str, str]:
-        """Where git fetches from, and the HTTP header that lets it, for the next minutes."""
+        """Return the URL that git fetches from, and an HTTP authentication header that is valid for some minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstallationSeen:
-    """An installation as GitHub describes it."""
+    """An installation as GitHub's API describes it."""
 
     id: int
     suspended: bool
     permissions: Mapping[str, str]
-    """Name and level, such as ``issues`` and ``write``."""
+    """Permission levels by name, such as ``write`` for ``issues``."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailedDelivery:
-    """A delivery that GitHub could not hand over."""
+    """A delivery that GitHub could not deliver."""
 
     id: int
     guid: str
@@ -219,19 +219,19 @@ class FailedDelivery:
 
 
 class AppPort(Protocol):
-    """What the App may ask as itself, without an installation."""
+    """API calls that the App makes as itself, without an installation."""
 
     async def failed_deliveries(self, since: str) -> list[FailedDelivery]:
-        """Deliveries whose last attempt since then failed, oldest first."""
+        """Return deliveries whose last attempt since then failed, oldest first."""
 
     async def redeliver(self, delivery_id: int) -> None:
-        """Ask GitHub to hand a delivery over again."""
+        """Ask GitHub to redeliver a delivery."""
 
     async def installation(self, number: int) -> InstallationSeen | None:
-        """An installation by its id; None where there is none."""
+        """Return an installation by its id; None if it does not exist."""
 
     async def installation_of(self, repository: RepositoryRef) -> InstallationSeen | None:
-        """The installation that a repository has now; None where there is none."""
+        """Return the current installation of a repository; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,14 +251,14 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The run ended without a result: it is not to be spoken of, or was broken off."""
+    """The run ended without a result: it must not be reported, or it was aborted."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """No analysis is shown: the issue holds a secret that anyone could read (``bot.leaks.holds_secret``)."""
+    """No analysis is shown: the issue contains a publicly readable secret (``nodes.trust.secrets``)."""
 
 
 Outcome = Waiting | Finished | Stopped | Withheld
@@ -266,52 +266,52 @@ Outcome = Waiting | Finished | Stopped | Withheld
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What the store knows of one thing that GitHub is to have."""
+    """The stored state of one thing that should exist on GitHub."""
 
     kind: str
     """``sticky``, ``question``, ``labels``, ``reaction``, ``answer``, ``reply``, and so on."""
     subject: str
-    """Which one of its kind: a question's id, a comment's id, or empty."""
+    """Which effect of its kind: a question's id, a comment's id, or empty."""
     wanted_hash: str
     payload: str
     done_hash: str | None = None
     intent_at: datetime | None = None
-    """When a POST was last about to be sent; aware, UTC."""
+    """When a POST was last announced; timezone-aware, UTC."""
     github_id: int | None = None
-    """Of the comment that was made."""
+    """The id of the created comment."""
 
 
 class EffectsPort(Protocol):
-    """The effects table (SPEC section 8), each method one transaction."""
+    """The effects table (SPEC section 8); each method is one transaction."""
 
     async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
-        """What is known of an effect."""
+        """Return the stored effect; None if there is none."""
 
     async def want(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
-        """Say what GitHub is to have; the latest wins. What is known of it already (id, done, intent) stays."""
+        """Set what should exist on GitHub; the last call wins. The stored id, done hash and intent are retained."""
 
     async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
-        """Say what GitHub is to have, unless somebody has said it: of several at once exactly one is the first."""
+        """Set what should exist on GitHub unless it is set already; of concurrent calls exactly one succeeds."""
 
     async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
-        """Forget what is known of an effect: GitHub has it no longer, and the next one is posted anew."""
+        """Delete the stored effect because it no longer exists on GitHub; the next one is created again."""
 
     async def intent(self, issue_key: str, kind: str, subject: str) -> None:
-        """Note, durably, that a POST is about to be sent now."""
+        """Record durably that a POST is about to be sent."""
 
     async def done(self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None) -> None:
-        """Note that GitHub has it; the intent is over."""
+        """Record that the effect exists on GitHub, and clear the intent."""
 
     async def pending(self, issue_key: str) -> list[Effect]:
-        """Effects that are wanted and not done, oldest first."""
+        """Return effects that are wanted but not done, oldest first."""
 
     async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
-        """Effects of a kind whose subject begins with a prefix, done or not, by subject."""
+        """Return effects of a kind whose subject starts with a prefix, done or not, sorted by subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A row of the questions table: asked once, in this slot, over all runs of the issue."""
+    """A row of the questions table: asked once, in this slot, across all runs of the issue."""
 
     slot: int
     """1 or 2."""
@@ -330,10 +330,10 @@ class QuestionsPort(Protocol):
     """The questions table, for one issue at a time."""
 
     async def all(self, issue_key: str) -> tuple[AskedQuestion, ...]:
-        """Every question that was put, by slot."""
+        """Return every question that was asked, by slot."""
 
     async def ask(self, issue_key: str, exchange: HumanExchange) -> AskedQuestion:
-        """Note a question under its id, in the next slot; one that is there already is returned as it is."""
+        """Store a question under its id, in the next slot; return an already stored one unchanged."""
 
     async def settle(
         self,
@@ -345,12 +345,12 @@ class QuestionsPort(Protocol):
         answered_by: str | None = None,
         answer_url: str | None = None,
     ) -> None:
-        """Answer, withdraw or expire an open question; a settled one stays as it was settled first."""
+        """Answer, withdraw or expire an open question; an already settled one is not changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run as ``/triage status`` and ``/triage why`` tell of it."""
+    """A run as ``/triage status`` and ``/triage why`` show it."""
 
     number: int
     status: str
@@ -360,7 +360,7 @@ class RunView:
     config_hash: str
     result: Result | None = None
     evidence: tuple[NumberedEvidence, ...] = ()
-    """What it gathered, in the order of its numbers."""
+    """The gathered evidence, in the order of its numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,51 +373,51 @@ class NewSignal:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a person said of two issues."""
+    """A person's statement about this issue and another one."""
 
     other: int
     """The other issue's number in the same repository."""
     duplicate: bool
-    """False: said not to be one."""
+    """Whether the person called them duplicates; False means explicitly not duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandEffects:
-    """What a command leads to. The store's part is applied in one transaction; GitHub's part follows by ``publish``."""
+    """The effects of a command. The store's part is applied in one transaction; ``publish`` then applies GitHub's."""
 
     signals: tuple[NewSignal, ...] = ()
     start: bool = False
     """Queue a new run of the issue (or, with an answer or redirect, its next step)."""
     muted: bool | None = None
-    """Set or lift the issue's mute."""
+    """Set (True) or lift (False) the issue's mute; None leaves it unchanged."""
     relations: tuple[Relation, ...] = ()
     add_labels: tuple[str, ...] = ()
     remove_labels: tuple[str, ...] = ()
     reaction: Reaction | None = None
     reply: str | None = None
-    """A short comment; most commands need none."""
+    """A short reply comment; most commands need none."""
 
 
 class ControlPort(Protocol):
-    """What commands read of the store, and where what they lead to is written. One issue."""
+    """The store's interface for commands, for one issue."""
 
     async def commands_run(self, comment_id: int) -> tuple[str, ...]:
-        """The commands of a comment that were run before, as ``Command.canonical`` writes them, with repetitions."""
+        """Return the commands of a comment that already ran, in the form of ``Command.canonical``, with repetitions."""
 
     async def last_run(self) -> RunView | None:
-        """The issue's newest run."""
+        """Return the issue's newest run."""
 
     async def questions(self) -> tuple[AskedQuestion, ...]:
-        """The questions put on this issue."""
+        """Return the questions asked on this issue."""
 
     async def muted(self) -> bool:
-        """Did a person tell us to leave this issue alone?"""
+        """Return whether a person muted this issue."""
 
     async def limits_met(self) -> tuple[str, ...]:
-        """Limits that were met in the repository today, by code."""
+        """Return the codes of the limits reached in the repository today."""
 
     async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
-        """Record the command as run and apply the store's part of its effects, in one transaction.
+        """Record that the command ran and apply the store's part of its effects, in one transaction.
 
-        Keyed by (comment id, updated_at, ordinal): applying it twice is the same as once.
+        Idempotent by (comment id, updated_at, ordinal).
         """

@@ -1,4 +1,4 @@
-"""Files that no other account of the machine can read: they hold code and issues of private repositories."""
+"""Keep files unreadable for other accounts: they contain code and issues of private repositories."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ logger = logging.getLogger(__name__)
 
 
 def keep_private() -> None:
-    """Make whatever this process and its children create unreadable for others."""
+    """Set the umask so that only the owner can read files of this process and its children."""
     os.umask(UMASK)
 
 
 def tighten(directory: Path) -> None:
-    """Close a data directory that an earlier release left open; what is below it is then out of reach."""
+    """Remove other accounts' access to a data directory that an earlier release created; this covers its content."""
     try:
         for path in (directory, *(directory / part for part in _PARTS)):
             _close(path)
     except FileNotFoundError:
-        return  # it is made later, and private
+        return  # it is created later, under the private umask
     except OSError as error:
         logger.warning(
             "%s can be read by others and is not ours to close: %s",

@@ -1,4 +1,4 @@
-"""An issue that is on GitHub, with its repository brought here: for the command line, without a server."""
+"""Read an issue on GitHub and fetch its repository, for the command line without a server."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _REFERENCE = re.compile(r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})#([1-9]\d
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An issue by its repository's name of today and its number."""
+    """An issue by its repository's current name and its number."""
 
     full_name: str
     number: int
 
     @classmethod
     def read(cls, said: str | None) -> Reference | None:
-        """``owner/repo#n``; None where something else is meant."""
+        """Parse ``owner/repo#n``; return None for any other text."""
         found = _REFERENCE.fullmatch(said or "")
         return cls(found[1], int(found[2])) if found else None
 
@@ -41,26 +41,26 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class RemoteIssue:
-    """Its text, and where its repository's mirror is."""
+    """An issue's text and the location of its repository's mirror."""
 
     title: str
     body: str
     repository: Path | None
     server_url: str
     no_code: NoCode | None = None
-    """Set where the repository could not be brought here."""
+    """Set if the repository could not be fetched."""
 
 
 async def read_remote(reference: Reference, settings: Settings, *, clone: bool) -> RemoteIssue:
-    """Read an issue, and bring its repository here or up to date.
+    """Read an issue, and clone its repository or update the clone.
 
     Args:
-        reference: which one.
-        settings: with GITHUB_TOKEN, or the App's settings, or neither for what everybody may read.
-        clone: whether the repository is wanted too.
+        reference: names the issue.
+        settings: with GITHUB_TOKEN or the App's settings; with neither, only public issues are readable.
+        clone: whether to fetch the repository too.
 
     Raises:
-        UserError: there is no such issue, or GitHub does not let us read it.
+        UserError: the issue does not exist, or GitHub refuses access.
     """
     try:
         async with _reader(reference, settings) as reader:
@@ -99,7 +99,7 @@ async def _reader(reference: Reference, settings: Settings) -> AsyncIterator[Iss
 
 
 async def token_for(full_name: str, settings: Settings) -> str:
-    """A person's token goes first; the App's is for this repository alone, and can only read."""
+    """Return GITHUB_TOKEN if set, else a read-only installation token for this repository, else an empty string."""
     if settings.github_token is not None:
         return settings.github_token.get_secret_value()
     key = app_key(settings)
@@ -111,7 +111,7 @@ async def token_for(full_name: str, settings: Settings) -> str:
 
 
 async def _mirrored(reader: IssueReader, reference: Reference, settings: Settings) -> Path | NoCode:
-    """Bring the repository below the data directory, within the same limits as the server's mirrors."""
+    """Fetch the repository into the data directory, within the limits of the server's mirrors."""
     owner, _, name = reference.full_name.partition("/")
     host = urlsplit(settings.github_server_url).netloc
     ref = RepositoryRef(host, 0, await reader.id(), owner, name)
@@ -140,11 +140,11 @@ class _Source:
 
 @contextmanager
 def _alone(root: Path) -> Iterator[None]:
-    """Two commands do not fetch into one folder at once; the second one waits."""
+    """Lock the folder so that two commands never fetch into it at once; the second one waits."""
     try:
         root.mkdir(parents=True, exist_ok=True)
         with (root / "lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            fcntl.flock(file, fcntl.LOCK_EX)  # the kernel releases it even if the process is killed
             yield
     except OSError as error:
         raise UserError(f"cannot write to {root}: {error.strerror}; set TRIAGE_DATA_DIR") from error

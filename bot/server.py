@@ -1,4 +1,4 @@
-"""One process that answers GitHub, and one beside it that works."""
+"""Run the web server, with a worker process beside it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from bot.server_settings import ServerSettings
 from bot.store.tables import Store
 
 HTTP_DRAIN = 1
-"""Seconds for answers that are under way when the server is told to stop."""
+"""Seconds that open requests have to finish when the server stops."""
 
 logger = logging.getLogger(__name__)
 
 
 class Elsewhere:
-    """Workers that are other processes: the database wakes them, and holds their signs of life."""
+    """Workers in other processes: the database notifies them and stores their heartbeats."""
 
     fault = ""
 
@@ -35,37 +35,37 @@ class Elsewhere:
         self._store = store
 
     async def not_ready(self) -> str:
-        """Why jobs are not worked on; empty if they are.
+        """Return why jobs are not processed; empty if they are.
 
         Raises:
-            StoreError: the store does not answer.
+            StoreError: the store does not respond.
         """
         return "" if await self._store.heartbeats.alive() else "no worker gives a sign of life"
 
     async def start(self) -> None:
-        """Nothing to start."""
+        """Do nothing: the workers run elsewhere."""
 
     def wake(self) -> None:
-        """The database has done it."""
+        """Do nothing: the database notifies the workers."""
 
     async def stop(self) -> None:
-        """They continue."""
+        """Do nothing: the workers continue."""
 
 
 def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = True) -> None:
-    """Serve until told to stop; then let what runs end within ten seconds.
+    """Serve until the process is stopped; then give running jobs ten seconds to finish.
 
     Args:
-        settings: of the server.
-        listener: where it listens.
-        work: on what is stored, too; ``triage worker`` does otherwise.
+        settings: the server's settings.
+        listener: the listening socket.
+        work: whether to process stored jobs too; otherwise ``triage worker`` does.
 
     Raises:
-        UserError: nothing can be worked on with these settings, or another server works in the data directory.
+        UserError: no job can be processed with these settings, or another server uses the data directory.
     """
     with contextlib.ExitStack() as stack:
         lock = locked(settings.data_dir, stack) if work else None
-        store = opened(settings, tidy=False)  # the worker does
+        store = opened(settings, tidy=False)  # the worker tidies it
         stack.callback(lambda: asyncio.run(store.aclose()))
         worker = worker_process(settings, store, lock, _stop) if lock else Elsewhere(store)
         _Server(server_config(build_app(settings, store, worker))).run([listener])
@@ -78,14 +78,14 @@ def _stop() -> None:
 
 
 def serve_until(app: ASGIApp, listener: socket.socket, done: asyncio.Event) -> None:
-    """Serve until something is done or the process is told to stop; what is being answered is answered."""
+    """Serve until ``done`` is set or the process is stopped; open requests are finished."""
     _Server(server_config(app, lifespan="off"), done).run([listener])
 
 
 def server_config(
     app: ASGIApp, *, lifespan: Literal["on", "off"] = "on", connections: Connections | None = None
 ) -> uvicorn.Config:
-    """How uvicorn serves an application, with limits on connections."""
+    """Return uvicorn's configuration for an application, with limits on connections."""
     if connections is None:
         connections = Connections(connection_limit())
     return uvicorn.Config(
@@ -95,17 +95,17 @@ def server_config(
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # any caller can write them
+        proxy_headers=False,  # any client can send these headers
         ws="none",
         timeout_graceful_shutdown=HTTP_DRAIN,
     )
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket at the address, IPv6 too.
+    """Return a listening socket at an IPv4 or IPv6 address.
 
     Raises:
-        UserError: it is taken, or no address of this machine's.
+        UserError: the address is in use, or does not belong to this machine.
     """
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
@@ -115,18 +115,18 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens, and ends with 0 when it was told to end."""
+    """Log the listening address, and exit with 0 when stopped."""
 
     def __init__(self, config: uvicorn.Config, done: asyncio.Event | None = None) -> None:
         super().__init__(config)
         self._done = done
 
     async def on_tick(self, counter: int) -> bool:
-        """Whether to end."""
+        """Return whether to stop."""
         return await super().on_tick(counter) or (self._done is not None and self._done.is_set())
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Say where."""
+        """Start, then log the listening address."""
         await super().startup(sockets)
         for one in sockets or ():
             host, port = one.getsockname()[:2]
@@ -134,7 +134,10 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGTERM and Ctrl-C without raising them again afterwards."""
+        """Stop on SIGTERM and Ctrl-C without raising the signal again afterwards.
+
+        uvicorn's own method raises it again, and the process would end with the signal's status instead of 0.
+        """
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self.handle_exit, name, None)

@@ -1,4 +1,4 @@
-"""What a server needs of the settings, checked before it starts; everything that is missing is said at once."""
+"""Check the settings that a server needs before it starts, and report all faults together."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from bot.settings import Settings, SettingsError, load_settings
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Settings that are there."""
+    """The checked settings of a server."""
 
     settings: Settings
     app_id: int
     private_key: str
     secrets: tuple[bytes, ...]
-    """Each of which a delivery may be signed with."""
+    """The valid webhook secrets; a delivery may be signed with any of them."""
     operator: OperatorConfig = field(default_factory=OperatorConfig)
-    """What the operator's own file says."""
+    """The content of the operator's file (TRIAGE_CONFIG)."""
     token: str = ""
-    """Instead of the App's, in a workflow: what is read and written with."""
+    """In a workflow, the token used for reads and writes instead of the App's."""
 
     @property
     def data_dir(self) -> Path:
-        """Where everything is kept."""
+        """The directory where all data is stored."""
         return self.settings.triage_data_dir
 
 
 class NoAppError(SettingsError):
-    """No App is named at all, and nothing else is wrong: as on the first start."""
+    """No App is configured and nothing else is wrong, as on the first start."""
 
 
 def load_server_settings() -> ServerSettings:
-    """Read the environment for ``triage serve`` and everything it starts.
+    """Read the settings of ``triage serve`` and its child processes.
 
     Raises:
-        SettingsError: settings are missing or malformed; it names all of them.
-        NoAppError: those of the App are, all of them, and no others.
+        SettingsError: settings are missing or malformed; the error names all of them.
+        NoAppError: exactly the App's settings are missing, and no other setting is wrong.
     """
     faults: dict[str, str] = {}
     try:
@@ -68,19 +68,20 @@ def _operator(settings: Settings, faults: dict[str, str]) -> OperatorConfig:
 
 
 def load_with_app(repository: str | None = None) -> Settings:
-    """The settings, with the App that ``/setup`` or ``triage app create`` kept where the environment names none.
+    """Load the settings, completed with the App that ``/setup`` or ``triage app create`` stored.
 
-    The environment wins, setting by setting; where it names another App, nothing of the kept one is taken.
+    The environment takes precedence for each setting. If it names another App, nothing of the stored one is used.
 
     Args:
-        repository: what is looked at, whose ``.env`` is not the operator's.
+        repository: the analysed repository, whose ``.env`` is not read because it is not the operator's.
 
     Raises:
         SettingsError: settings are malformed.
-        UserError: what was kept cannot be read.
+        UserError: the stored App cannot be read.
     """
     said = load_settings(repository)
     kept = read_kept(said.triage_data_dir)
+    # Another App's id with the stored key or secrets would not work.
     if said.github_app_id is not None and str(said.github_app_id) != kept.get("github_app_id"):
         return said
     if said.github_private_key_path is not None:
@@ -91,7 +92,7 @@ def load_with_app(repository: str | None = None) -> Settings:
 
 
 def app_key(settings: Settings) -> str | None:
-    """The App's private key; None where there is none that can be read."""
+    """Return the App's private key; None if it is missing or unreadable."""
     faults: dict[str, str] = {}
     key = _private_key(settings, faults)
     return None if faults else key
@@ -104,7 +105,7 @@ def _without_app(settings: Settings, faults: Mapping[str, str]) -> bool:
 
 
 def _private_key(settings: Settings, faults: dict[str, str]) -> str:
-    """The key's text; in an environment variable its line ends are often written ``\\n``."""
+    """Return the key's text; in environment variables its line ends are often written as ``\\n``."""
     if settings.github_private_key is not None:
         text = settings.github_private_key.get_secret_value().replace("\\n", "\n")
         return _pem(text, "github_private_key", faults)

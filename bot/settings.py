@@ -1,4 +1,4 @@
-"""The environment, read once and frozen; everything wrong with it is said at once."""
+"""Settings from the environment: read once, frozen, with all faults reported together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _data_dir() -> Path:
 
 
 class Settings(BaseSettings):
-    """Every setting that is read, each explained by its description; ``triage doctor`` prints them."""
+    """All settings, each explained by its description; ``triage doctor`` prints them."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True)
 
@@ -184,7 +184,7 @@ class Settings(BaseSettings):
         description="Megabytes of text of one commit that are indexed, source first; "
         "the files beyond are found by their path.",
     )
-    host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container is reached from outside
+    host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container must be reachable from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
 
     @field_validator("triage_limits_repository", "triage_limits_installation", "triage_limits_all")
@@ -214,23 +214,23 @@ class Settings(BaseSettings):
     @field_validator("triage_data_dir", "github_private_key_path", "triage_config")
     @classmethod
     def _home(cls, value: Path | None) -> Path | None:
-        """No shell has seen what stands in a ``.env``."""
+        """Expand ``~``, since no shell expands the values of a ``.env``."""
         return value.expanduser() if value is not None else None
 
     @property
     def server(self) -> str:
-        """Where pages are, should a delivery not say."""
+        """Host of GitHub's pages, used if a delivery names none."""
         return urlsplit(self.github_server_url).netloc
 
     @property
     def bots(self) -> frozenset[str]:
-        """Logins of bots that count as people, in lower case."""
+        """Logins, in lower case, of bots that are treated like people."""
         named = self.triage_allowed_bots.split(",")
         return frozenset(name.strip().lower() for name in named if name.strip())
 
     @property
     def brain(self) -> Literal["llm", "rules"]:
-        """Which brain runs, with auto resolved."""
+        """The brain that runs, with ``auto`` resolved."""
         if self.triage_brain != "auto":
             return self.triage_brain
         return "llm" if self.openai_api_key or self.openai_base_url else "rules"
@@ -243,18 +243,18 @@ class SettingsError(UserError):
         super().__init__("; ".join(f"{name.upper()}: {says}" for name, says in faults.items()))
         self.faults = faults
         self.sound = sound
-        """The settings with their defaults where they are malformed."""
+        """The settings, with the default for each malformed one."""
 
 
 def load_settings(repository: str | None = None, **otherwise: Any) -> Settings:
-    """Read the environment and the current folder's ``.env``, never one of the repository that is looked at.
+    """Read the environment and the current folder's ``.env``, unless it belongs to the analysed repository.
 
     Args:
-        repository: what is looked at.
-        otherwise: settings that neither of them says.
+        repository: the analysed repository.
+        otherwise: values that pydantic-settings ranks above the environment; pass only settings that are not set.
 
     Raises:
-        SettingsError: settings are malformed; it names all of them.
+        SettingsError: settings are malformed; the error names all of them.
     """
     file = find_env_file(repository)
     try:
@@ -270,6 +270,6 @@ def _default(name: str) -> Any:
 
 
 def _fault(name: str, message: str) -> str:
-    """What is wrong, and something that would be right; never the value, which may be a secret."""
+    """Describe the fault with a valid example, never with the value, which may be a secret."""
     examples = Settings.model_fields[name].examples
     return f"{message}, for example {examples[0]}" if examples else message

@@ -1,4 +1,4 @@
-"""The operator's configuration becomes things to ask; what may be asked in a run, a check, or one by one."""
+"""Build the outside sources from the operator's configuration, for runs, checks and single questions."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from nodes.sources.route import SourceInfo, route
 from nodes.sources.web import NAME, WebSearch
 
 FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
-"""GitHub's search of issues, with somebody's token; raises BotError."""
+"""GitHub's issue search, bound to a token; raises BotError."""
 _RESULTS = 5
 
 
 class Sources:
-    """What this process may ask; tools and their pace are shared by all its runs."""
+    """The outside sources of this process; all its runs share the tools and their rate limiters."""
 
     def __init__(self, config: OperatorConfig) -> None:
-        """Name everything; nothing is connected before it is asked."""
+        """Create the sources without connecting; a source connects at its first query."""
         self._config = config
         enabled = {name: tool for name, tool in config.tools.items() if tool.enabled}
         self.tools = {name: McpTool(_server(name, tool)) for name, tool in enabled.items()}
-        """MCP tools by name, one called ``web_search`` among them."""
+        """MCP tools by name, including one called ``web_search`` if configured."""
         self._providers = _providers(config)
         issues = config.web.github_issues
         self._issue_turn = Pace(issues.per_minute) if issues and issues.enabled else None
 
     def outside(self, find_issues: FindIssues | None = None) -> Outside:
-        """What one run may ask; without a search of GitHub's issues that provider is left out."""
+        """Return the sources of one run; without ``find_issues`` the GitHub issues provider is left out."""
         own = {name: tool for name, tool in self.tools.items() if name != NAME}
         specialists = self._config.specialists
         patience = Patience(outside=specialists.timeout, code=specialists.code_timeout)
         return Outside(self.web(find_issues), own, patience)
 
     def web(self, find_issues: FindIssues | None = None) -> WebSearch | None:
-        """The web search, or None where nothing is configured that could answer."""
+        """Return the web search; None if no provider is configured."""
         providers = list(self._providers)
         if self._issue_turn is not None and find_issues is not None:
             providers.insert(0, GitHubIssues(_Issues(find_issues), self._issue_turn))
@@ -55,13 +55,13 @@ class Sources:
         return WebSearch(providers, tool, self._config.web.keywords) if providers or tool else None
 
     async def check(self) -> list[SourceCheck]:
-        """Whether each configured tool and provider can be reached, has the tool, and takes a question."""
+        """Check that each configured tool and provider is reachable, has the tool and accepts a query."""
         checks = [_tool_check(tool) for tool in self.tools.values()]
         checks += [_provider_check(provider) for provider in self._providers]
         return list(await asyncio.gather(*checks))
 
     async def answer(self, question: str, find_issues: FindIssues | None = None) -> Answered:
-        """Put a question to the sources whose keywords it names; a harmful one gets the fixed sentence (seed 003)."""
+        """Query the sources whose keywords a question contains; a harmful one gets the fixed sentence (seed 003)."""
         outside = self.outside(find_issues)
         sources = {**outside.tools, **({NAME: outside.web} if outside.web else {})}
         routed = route(question, map(SourceInfo.of, sources.values()))
@@ -70,6 +70,7 @@ class Sources:
         if not routed.sources:
             return Answered("direct")
         asked = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed.sources]
+        # One failed source must not discard the answers of the others.
         answers = await asyncio.gather(*asked, return_exceptions=True)
         found: list[Evidence] = []
         faults: list[str] = []
@@ -86,7 +87,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class SourceCheck:
-    """One source, and whether it works."""
+    """The result of checking one source."""
 
     name: str
     ok: bool
@@ -95,24 +96,24 @@ class SourceCheck:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of a question: asked outside, meant for the repository itself, or not answered at all."""
+    """The result of a question: answered by sources, routed to the repository, or refused."""
 
     route: str
-    """``sources``, ``direct`` (no source is for it: look into the repository) or ``fallback``."""
+    """``sources``, ``direct`` (no source fits: search the repository) or ``fallback``."""
     sources: tuple[str, ...] = ()
     found: tuple[Evidence, ...] = ()
     said: str = ""
-    """The fixed sentence of the fallback; else which sources gave nothing, and why."""
+    """The fixed sentence of the fallback; otherwise the sources that failed, with the reasons."""
 
 
 class _Issues:
-    """The GitHub client as a source's search: its errors are answers that did not come."""
+    """Adapt the GitHub client to a source's search; its errors become SourceError."""
 
     def __init__(self, find: FindIssues) -> None:
         self._find = find
 
     async def search_issues(self, query: str, limit: int) -> Sequence[Mapping[str, Any]]:
-        """Issues as GitHub's API describes them, best first."""
+        """Return issues as objects of GitHub's API, best first."""
         try:
             return await self._find(query, limit)
         except BotError as error:

@@ -1,4 +1,4 @@
-"""A run's steps as they are stored while it goes on, and read by the pages that show them."""
+"""The steps of a run, stored while it executes and read by the web pages."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from pydantic import BaseModel, ConfigDict
 from nodes.state import TraceEntry
 
 LOOKS = 6
-"""What a model looked up, of one step: all of it is in the run's result."""
+"""Maximum number of a model's lookups stored per step; the run's result contains all of them."""
 
 
 class Visit(BaseModel):
-    """A node that began, or that ended; one that ends at once is only stored when it has."""
+    """The start or end of a node's execution; a node that ends immediately is stored only at its end."""
 
     model_config = ConfigDict(frozen=True)
 
     id: str
-    """The same when it begins and when it ends."""
+    """The same at the start and at the end."""
     node: str
     began: float
     """Seconds since 1970."""
     ended: float | None = None
     trace: tuple[TraceEntry, ...] = ()
-    """What it added to the run's trace; empty where it waits for a person."""
+    """The entries it added to the run's trace; empty while it waits for a person."""
 
 
 def dump(visit: Visit) -> str:
-    """Write a visit as it is stored, with what is long cut."""
+    """Serialize a visit for the store, with at most `LOOKS` lookups per trace entry."""
     cut = tuple(entry.model_copy(update={"looks": entry.looks[:LOOKS]}) for entry in visit.trace)
     return visit.model_copy(update={"trace": cut}).model_dump_json(exclude_defaults=True)
 
 
 def load(text: str) -> Visit:
-    """Read a stored visit."""
+    """Parse a stored visit."""
     return Visit.model_validate_json(text)

@@ -1,4 +1,4 @@
-"""One run of the graph from its start to its end that leaves nothing behind."""
+"""Run the graph once from start to end without storing anything."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from nodes.state import Answer, BugTriageState
 
 
 class NoSignals:
-    """Nobody interrupts a run that is nobody's issue."""
+    """The signals port of a run that belongs to no issue, so that no person can interrupt it."""
 
     async def unread(self, after: int) -> tuple[Signal, ...]:  # noqa: ARG002  the port's signature
-        """Nothing, ever."""
+        """Return no signals."""
         return ()
 
 
 @dataclass
 class EvidenceInMemory:
-    """What was gathered, for as long as somebody holds it."""
+    """Evidence stored in memory, for the lifetime of this object."""
 
     items: dict[str, Evidence] = field(default_factory=dict)
 
     async def put(self, evidence: Sequence[Evidence]) -> None:
-        """Keep evidence by its key."""
+        """Store evidence by its key."""
         self.items.update({item.key: item for item in evidence})
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
-        """What is known of these keys."""
+        """Return the stored evidence for these keys."""
         return {key: self.items[key] for key in keys if key in self.items}
 
 
 async def run_through(context: Context, start: BugTriageState) -> BugTriageState:
-    """Run to the end; a question that is asked is withdrawn, since nobody is there, and stays in the report."""
+    """Run to the end; a question is withdrawn, since no person is present, and stays in the report."""
     graph = build_graph(InMemorySaver(serde=serializer()))
     outcome = await advance(graph, context, "unkept", start)
     while isinstance(outcome, Waiting):

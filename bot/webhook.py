@@ -24,13 +24,13 @@ from bot.store.database import StoreError
 from bot.store.deliveries import Arrival
 
 LARGEST = 25 * 1024 * 1024
-"""GitHub's own bound on a delivery's body, in bytes."""
+"""GitHub's own limit on a delivery's body, in bytes."""
 PATIENCE = 10.0
-"""Seconds for a whole body to arrive and be stored; GitHub waits no longer for an answer."""
+"""Seconds for a whole body to arrive and be stored; GitHub waits no longer for a response."""
 LINGER = 2.0
-"""Seconds for which a refused body is still received and discarded, so that the sender can read the answer."""
+"""Seconds to receive and discard a refused body, so that the sender can read the response."""
 DISCARDED = 1024 * 1024
-"""Bytes that are discarded at most."""
+"""Maximum number of bytes to discard."""
 
 _QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": said}, 202) for said in ("queued", "known", "nothing to do"))
 
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 
 class Webhook:
-    """``POST /webhooks/github``: what was answered 202 survives whatever comes next."""
+    """``POST /webhooks/github``: a delivery answered with 202 is stored durably."""
 
     def __init__(
         self,
@@ -51,14 +51,14 @@ class Webhook:
         *,
         server: str = "github.com",
     ) -> None:
-        """Make the endpoint.
+        """Create the endpoint.
 
         Args:
-            secrets: each of which a delivery may be signed with.
-            handlers: what deliveries ask for.
-            accept: stores a delivery durably; False if it was known.
-            wake: tells whoever works that there is something to do.
-            server: where pages are, should a payload not say.
+            secrets: the valid secrets; a delivery may be signed with any of them.
+            handlers: decide which jobs follow from a delivery.
+            accept: stores a delivery durably; returns False if it was stored before.
+            wake: notifies the worker that a job was stored.
+            server: host of GitHub's pages, used if a payload names none.
         """
         self._secrets = secrets
         self._handlers = handlers
@@ -69,7 +69,7 @@ class Webhook:
         self._refusals = Refusals()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         began = time.perf_counter()
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         response = _unread(scope["method"], headers)
@@ -88,7 +88,7 @@ class Webhook:
         self._count(headers.get("x-github-event", ""), response, began)
 
     def _count(self, event: str, response: Response, began: float) -> None:
-        """Whatever a sender calls an event, only those that we use have a name of their own."""
+        """Count the delivery; unused events share the label "other", since any sender can invent event names."""
         outcome = _OUTCOMES.get(response, "refused" if response.status_code < 500 else "failed")
         DELIVERIES.labels(event if self._handlers.uses(event) else "other", outcome).inc()
         ACKNOWLEDGED.observe(time.perf_counter() - began)
@@ -132,32 +132,38 @@ class Webhook:
 
 
 def _arrival(delivery: Delivery, body: bytes, work: Sequence[Work]) -> Arrival:
-    """The digest makes a captured body worthless: its signature stays valid, whatever id it is sent under."""
+    """Return the delivery for the store, with the body's digest to detect replays.
+
+    The signature does not cover the delivery's id, so a captured body would stay valid under a new id.
+    """
     return Arrival(delivery.guid, delivery.event, body, tuple(work), hashlib.sha256(body).hexdigest())
 
 
 def _unread(method: str, headers: Mapping[str, str]) -> Response | None:
-    """The answer to a request that is refused before its body is read; None if it has to be read."""
+    """Return the response to a request that is refused before its body is read; None if the body must be read."""
     if method != "POST":
         return _refused(405, "POST deliveries here", {"Allow": "POST"})
     if media_type(headers.get("content-type")) not in (JSON, FORM):
         return _refused(415, f"send {JSON} or {FORM}")
+    # Unsigned bodies must not take memory: a few dozen concurrent ones of 25 MB would fill it.
     if not is_signature(headers.get("x-hub-signature-256")):
         return _refused(401, "X-Hub-Signature-256 is missing or malformed")
+    # int() raises ValueError beyond 4,300 digits; the first 20 digits already exceed the limit.
     length = headers.get("content-length", "0")
     return _too_large() if not length.isdecimal() or int(length[:20]) > LARGEST else None
 
 
 async def _read(receive: Receive, signature: Signature, held: Body, until: float) -> list[bytes] | None:
-    """The body, hashed piece by piece; None if it is too large.
+    """Return the body in chunks, added to the signature; None if it is too large.
 
     Raises:
-        TimeoutError: it took too long, or was dropped while more of it was awaited.
-        NoRoomError: it was dropped to make room for others.
+        TimeoutError: the body took too long, or was dropped while more of it was awaited.
+        NoRoomError: the body was dropped to make room for others.
     """
     pieces: list[bytes] = []
     async with held.reading(until):
         async for piece in _pieces(receive):
+            # Count the size here: a chunked request has no Content-Length that could be refused earlier.
             await held.hold(len(piece))
             if held.size > LARGEST:
                 return None
@@ -177,9 +183,9 @@ async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
 
 
 async def _last_answer(response: Response, receive: Receive, send: Send) -> None:
-    """Answer, discard some of what the caller still sends, and close.
+    """Respond, discard some of what the client still sends, and close the connection.
 
-    Closing while bytes are unread resets the connection, and the caller may not see the answer.
+    Closing a connection with unread bytes resets it, and the client may not see the response.
     """
     headers = [*response.raw_headers, (b"connection", b"close")]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})

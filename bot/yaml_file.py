@@ -1,4 +1,4 @@
-"""YAML text in, a checked model out, or every fault with its line: the same for every file that people write."""
+"""Parse YAML text into a validated model, or report every fault with its line; used for all user-written files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.errors import BotError
 
 M = TypeVar("M", bound=BaseModel)
 KnownKeys = Callable[[Sequence[str]], Sequence[str]]
-"""The keys that may stand below a path of keys."""
+"""Returns the keys that are allowed below a path of keys."""
 
 MAX_TEXT = 65_536
 _MAX_DEPTH = 8
@@ -22,7 +22,7 @@ _MAX_DEPTH = 8
 
 @dataclass(frozen=True, slots=True)
 class ConfigFault:
-    """What is wrong, and where."""
+    """A fault and its line."""
 
     line: int
     """1-based."""
@@ -33,7 +33,7 @@ class ConfigFault:
 
 
 class ConfigError(BotError):
-    """The text is not a configuration; it names everything that is wrong with it."""
+    """The text is not a valid configuration; the error lists all faults."""
 
     def __init__(self, faults: tuple[ConfigFault, ...]) -> None:
         super().__init__("; ".join(map(str, faults)))
@@ -41,15 +41,15 @@ class ConfigError(BotError):
 
 
 def read_yaml(text: str, model: type[M], known: KnownKeys) -> M:
-    """Read a file's text; an empty one means the defaults.
+    """Parse a file's text; an empty file means the defaults.
 
     Args:
-        text: of the file.
-        model: what it should be.
-        known: keys by path, to guess at what an unknown one was meant to be.
+        text: the file's text.
+        model: the model to validate against.
+        known: returns the allowed keys below a path, to suggest a correction for an unknown key.
 
     Raises:
-        ConfigError: it names each fault with its line.
+        ConfigError: the text is invalid; the error names each fault with its line.
     """
     root = compose(text)
     if root is None or root.tag == "tag:yaml.org,2002:null":
@@ -61,16 +61,17 @@ def read_yaml(text: str, model: type[M], known: KnownKeys) -> M:
     if faults:
         raise ConfigError(tuple(faults))
     try:
+        # Floats arrive as text (see `_scalar`), which the strict models would refuse.
         return model.model_validate(values, strict=False)
     except ValidationError as error:
         raise ConfigError(tuple(_fault(root, fault, known) for fault in error.errors())) from error
 
 
 def compose(text: str) -> yaml.Node | None:
-    """The nodes of a text, within bounds and without aliases.
+    """Parse a text into YAML nodes, with bounded size and depth and without aliases.
 
     Raises:
-        ConfigError: it is no such YAML.
+        ConfigError: the text is not such YAML.
     """
     if len(text) > MAX_TEXT:
         raise ConfigError((ConfigFault(1, f"longer than {MAX_TEXT} characters"),))
@@ -85,7 +86,7 @@ def compose(text: str) -> yaml.Node | None:
 
 
 def _refuse_aliases(text: str) -> None:
-    """A few aliases of aliases would grow to any size; depth is bounded for the same reason."""
+    """Refuse aliases, since nested aliases can expand to any size, and bound the depth for the same reason."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         line = event.start_mark.line + 1 if event.start_mark else 1
@@ -97,7 +98,7 @@ def _refuse_aliases(text: str) -> None:
 
 
 def values_of(node: yaml.Node, faults: list[ConfigFault]) -> Any:
-    """Plain values of a node; keys that stand twice are faults, since one of them would silently win."""
+    """Return the plain values of a node; a repeated key is a fault, since one value would silently win."""
     if isinstance(node, yaml.SequenceNode):
         return tuple(values_of(item, faults) for item in node.value)
     if not isinstance(node, yaml.MappingNode):
@@ -112,7 +113,7 @@ def values_of(node: yaml.Node, faults: list[ConfigFault]) -> Any:
 
 
 def _scalar(node: yaml.Node) -> Any:
-    """Text, numbers and booleans; a date stays the text it is written as."""
+    """Return text, an integer, a boolean or None; any other value, such as a date, stays text."""
     if node.tag in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:null") or (
         node.tag == "tag:yaml.org,2002:int" and str(node.value).lstrip("+-").isdecimal() and len(node.value) < 20
     ):
@@ -133,7 +134,7 @@ def _fault(root: yaml.Node, fault: Any, known: KnownKeys) -> ConfigFault:
 
 
 def _line(root: yaml.Node, where: list[Any]) -> int:
-    """The line of the key or item that a path leads to, or of what encloses it."""
+    """Return the 1-based line of the key or item at a path, or of the nearest enclosing node."""
     node, line = root, root.start_mark.line
     for part in where:
         if isinstance(node, yaml.MappingNode):
@@ -148,5 +149,8 @@ def _line(root: yaml.Node, where: list[Any]) -> int:
 
 
 def _short(name: str) -> str:
-    """A name from the file as it can be shown: on one line, without what would end a code span."""
+    """Return a name from the file for display: printable, without backticks, at most 40 characters.
+
+    A backtick would end the code span that the name is shown in.
+    """
     return "".join(c for c in name if c.isprintable() and c != "`")[:40]

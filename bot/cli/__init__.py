@@ -1,4 +1,4 @@
-"""The command line: one short file per command, loaded only when it is called."""
+"""The command line: one file per command, imported only when it is called."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for: ``--help`` starts in no time."""
+    """A group that imports a command only when it is called, so that ``--help`` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
-        """Name the commands in the order a newcomer needs them."""
+        """List the command names in the order in which a new user needs them."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -74,7 +74,8 @@ class LazyGroup(click.Group):
             raise click.UsageError(_nearest(args[0]) or error.message, ctx) from error
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run, and turn what a person can mend into one line and exit code 2."""
+        """Run a command; print a UserError as one line and exit with 2."""
+        # This must run before any command imports LangSmith's client.
         keep_text_private()
         try:
             return super().main(*args, **{**kwargs, "standalone_mode": True})

@@ -1,4 +1,4 @@
-"""``triage action``: what the GitHub Action runs."""
+"""``triage action``: the command that the GitHub Action runs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import click
 
 @click.command("action")
 def command() -> None:
-    """Triage the event that a GitHub Actions workflow was started by, with the workflow's token; see docs/action.md.
+    """Triage the event that started a GitHub Actions workflow, with the workflow's token; see docs/action.md.
 
-    Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH and GITHUB_TOKEN, writes the report to the job's summary, and exits 1 if
-    something was given up. A .env of the checkout is left unread.
+    Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH and GITHUB_TOKEN, writes the report to the job's summary, and exits with
+    1 if a job failed permanently. A .env of the checkout is not read.
     """
     from bot.action import Event, act  # noqa: PLC0415  --help needs no worker
     from bot.errors import UserError  # noqa: PLC0415
@@ -36,7 +36,7 @@ def command() -> None:
 
 
 def _append(variable: str, said: str) -> None:
-    """To a file that the runner named, if it did."""
+    """Append a line to the file that a variable of the runner names; do nothing if either is empty."""
     file = os.environ.get(variable)
     if file and said:
         with Path(file).open("a", encoding="utf-8") as stream:

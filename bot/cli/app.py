@@ -1,4 +1,4 @@
-"""``triage app``: the App at GitHub."""
+"""``triage app``: register the GitHub App."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 
 @click.group("app")
 def command() -> None:
-    """Register the App at GitHub."""
+    """Register the App on GitHub."""
 
 
 @command.command("create")
@@ -28,10 +28,10 @@ def create(
     show: bool,
     no_browser: bool,
 ) -> None:
-    """Have GitHub make the App: two clicks in a browser on this machine.
+    """Create the App on GitHub with two clicks in a browser on this machine.
 
-    It is asked for the permissions and events of app.yml, and nothing else. Its secrets go to app.json in
-    TRIAGE_DATA_DIR, which nobody else can read and `triage serve` reads, unless --show prints them.
+    The App requests the permissions and events of app.yml and no others. Its secrets are stored in app.json in
+    TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead.
     """
     from bot.app_create import Answers, create_app  # noqa: PLC0415  --help needs no server
 

@@ -1,4 +1,4 @@
-"""``triage ask``: questions about a repository, one or a session of them."""
+"""``triage ask``: answer one question about a repository, or a session of questions."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _LEAVE = frozenset({"exit", "quit", ":q"})
 def command(
     *, question: str | None, repo: str, rev: str, as_json: bool, brain: Literal["rules", "llm", "auto"] | None
 ) -> None:
-    """Answer questions about a repository; without a QUESTION, one after the other until Ctrl-D.
+    """Answer questions about a repository; without a QUESTION, read them from standard input until Ctrl-D.
 
-    The wording chooses who answers: "where is …" and "who uses …" look names up, "who owns …" reads CODEOWNERS and the
-    history, "what changed in …" the commits, a stack trace is followed into the code, and whatever names a keyword of a
-    tool in TRIAGE_CONFIG is asked there. Anything else is searched for, and a model, if there is
-    one, puts what was found into words. Every line of code was read at the commit, nothing is remembered from question
-    to question, and an order gets a fixed sentence.
+    The wording selects the source. "where is …" and "who uses …" look up names, "who owns …" reads CODEOWNERS and the
+    history, "what changed in …" reads the commits, and a stack trace is resolved to code. A question with a keyword of
+    a tool in TRIAGE_CONFIG goes to that tool. Any other question starts a code search, and a model, if one is
+    configured, phrases the result. All quoted code is read at the commit. No question depends on an earlier one, and
+    an instruction to act gets a fixed sentence.
 
     \b
     triage ask --repo ~/src/app "who owns the importer?"
@@ -96,7 +96,7 @@ def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
 
 
 def _asked() -> Iterator[str]:
-    """Questions from standard input: a line each, or until an empty line where one begins with a trace."""
+    """Yield questions from standard input: one per line; one that starts with a stack trace ends at an empty line."""
     waiting: list[str] = []
     for line in sys.stdin:
         said = line.rstrip("\n")

@@ -1,4 +1,4 @@
-"""``triage backfill``: old issues, a bounded number of them, when somebody asks for it."""
+"""``triage backfill``: triage a bounded number of existing issues on request."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MOST, MOST_PAST = 500, 50_000
     help="Triage nothing: learn the newest N issues of any state, to compare new ones with.",
 )
 def command(*, repository: str, limit: int, since: str | None, write: bool, past_issues: int | None) -> None:
-    """Triage open issues that were there before the App, newest first; those triaged before are left out.
+    """Triage open issues that are older than the App's installation, newest first, except those already triaged.
 
-    Lists them and stops unless --write is given: then the running server triages them one after the other, within the
-    limits of the repository's configuration. Only repositories that a delivery has named are known.
+    Only lists them unless --write is given; then the running server triages them one after the other, within the
+    limits of the repository's configuration. A repository is known once a delivery has named it.
 
-    The server learns the newest thousand issues by itself when it first triages one of a repository. --past-issues
-    learns more, or learns them before that; it posts nothing, and goes on where it stopped.
+    The server reads a repository's newest thousand issues for comparison when it first triages an issue there.
+    --past-issues reads more of them, or reads them earlier; it posts nothing and resumes where it stopped.
     """
     if past_issues is not None:
         asyncio.run(_learn(repository, past_issues))
@@ -65,7 +65,7 @@ async def _backfill(name: str, limit: int, since: str | None, *, write: bool) ->
 
 @asynccontextmanager
 async def _opened() -> AsyncIterator[tuple[Store, GitHub]]:
-    """The server's store, beside which we work, and GitHub."""
+    """Open the server's store, which the server may use at the same time, and the GitHub client."""
     from bot.github import GitHub  # noqa: PLC0415  --help needs no client
     from bot.server_settings import load_server_settings  # noqa: PLC0415
     from bot.store.opening import open_store  # noqa: PLC0415
@@ -101,6 +101,7 @@ async def _queue(store: Store, issues: list[Issue]) -> None:
 
     for issue in issues:
         work = Triage(ref=issue.ref, why="backfill")
+        # The delivery id is derived from the issue, so a repeated backfill does not queue it twice.
         await store.inbox.accept(Arrival(f"backfill:{issue.ref.key}", "backfill", b"", (work,)))
 
 

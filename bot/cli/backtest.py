@@ -1,4 +1,4 @@
-"""``triage backtest``: how good it would have been on this repository's own past fixes."""
+"""``triage backtest``: measure triage on the repository's own past fixes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
 _EVERY = 10
-"""Cases between two lines of progress where stderr is no terminal."""
+"""Cases between two progress lines if stderr is not a terminal."""
 
 
 @click.command("backtest")
@@ -57,16 +57,16 @@ def command(
     fresh: bool,
     as_json: bool,
 ) -> None:
-    """Say how good triage is on this repository: past fixes that name an issue, each triaged blind.
+    """Measure triage on this repository: triage the issues of past fixes without knowledge of the fixes.
 
-    The newest --limit commits of the main line that close an issue are taken (`fixes #1`, `closes GH-1`, a merge that
-    brings such a commit; else a number in the first line). Each issue is triaged at the commit before its fix; code and
-    history from there back is all that is read. Right is a source file that the fix changed, tests aside.
+    Uses the newest --limit commits of the main line that close an issue (`fixes #1`, `closes GH-1`, a merge of such a
+    commit; else a number in the first line). Each issue is triaged at the commit before its fix, and only code and
+    history up to that commit are read. A suspect is right if it is a source file, not a test, that the fix changed.
 
-    Issue texts come from --issues (lines of {"number", "title", "body", "created_at"}) or from --github. With neither,
-    the fixes' own messages are taken for the issues, and the figures say so.
+    Issue texts come from --issues (lines of {"number", "title", "body", "created_at"}) or from --github. Without
+    either, the fixes' commit messages serve as issue texts, and the output says so.
 
-    Whatever ends it, the same command goes on from there.
+    After an interruption, the same command resumes.
     """
     given = _asked(since, issues, github, limit, target / 100, fresh=fresh)
     from bot.backtest.summary import as_document, as_text  # noqa: PLC0415  --help needs no engine

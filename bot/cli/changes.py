@@ -1,4 +1,4 @@
-"""What the history says, as JSON and as text for a terminal."""
+"""Render the results from the history as JSON and as text for a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def history_document(history: History) -> dict[str, Any]:
-    """The history as plain values."""
+    """Return the history as JSON values."""
     found = history.suspicion
     return {
         "suspect_changes": [_change(change) for change in found.changes],
@@ -32,12 +32,12 @@ def history_document(history: History) -> dict[str, Any]:
 
 
 def reason_document(reason: Reason) -> dict[str, Any]:
-    """A reason as plain values."""
+    """Return a reason as JSON values."""
     return {"kind": reason.kind, "text": reason.text, "contribution": round(reason.contribution, 6)}
 
 
 def history_text(history: History) -> str:
-    """The history in paragraphs: the changes that may have broken it, who knows the code, the crashes' names."""
+    """Return the history as text: suspect changes, owners of the code and crash fingerprints."""
     found = history.suspicion
     lines: list[str] = []
     if found.changes:
@@ -55,7 +55,7 @@ def history_text(history: History) -> str:
 
 
 def printable(text: str) -> str:
-    """Names may hold any byte, and foreign lines any control character; a terminal should not obey them."""
+    """Escape control characters and undecodable bytes: names and quoted lines may contain terminal commands."""
     clean = "".join(c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" for c in text)
     return clean.encode("utf-8", "backslashreplace").decode()
 

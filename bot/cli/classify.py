@@ -1,4 +1,4 @@
-"""``triage classify``: the kind of many issues, a line each."""
+"""``triage classify``: classify many issues by kind, one per line."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ import click
 from bot.errors import UserError
 
 MAX_LINE = 64 * 1024 * 1024
-"""Bytes of a line; far above any issue, and what keeps a stream without line ends from filling the memory."""
+"""Maximum bytes of a line: far above any issue; it bounds the memory for a stream without line ends."""
 
 
 @click.command("classify")
 @click.argument("file", type=click.File("rb"), metavar="FILE|-")
 def command(*, file: IO[bytes]) -> None:
-    """Say what kind of issue each is: bug, feature, question, docs, spam or security.
+    """Classify each issue as bug, feature, question, docs, spam or security.
 
-    FILE (or - for standard input) has one JSON object a line with "title" and "body"; a body may be null or absent,
+    FILE (or - for standard input) has one JSON object per line with "title" and "body"; a body may be null or absent,
     and other keys are ignored. For each line, in order and as soon as it is read, one line is printed:
 
     \b
     $ echo '{"title": "Crash on empty file", "body": null}' | triage classify -
     {"kind": "bug", "confidence": 0.83}
 
-    No model is asked and no repository is read: the text alone decides, the same way every time. The confidence is how
-    often such an answer is right in a repository that nothing was learnt from. A line that is no issue ends the command
-    with exit code 2 and its number, after the lines before it were answered; empty lines are skipped.
+    The result depends on the text alone and is deterministic; no model is called and no repository is read. The
+    confidence is how often such a result is right in a repository that was not in the training data. A line that is
+    not an issue ends the command with exit code 2 and its line number, after the results of the lines before it. Empty
+    lines are skipped.
     """
     from nodes.kinds import classify  # noqa: PLC0415  --help needs no weights
 
@@ -42,10 +43,10 @@ def command(*, file: IO[bytes]) -> None:
 
 
 def read_line(line: bytes) -> tuple[str, str]:
-    """The title and body that a line holds.
+    """Parse the title and body of a line.
 
     Raises:
-        ValueError: it is no such issue; the message says what it is instead.
+        ValueError: the line is not an issue; the message says what is wrong with it.
     """
     try:
         issue: Any = json.loads(line.decode("utf-8-sig"))
@@ -56,7 +57,7 @@ def read_line(line: bytes) -> tuple[str, str]:
     except ValueError as error:
         raise ValueError(f"is not JSON: {_first_line(error)}") from error
     if not isinstance(issue, dict):
-        raise ValueError('is not an object with "title" and "body"')  # noqa: TRY004  its line is named, not its type
+        raise ValueError('is not an object with "title" and "body"')  # noqa: TRY004  the caller adds the line number
     if "title" not in issue and "body" not in issue:
         raise ValueError('has neither "title" nor "body"')
     return _text(issue, "title"), _text(issue, "body")
@@ -74,7 +75,11 @@ def _first_line(error: ValueError) -> str:
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines that say something, with their numbers from 1; none is waited for longer than its end takes."""
+    """Yield non-empty lines with their 1-based numbers, each as soon as its line end arrives.
+
+    Raises:
+        UserError: a line is longer than `MAX_LINE`.
+    """
     number = 0
     while line := file.readline(MAX_LINE + 1):
         number += 1

@@ -1,4 +1,4 @@
-"""``triage completion``: what a shell needs to complete commands and options."""
+"""``triage completion``: print the script for shell completion of commands and options."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from click.shell_completion import get_completion_class
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(*, shell: str) -> None:
-    """Print the script that completes `triage` in a shell.
+    """Print the shell completion script for `triage`.
 
     \b
     bash: triage completion bash > ~/.local/share/bash-completion/completions/triage
     zsh:  triage completion zsh > a file _triage in a folder of $fpath
     fish: triage completion fish > ~/.config/fish/completions/triage.fish
     """
-    from bot.cli import cli  # noqa: PLC0415  it imports its commands, this one among them
+    from bot.cli import cli  # noqa: PLC0415  a circular import: bot.cli imports its commands, including this one
 
     kind = get_completion_class(shell)
     if kind is None:

@@ -1,4 +1,4 @@
-"""``triage config``: is a repository's ``.github/triage.yml`` as it should be?"""
+"""``triage config``: validate a repository's ``.github/triage.yml``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPERATOR = click.option("--operator", is_flag=True, help="The operator's file (
 @click.argument("file", type=click.Path(path_type=Path), default=Path(".github/triage.yml"))
 @_OPERATOR
 def check(file: Path, *, operator: bool) -> None:
-    """Name every fault of FILE with its line; exit 1 if there is one."""
+    """Report every fault of FILE with its line; exit with 1 if there is one."""
     from bot.errors import UserError  # noqa: PLC0415
     from bot.operator_config import read_operator_config  # noqa: PLC0415
     from bot.repo_config import ConfigError, read_config  # noqa: PLC0415  --help needs no pydantic

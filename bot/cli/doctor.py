@@ -1,4 +1,4 @@
-"""``triage doctor``: is everything as it should be, and if not, what to do."""
+"""``triage doctor``: check the installation and say how to fix faults."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of ok, name and says.")
 def command(*, repo: str | None, github: str | None, no_calls: bool, as_json: bool) -> None:
-    """Check everything, and say of what is wrong how to mend it; exit 1 if something is.
+    """Check the installation and say how to fix each fault; exit with 1 if there is one.
 
-    This machine (Python, git, data directory, database and its tables), every setting, the App as GitHub has it
-    (permissions, events, webhook), the model (a fixed form, temperature, context), and the tools of TRIAGE_CONFIG.
+    Checks this machine (Python, git, data directory, database and its tables), every setting, the App's registration
+    on GitHub (permissions, events, webhook), the model (structured output, temperature, context length) and the tools
+    of TRIAGE_CONFIG.
 
-    Without --repo, a .env in any repository is left unread: whoever wrote it could name where your key is sent.
+    Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.
     """
     checks: list[Check] = []
     for check in _checks(repo or repository_around(Path.cwd()), github, calls=not no_calls):
@@ -88,7 +89,7 @@ def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
 
 
 def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
-    """What the operator's file names, each asked whether it is there."""
+    """Check that each source in the operator's file works."""
     from bot.doctor.check import Check  # noqa: PLC0415  as above
     from bot.errors import UserError  # noqa: PLC0415
     from bot.operator_config import load_operator_config  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""``triage export``: everything that is kept of one repository, as JSON lines."""
+"""``triage export``: print all stored data of one repository as JSON lines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import click
 @click.command("export")
 @click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="As it was last called.")
 def command(*, name: str) -> None:
-    """Print everything that is kept of one repository, a JSON object a line, each with the `table` it stands in.
+    """Print all stored data of one repository, one JSON object per line, each with the name of its `table`.
 
-    Checkpoints of runs that wait are printed as the values they hold. Of the mirror, which is the repository itself,
-    only its folder is named. Works beside a running server.
+    Checkpoints of waiting runs are printed as their values. The mirror is a copy of the repository itself, so only its
+    folder is printed. A server may run at the same time.
     """
     asyncio.run(_export(name))
 

@@ -1,4 +1,4 @@
-"""``triage forget``: nothing is kept of one repository any more."""
+"""``triage forget``: delete all stored data of one repository."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import click
 @click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="As it was last called.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def command(*, name: str, yes: bool) -> None:
-    """Delete everything that is kept of one repository, its checkpoints and this machine's mirror included.
+    """Delete all stored data of one repository, including its checkpoints and this machine's mirror.
 
-    Other machines remove their mirrors within some minutes. What was posted on GitHub stays. Works beside a running
-    server; while the App is installed there, the next delivery begins anew.
+    Other machines delete their mirrors within some minutes. Comments and labels on GitHub stay. A server may run at the
+    same time; while the App is installed there, the next delivery creates new data.
     """
     if not yes:
         click.confirm(f"Delete everything that is kept of {name}? It cannot be undone", abort=True, err=True)
@@ -27,6 +27,7 @@ async def _forget(name: str) -> None:
 
     async with opened(name) as kept:
         for one in kept.repositories:
+            # First: the ids of the checkpoints are read from the rows that `forget` deletes.
             threads = await kept.forget_checkpoints(one)
             for table, rows in (await one.forget()).items():
                 if rows:

@@ -1,4 +1,4 @@
-"""``triage graph``: the compiled graph as a drawing."""
+"""``triage graph``: print the compiled graph as a diagram."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import click
 
 @click.command("graph")
 def command() -> None:
-    """Print the compiled graph as Mermaid: paste it where Mermaid is drawn, a GitHub comment for instance."""
-    from nodes.graph import build_graph  # noqa: PLC0415  takes a second
+    """Print the compiled graph as Mermaid, for a viewer that renders it, such as a GitHub comment."""
+    from nodes.graph import build_graph  # noqa: PLC0415  the import takes a second
 
     drawn = build_graph().get_graph().draw_mermaid()
-    # LangGraph draws an edge to a deferred node from wherever its own trial run came from.
+    # LangGraph derives the edges of a deferred node from its own trial run; such an edge is not part of the graph.
     left_out = ("__error_handler__", "supervisor -.-> join")
     click.echo("\n".join(line for line in drawn.splitlines() if not any(part in line for part in left_out)))

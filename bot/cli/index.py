@@ -1,4 +1,4 @@
-"""``triage index``: parse ahead of time."""
+"""``triage index``: parse a commit ahead of time."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, files, texts, parsed, seconds, cache.")
 def command(*, repo: str, rev: str, as_json: bool) -> None:
-    """Parse every file of a commit that is not in the cache yet, so that the next question is quick.
+    """Parse every file of a commit that is not in the cache yet, so that the next query is fast.
 
-    What was parsed is kept by content: a new commit costs what changed in it. TRIAGE_CACHE_MB bounds what is kept.
+    The cache is keyed by content, so a new commit needs parsing only of its changed files. TRIAGE_CACHE_MB limits its
+    size.
     """
     progress = Progress()
     began = time.perf_counter()
@@ -43,10 +44,10 @@ def command(*, repo: str, rev: str, as_json: bool) -> None:
 
 
 def kept_bytes(cache: Cache) -> int:
-    """Count what the cache holds.
+    """Return the size of the cache in bytes.
 
     Raises:
-        UserError: nothing; why was said while it was tried.
+        UserError: the cache is empty because it could not be written; an earlier warning has the reason.
     """
     size = cache.size()
     if not size:

@@ -1,4 +1,4 @@
-"""The issue as a command is given it: a file, standard input, or text; bad input gets one clear line."""
+"""Read the issue of a command from a file, standard input or text; report bad input in one line."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 from bot.errors import UserError
 
 MAX_ISSUE = 1_000_000
-"""Bytes. GitHub's own limit is 65,536 characters; attached logs may be pasted in."""
+"""Maximum size in bytes. GitHub's limit is 65,536 characters; the surplus leaves room for pasted logs."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssueText:
-    """A title and a body."""
+    """An issue's title and body."""
 
     title: str
     body: str
 
 
 def read_issue(file: str | None, text: str | None, title: str | None) -> IssueText:
-    """Read an issue from where the options say.
+    """Read an issue from the source that the options name.
 
     Raises:
-        UserError: there is none, or it is empty, binary, too large or unreadable.
+        UserError: the issue is missing, empty, binary, too large or unreadable, or named twice.
     """
     if (file is None) == (text is None):
         raise UserError("give the issue either as --issue FILE (or - for standard input) or as --text TEXT")
@@ -55,12 +55,12 @@ def _read(file: str) -> str:
         raise UserError(_TOO_LARGE)
     try:
         return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
+    except UnicodeDecodeError:  # Latin-1 decodes any bytes, so this cannot fail
         return raw.decode("latin-1")
 
 
 def _titled(whole: str, title: str | None) -> IssueText:
-    """Without a title of its own, the first line that says something is the title."""
+    """Split a text into title and body; without a given title, the first non-empty line is the title."""
     whole = whole.replace("\r\n", "\n")
     if title is not None:
         return IssueText(title.strip(), whole)

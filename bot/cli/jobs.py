@@ -1,4 +1,4 @@
-"""``triage jobs``: what was given up, and how to try it again."""
+"""``triage jobs``: list dead and parked jobs, and retry dead ones."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @click.option("--parked", is_flag=True, help="List what waits for a suspended installation instead.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def command(*, number: int | None, parked: bool, as_json: bool) -> None:
-    """List the jobs that were given up, with the reason; `--replay` tries one again.
+    """List dead jobs, which failed permanently, with the reason; `--replay` retries one.
 
-    Works beside a running server, which takes a replayed job up within seconds.
+    A server may run at the same time; it starts a replayed job within seconds.
     """
     from bot.settings import load_settings  # noqa: PLC0415  --help needs no store
     from bot.store.opening import open_existing_store  # noqa: PLC0415

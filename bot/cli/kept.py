@@ -1,4 +1,4 @@
-"""Where everything of a repository is, for commands that read it out or delete it."""
+"""Locate all stored data of a repository, for the commands that export or delete it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The repositories of a name: more than one, if one was deleted and made anew."""
+    """The stored repositories with one name; more than one if a repository was deleted and created again."""
 
     repositories: tuple[Whole, ...]
     saver: BaseCheckpointSaver[Any]
     folder: Path
-    """Where this machine's mirrors are."""
+    """The folder of this machine's mirrors."""
 
     async def checkpoints(self, one: Whole) -> AsyncIterator[dict[str, Any]]:
-        """Where its runs stand that are not over."""
+        """Yield the checkpoints of its unfinished runs."""
         for thread in await one.threads():
             found = await self.saver.aget_tuple({"configurable": {"thread_id": thread}})
             if found is not None:
@@ -38,24 +38,24 @@ class Kept:
                 yield {"table": "checkpoints", "thread": thread, "values": values}
 
     async def forget_checkpoints(self, one: Whole) -> int:
-        """Delete them; says of how many runs."""
+        """Delete its checkpoints; return the number of runs."""
         threads = await one.threads()
         for thread in threads:
             await self.saver.adelete_thread(thread)
         return len(threads)
 
     def mirrors(self, one: Whole) -> list[Path]:
-        """Its mirror on this machine, if there is one."""
+        """Return its mirror on this machine; empty if there is none."""
         folder = self.folder / one.key.rpartition("/")[2]
         return [folder] if folder.is_dir() else []
 
 
 @asynccontextmanager
 async def opened(name: str) -> AsyncIterator[Kept]:
-    """What is kept of a repository, by the name that it was last called.
+    """Open the stored data of a repository, by its last known name.
 
     Raises:
-        UserError: nothing is.
+        UserError: nothing is stored under this name.
     """
     settings = load_settings()
     store = open_existing_store(settings)

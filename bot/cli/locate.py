@@ -1,4 +1,4 @@
-"""``triage locate``: the evidence engine alone."""
+"""``triage locate``: run only the evidence engine."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def command(
     history: bool,
     as_json: bool,
 ) -> None:
-    """Rank the files and functions an issue is about, best first, each with its reasons.
+    """Rank the files and functions that an issue is about, best first, each with reasons.
 
-    No model is asked. The same input gives the same ranking, to the byte. With --history the versions, days and
-    commits that the issue names bound the changes that are suspected; --json then also has suspect_changes,
-    recent_changes, range, inconclusive, owners and fingerprints.
+    No model is called. The same input gives the same ranking, to the byte. With --history, the versions, dates and
+    commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
+    range, inconclusive, owners and fingerprints.
     """
     from nodes.search.types import Query  # noqa: PLC0415  --help needs no engine
 
@@ -67,7 +67,7 @@ def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
 
 
 def as_document(ranking: Ranking) -> dict[str, Any]:
-    """The ranking as plain values, in the order that is documented."""
+    """Return the ranking as JSON values, with keys in the documented order."""
     locations = [
         {
             "path": place.path,
@@ -96,7 +96,7 @@ def as_document(ranking: Ranking) -> dict[str, Any]:
 
 
 def as_text(ranking: Ranking) -> str:
-    """One place a paragraph: where, why, and the lines."""
+    """Return one paragraph per location: its position, the reasons and the lines."""
     if not ranking.locations:
         return "Nothing in this commit matches the issue."
     return "\n\n".join(_paragraph(place) for place in ranking.locations)

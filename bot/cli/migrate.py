@@ -1,4 +1,4 @@
-"""``triage migrate``: the schema of this release, before it starts."""
+"""``triage migrate``: update the database schema before a release starts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import click
 
 @click.command("migrate")
 def command() -> None:
-    """Make the tables in DATABASE_URL's database, or bring them up to date.
+    """Create or update the tables in DATABASE_URL's database.
 
-    Run it before the servers and workers of a new release start; twice at once is once. A data directory without a
-    database is brought up to date when it is opened and needs none of this.
+    Run it before the servers and workers of a new release start. Concurrent runs are safe. A data directory without a
+    database is updated when it is opened and does not need this command.
     """
     from bot.errors import UserError  # noqa: PLC0415  --help needs no database
     from bot.settings import load_settings  # noqa: PLC0415
@@ -20,7 +20,7 @@ def command() -> None:
     if address is None:
         raise UserError("DATABASE_URL is not set: a data directory brings itself up to date")
     try:
-        from bot.store.migrate import migrate  # noqa: PLC0415  an extra
+        from bot.store.migrate import migrate  # noqa: PLC0415  an optional dependency
         from bot.store.postgres import connect  # noqa: PLC0415
     except ImportError as error:
         raise UserError(NO_DRIVER) from error

@@ -1,4 +1,4 @@
-"""Learn a repository's old issues ahead of time, with progress: what ``triage backfill --past-issues`` does."""
+"""Implement ``triage backfill --past-issues``: read a repository's past issues ahead of time, with progress."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ A_PAGE = 100
 
 
 async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
-    """Read pages, newest first, until that many issues were read; what was read before counts and is not read again.
+    """Read pages, newest first, up to ``most`` issues; issues of earlier calls count and are not read again.
 
     Raises:
-        UserError: GitHub asks to wait; the same command goes on where this one stopped.
+        UserError: GitHub asks to wait; the same command resumes where this one stopped.
     """
     from bot.past.learn import PAGES, is_enough, learn_page  # noqa: PLC0415  --help needs no numpy
     from bot.store.past_issues import Walk  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""What is going on, on standard error: a line that rewrites itself on a terminal, nothing in a pipe unless asked."""
+"""Show progress on standard error: a rewritten line on a terminal; in a pipe only with ``verbose``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EVERY = 0.1
 
 
 class Progress:
-    """Shows one line of progress while work lasts."""
+    """One line of progress, shown during the work."""
 
     def __init__(self, *, verbose: bool = False) -> None:
         self._verbose = verbose
@@ -20,20 +20,20 @@ class Progress:
         self._dirty = False
 
     def phase(self, name: str, done: int, total: int) -> None:
-        """The engine's progress."""
+        """Show the engine's progress."""
         now = time.monotonic()
         if now - self._shown >= _EVERY or done == total:
             self._shown = now
             self._write(f"{name} {done}/{total}" if total else name)
 
     def node(self, node: str, message: str) -> None:
-        """The graph's progress."""
+        """Show the graph's progress."""
         if self._verbose:
             sys.stderr.write(f"{node}: {message}\n")
         self._write(f"{node}: {message}")
 
     def clear(self) -> None:
-        """Wipe the line, so that what follows starts on a clean one."""
+        """Erase the line, so that later output starts on a clean one."""
         if self._dirty:
             sys.stderr.write("\r" + " " * _WIDTH + "\r")
             sys.stderr.flush()

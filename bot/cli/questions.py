@@ -1,4 +1,4 @@
-"""Put the run's questions to whoever sits at the terminal."""
+"""Ask the run's questions on the terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_ANSWER = 1_000
 
 
 class Questions:
-    """Asks on standard error, so that standard output holds the report alone."""
+    """Ask on standard error, so that standard output contains only the report."""
 
     def __init__(self, progress: Progress, *, interactive: bool) -> None:
         self._progress = progress
@@ -25,7 +25,7 @@ class Questions:
         self._asked = 0
 
     async def ask(self, exchange: HumanExchange) -> Answer:
-        """One answer; without a person, or without an answer, the question is withdrawn and stays in the report."""
+        """Return one answer; if not interactive or not answered, the question is withdrawn and stays in the report."""
         if not self._interactive:
             return Answer()
         self._progress.clear()
@@ -34,7 +34,7 @@ class Questions:
         try:
             said = await _line()
         except asyncio.CancelledError:
-            click.echo(err=True)  # what is said next starts on a line of its own
+            click.echo(err=True)  # end the prompt's line before any later output
             raise
         text = _chosen(said.strip(), exchange)
         return Answer(text=text[:MAX_ANSWER] or None, answered_by="you" if text else None)
@@ -57,7 +57,7 @@ def _chosen(said: str, exchange: HumanExchange) -> str:
 
 
 async def _line() -> str:
-    """One line of standard input, waited for in a thread that nothing waits for: Ctrl-C must not need an Enter."""
+    """Read a line of standard input in a daemon thread, which is never joined, so that Ctrl-C works without Enter."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[bytes] = loop.create_future()
 
@@ -67,7 +67,7 @@ async def _line() -> str:
 
     def read() -> None:
         said = _read_line(sys.stdin.fileno())
-        with contextlib.suppress(RuntimeError):  # the run was stopped and its loop is closed
+        with contextlib.suppress(RuntimeError):  # the run was stopped, and its event loop is closed
             loop.call_soon_threadsafe(settle, said)
 
     threading.Thread(target=read, daemon=True).start()
@@ -75,7 +75,7 @@ async def _line() -> str:
 
 
 def _read_line(descriptor: int) -> bytes:
-    """Byte by byte and past Python's buffer, whose lock a thread that still waits would hold while Python ends."""
+    """Read a line byte by byte without Python's buffer: a waiting thread would hold its lock while Python exits."""
     line = bytearray()
     while (byte := os.read(descriptor, 1)) and byte != b"\n":
         line += byte

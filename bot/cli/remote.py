@@ -1,4 +1,4 @@
-"""``--issue owner/repo#n``: an issue on GitHub, and its repository unless a clone is named."""
+"""Implement ``--issue owner/repo#n``: read an issue on GitHub, and fetch its repository unless a clone is given."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _LOOKS_LIKE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+")
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """An issue's text, and the repository that it is about."""
+    """An issue's text and its repository."""
 
     text: IssueText
     repository: str
     renderer: MarkdownRenderer | None = None
-    """Links to GitHub, where the repository is there."""
+    """Renders links to GitHub if the repository is there; None otherwise."""
     no_code: NoCode | None = None
-    """Stands for code that could not be brought here."""
+    """Set if the repository could not be fetched."""
 
 
 def is_remote(issue: str | None) -> bool:
-    """Whether an issue is named instead of a file; a file that is called so goes first."""
+    """Return whether the option names an issue on GitHub; an existing file with that name takes precedence."""
     return issue is not None and _LOOKS_LIKE.fullmatch(issue) is not None and not Path(issue).exists()
 
 
 def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) -> Located:
-    """Read the issue, and bring its repository here.
+    """Read the issue, and fetch its repository unless ``repo`` is given.
 
     Raises:
-        UserError: it is not there, or cannot be read.
+        UserError: the issue or its repository does not exist or cannot be read.
     """
     from bot.errors import UserError  # noqa: PLC0415  --help needs no GitHub
     from bot.remote import Reference, read_remote  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""``triage replay``: what a saved delivery leads to."""
+"""``triage replay``: show the jobs that follow from a saved delivery."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 )
 @click.option("--store", is_flag=True, help="Store the jobs for the server to do; without it nothing is changed.")
 def command(*, file: Path, event: str | None, store: bool) -> None:
-    """Read a delivery saved as FILE, such as issues.opened.json, and say what it leads to.
+    """Read a delivery saved as FILE, such as issues.opened.json, and print its jobs.
 
-    A dry run unless --store is given: then the running server does what follows, as if GitHub had sent it anew.
+    A dry run unless --store is given; then the running server processes the delivery as if GitHub had sent it again.
     """
     delivery, work = _decide(file, event or file.name.partition(".")[0])
     for one in work:
@@ -45,6 +45,7 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
 
     settings = load_with_app()
     handlers = Handlers(Policy(app_id=settings.github_app_id or 0, bots=settings.bots))
+    # A new id, because the store ignores a delivery whose id it has stored before.
     headers = {"x-github-event": event, "x-github-delivery": f"replay-{uuid.uuid4()}"}
     try:
         delivery = read_delivery(headers, file.read_bytes(), known=handlers.uses(event), server=settings.server)

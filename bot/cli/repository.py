@@ -1,4 +1,4 @@
-"""The repository as a command is given it."""
+"""Open the repository that a command names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Storage(NamedTuple):
-    """Where things are stored, how much of what was parsed, and how much text is indexed."""
+    """The data directory, the size limit of the parse cache and the limit of indexed text, both in MB."""
 
     data_dir: Path
     cache_mb: int = 512
@@ -25,7 +25,7 @@ class Storage(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings) -> Storage:
-        """Return what the settings say."""
+        """Return the values of the settings."""
         return cls(settings.triage_data_dir, settings.triage_cache_mb, settings.triage_index_mb)
 
 
@@ -35,7 +35,7 @@ def open_engine(
     """Open a repository at a revision.
 
     Raises:
-        UserError: there is no such path, repository, commit or revision.
+        UserError: the path, repository, commit or revision does not exist, or the data directory is not writable.
     """
     from nodes.search.engine import Engine  # noqa: PLC0415  --help needs no numpy
     from nodes.search.errors import SearchError  # noqa: PLC0415
@@ -57,7 +57,7 @@ def open_engine(
 
 
 def storage(repository: str) -> Storage:
-    """Where things are kept, by the same rules as the settings but without a tenth of a second for loading them."""
+    """Return the storage by the same rules as the settings, but without 0.1 s for loading pydantic if possible."""
     if any(map(os.environ.get, ("TRIAGE_CACHE_MB", "TRIAGE_INDEX_MB"))) or find_env_file(repository) is not None:
         from bot.settings import load_settings  # noqa: PLC0415  only where something must be parsed
 

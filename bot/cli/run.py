@@ -1,4 +1,4 @@
-"""``triage run``: one issue, one report."""
+"""``triage run``: triage one issue and print the report."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def command(
     interactive: bool,
     verbose: bool,
 ) -> None:
-    """Triage one issue against a repository and print the report; nothing is written anywhere else.
+    """Triage one issue against a repository and print the report; nothing is posted to GitHub.
 
-    An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are there; its repository is fetched and
-    kept below TRIAGE_DATA_DIR, unless --repo names a clone. GITHUB_API_URL and GITHUB_SERVER_URL name another server.
+    An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are set. Its repository is fetched and
+    stored in TRIAGE_DATA_DIR, unless --repo names a clone. GITHUB_API_URL and GITHUB_SERVER_URL select another server.
 
-    Stop it with Ctrl-C whenever you like: the same command goes on from there.
+    You can stop it with Ctrl-C at any time; the same command resumes the run.
     """
     from bot.operator_config import load_operator_config  # noqa: PLC0415
 
@@ -108,7 +108,11 @@ def command(
 
 
 def _settings(repo: str | None, *, remote: bool) -> Settings:
-    """The operator's; a .env of the repository that is read, or that one stands in, is left unread."""
+    """Load the operator's settings; a .env of the analysed repository, or of the one around the folder, is not read.
+
+    Raises:
+        UserError: neither a repository nor an issue on GitHub is named.
+    """
     from bot.errors import UserError  # noqa: PLC0415  --help needs no pydantic
     from bot.settings import load_settings  # noqa: PLC0415
 
@@ -130,7 +134,7 @@ def _triage(
     past: PastPort | None,
     operator: OperatorConfig,
 ) -> Account:
-    from bot.cli.questions import Questions  # noqa: PLC0415  a second of imports that --help can do without
+    from bot.cli.questions import Questions  # noqa: PLC0415  the imports take a second, and --help does not need them
     from bot.local import open_outside, triage  # noqa: PLC0415
 
     code = _code(where, rev, settings, progress)
@@ -155,7 +159,7 @@ def _triage(
 
 
 def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:
-    """The clone at a commit; where a repository could not be brought here, the report says so."""
+    """Return the clone at a commit, or a substitute if the repository could not be fetched; the report then says so."""
     from bot.code import EngineCode  # noqa: PLC0415  --help needs no numpy
 
     if where.no_code is not None:
@@ -192,7 +196,7 @@ def _rendered(account: Account, form: Format, *, explain: bool) -> str:
 
 
 def _explained(account: Account) -> str:
-    """Under headings on a terminal, folded where Markdown is read."""
+    """Return the explanation: under headings on a terminal, in folded sections in Markdown."""
     from bot.report.explain import folded, unfolded  # noqa: PLC0415  as above
 
     return unfolded(account) if sys.stdout.isatty() else folded(account)

@@ -1,4 +1,4 @@
-"""``triage schema``: the JSON Schema of a result."""
+"""``triage schema``: print the JSON Schema of a result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 @click.command("schema")
 def command() -> None:
-    """Print the JSON Schema of what `triage run --format json` prints."""
+    """Print the JSON Schema of the output of `triage run --format json`."""
     from bot.report.document import result_schema  # noqa: PLC0415  --help needs no pydantic
 
     click.echo(json.dumps(result_schema(), indent=2, sort_keys=True))

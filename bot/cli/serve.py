@@ -1,4 +1,4 @@
-"""``triage serve``: the GitHub App."""
+"""``triage serve``: run the GitHub App."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     "--no-worker", is_flag=True, help="Only take deliveries; `triage worker` works on them. With DATABASE_URL."
 )
 def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
-    """Run the GitHub App: deliveries come in at /webhooks/github, everything else follows by itself.
+    """Run the GitHub App: receive deliveries at /webhooks/github, triage the issues and post the results.
 
-    Without an App it serves a page that has GitHub make one; the log says where. Otherwise it needs GITHUB_APP_ID,
-    GITHUB_PRIVATE_KEY (or _PATH) and GITHUB_WEBHOOK_SECRET. Stop it with SIGTERM or Ctrl-C: what was under way goes on
-    at the next start.
+    If no App is configured, it serves a page that creates one on GitHub; the log has the address. Otherwise it needs
+    GITHUB_APP_ID, GITHUB_PRIVATE_KEY (or _PATH) and GITHUB_WEBHOOK_SECRET. Stop it with SIGTERM or Ctrl-C; unfinished
+    jobs resume at the next start.
     """
     from bot.errors import UserError  # noqa: PLC0415  --help needs no server
     from bot.logs import log_to_stderr  # noqa: PLC0415
@@ -42,7 +42,7 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
 
 
 def _gets_app(settings: Settings, listener: socket.socket) -> bool:
-    """Whether the pages of the first start led to an App."""
-    from bot.first_start import wait_for_app  # noqa: PLC0415  once in a server's life
+    """Serve the setup pages; return whether an App was registered."""
+    from bot.first_start import wait_for_app  # noqa: PLC0415  needed only once in a server's life
 
     return wait_for_app(settings, listener)

@@ -1,4 +1,4 @@
-"""``triage stats``: how the server's reports compare with the fixes that landed."""
+"""``triage stats``: compare the server's reports with the fixes that landed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @click.argument("repository", metavar="[OWNER/REPO]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: counts and calibration of each repository.")
 def command(*, repository: str | None, as_json: bool) -> None:
-    """Count, per repository, what was reported and whether the fix that landed changed the files named.
+    """Count, per repository, the reports and how often the landed fix changed the reported files.
 
-    When a triaged issue is closed, the commit on the default branch whose message closes it is looked for; a report
-    whose fix is not found is counted as unknown. Scored: the fix was found. Only repositories with a report are shown.
+    When a triaged issue is closed, the server searches the default branch for the commit whose message closes it. A
+    report counts as scored if the fix was found, otherwise as unknown. Only repositories with a report are shown.
     """
     from bot.settings import load_settings  # noqa: PLC0415
     from bot.store.opening import open_existing_store  # noqa: PLC0415
@@ -36,7 +36,7 @@ def command(*, repository: str | None, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """One repository."""
+    """The figures of one repository."""
 
     tally: Tally
     fifths: tuple[Fifth, ...]
@@ -78,7 +78,7 @@ def _row(tally: Tally, width: int) -> str:
 
 
 def _words(known: _Known) -> str:
-    """What confidences were worth so far, and what the words in reports go by."""
+    """Return a line on how well confidences matched the outcomes, and which calibration the confidence words use."""
     from bot.report.record import ENOUGH  # noqa: PLC0415  as above
 
     worth = ", ".join(f"{fifth.mean:.0%} → {fifth.right}/{fifth.cases}" for fifth in known.fifths)

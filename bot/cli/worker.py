@@ -1,4 +1,4 @@
-"""``triage worker``: works on what servers took in."""
+"""``triage worker``: process the jobs that servers stored."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import click
     "--concurrency", type=click.IntRange(1, 64), help="Issues worked on at the same time; TRIAGE_CONCURRENCY otherwise."
 )
 def command(*, concurrency: int | None) -> None:
-    """Work on the jobs in DATABASE_URL's database, beside any number of others.
+    """Process the jobs in DATABASE_URL's database, together with any number of other workers.
 
-    Needs the settings of `triage serve`, and a TRIAGE_DATA_DIR of its own for mirrors and parsed files. It logs
-    worker_ready once it takes jobs. Stop it with SIGTERM or Ctrl-C: what runs may end, ten seconds at the most, and
-    the others go on with the rest; after a kill they do so within ten seconds.
+    Needs the settings of `triage serve`, and its own TRIAGE_DATA_DIR for mirrors and parsed files. It logs
+    worker_ready once it accepts jobs. Stop it with SIGTERM or Ctrl-C: running jobs have ten seconds to finish, and
+    other workers continue the rest. After a kill, other workers take over its jobs within ten seconds.
     """
     from bot.dispatch.alone import work  # noqa: PLC0415  --help needs no server
     from bot.errors import UserError  # noqa: PLC0415

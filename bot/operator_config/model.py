@@ -1,4 +1,4 @@
-"""The keys of the operator's file (TRIAGE_CONFIG): what may be asked outside a repository, and within which bounds."""
+"""The keys of the operator's file (TRIAGE_CONFIG): the sources outside a repository and their limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nodes.state import NodeName
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,99})\}")
 _URL = re.compile(r"https?://[^/\s@?#]+(?:[/?#][^\s]*)?")
 _TAKEN = (frozenset(get_args(NodeName)) | {"supervisor", "tool", "join"}) - {"web_search"}
-"""Names of nodes; a tool may be called ``web_search``, and is then one of its providers."""
+"""Reserved node names; a tool may be called ``web_search``, and is then a provider of the web search."""
 _KINDS: dict[str, EvidenceKind] = {"database_query": "database", "web_search": "web"}
 
 
@@ -52,7 +52,7 @@ SourceKind = Literal["document", "database", "web"]
 
 
 class Section(BaseModel):
-    """A part of the file; a key that it does not know is an error."""
+    """A section of the file; an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True)
 
@@ -60,34 +60,37 @@ class Section(BaseModel):
 class ToolConfig(Section):
     """A tool of an MCP server."""
 
+    # First, because a field's validator sees only the values of the fields above it.
     enabled: bool = True
-    """``false`` leaves it alone, and its missing variables too."""
+    """``false`` turns the tool off; its environment variables may then be missing."""
     url: Address | None = None
-    """Where the server is (streamable HTTP)."""
+    """The server's URL (streamable HTTP)."""
     command: Annotated[tuple[Argument, ...], Field(min_length=1, max_length=50)] | None = None
-    """What starts the server, a list of the program and its arguments (standard streams); no shell reads it."""
+    """The command that starts the server: a list of the program and its arguments (standard streams), without a
+    shell."""
     headers: Annotated[dict[HeaderName, Value], Field(max_length=20, repr=False)] = {}
-    """Sent with every request; ``${NAME}`` stands for an environment variable."""
+    """HTTP headers of every request; ``${NAME}`` is replaced by an environment variable."""
     env: Annotated[dict[EnvName, Value], Field(max_length=50, repr=False)] = {}
-    """Environment of the command, beside PATH, HOME, LANG, LC_ALL and TMPDIR; ``${NAME}`` as above."""
+    """The command's environment, in addition to PATH, HOME, LANG, LC_ALL and TMPDIR; ``${NAME}`` is replaced by an
+    environment variable."""
     cwd: Annotated[str, StringConstraints(pattern=r"^/")] | None = None
-    """The folder the command starts in, as an absolute path; unset means ``/``."""
+    """The command's working directory, as an absolute path; unset means ``/``."""
     tool: Annotated[str, StringConstraints(max_length=200)] = ""
-    """The server's own name for the tool; unset means the one of this name, or the server's only one."""
+    """The server's name for the tool; unset means the tool with this key's name, or the server's only tool."""
     argument: Annotated[str, StringConstraints(max_length=100)] = ""
-    """The argument that takes the question; unset means the one that the tool's schema suggests."""
+    """The argument that receives the question; unset means the one that the tool's schema suggests."""
     arguments: Annotated[dict[Word, Any], Field(max_length=20)] = {}
-    """Sent along with every question, such as a collection's name."""
+    """Further arguments of every call, such as a collection's name."""
     kind: SourceKind | None = None
-    """What its results are; unset means database for ``database_query``, web for ``web_search``, else document."""
+    """Kind of its results; unset means database for ``database_query``, web for ``web_search``, else document."""
     description: Annotated[str, StringConstraints(max_length=300)] = ""
-    """When it is worth asking, in a sentence: what a model chooses by."""
+    """When to query it, in one sentence; a model chooses tools by this text."""
     keywords: Annotated[tuple[Word, ...], Field(max_length=100)] = ()
-    """Words of an issue that make rules ask it."""
+    """Words in an issue that make the rules brain query it."""
     timeout: Seconds = 20.0
-    """Seconds for start, connection and answer together."""
+    """Seconds for start, connection and response together."""
     max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 1_000_000
-    """What the server may say in answer to one question."""
+    """Maximum size of the response to one question, in bytes."""
 
     @field_validator("headers", "env", mode="after")
     @classmethod
@@ -107,34 +110,34 @@ class ToolConfig(Section):
         return self
 
     def kind_for(self, name: str) -> EvidenceKind:
-        """What its results are, by its name where the file does not say."""
+        """Return the kind of its results, derived from its name if not configured."""
         return self.kind or _KINDS.get(name, "document")
 
 
 class GitHubIssues(Section):
-    """Search of the issues of the dependency that a stack trace leads into."""
+    """GitHub's search in the issues of the dependency that a stack trace leads into."""
 
     enabled: bool = True
-    """``false`` leaves it alone."""
+    """``false`` turns it off."""
     per_minute: PerMinute = 25.0
-    """Searches a minute; GitHub allows thirty."""
+    """Searches per minute; GitHub allows 30."""
 
 
 class SearxNG(Section):
     """A SearXNG instance; its ``search.formats`` must allow json."""
 
     enabled: bool = True
-    """``false`` leaves it alone."""
+    """``false`` turns it off."""
     url: Address
-    """Where the instance is."""
+    """The instance's URL."""
     headers: Annotated[dict[HeaderName, Value], Field(max_length=20, repr=False)] = {}
-    """Sent with every request; ``${NAME}`` stands for an environment variable."""
+    """HTTP headers of every request; ``${NAME}`` is replaced by an environment variable."""
     timeout: Seconds = 10.0
-    """Seconds for an answer."""
+    """Seconds for a response."""
     max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 1_000_000
-    """What an answer may be long."""
+    """Maximum size of a response, in bytes."""
     per_minute: PerMinute = 30.0
-    """Searches a minute."""
+    """Searches per minute."""
 
     @field_validator("headers", mode="after")
     @classmethod
@@ -148,17 +151,17 @@ class Tavily(Section):
     """Tavily's search API."""
 
     enabled: bool = True
-    """``false`` leaves it alone."""
+    """``false`` turns it off."""
     api_key: Annotated[Value, Field(min_length=1, repr=False)]
-    """The key, best as ``${TAVILY_API_KEY}``."""
+    """The API key; write ``${TAVILY_API_KEY}`` to read it from the environment."""
     url: Address = "https://api.tavily.com"
-    """Where the API is."""
+    """The API's URL."""
     timeout: Seconds = 15.0
-    """Seconds for an answer."""
+    """Seconds for a response."""
     max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 1_000_000
-    """What an answer may be long."""
+    """Maximum size of a response, in bytes."""
     per_minute: PerMinute = 30.0
-    """Searches a minute."""
+    """Searches per minute."""
 
     @field_validator("api_key", mode="after")
     @classmethod
@@ -167,43 +170,44 @@ class Tavily(Section):
 
 
 class Web(Section):
-    """Providers of the web search; all that are enabled are asked at once. Without one nothing is searched for."""
+    """Providers of the web search; all enabled ones are queried concurrently. Without one the web is not searched."""
 
     github_issues: GitHubIssues | None = None
-    """Issues of the dependency that a stack trace leads into, by GitHub's search."""
+    """GitHub's search in the issues of the dependency that a stack trace leads into."""
     searxng: SearxNG | None = None
     """A SearXNG instance."""
     tavily: Tavily | None = None
     """Tavily's search API."""
     keywords: Annotated[tuple[Word, ...], Field(max_length=100)] = ()
-    """Words of an issue that make rules search the web; an error raised in a dependency does so anyway."""
+    """Words in an issue that make the rules brain search the web; an error raised in a dependency always does."""
 
 
 class Specialists(Section):
-    """What runs beside a search."""
+    """Time limits of the specialists, the nodes that run in parallel."""
 
     timeout: Seconds = 30.0
-    """Seconds that a web search or a tool has; then the run goes on without it."""
+    """Seconds for a web search or a tool; after that the run continues without it."""
     code_timeout: Seconds = 300.0
-    """Seconds that the code search has beside others; alone it has none, since everything falls back to it."""
+    """Seconds for the code search when it runs beside others; alone it has no limit, since it is the fallback for
+    everything."""
 
 
 class OperatorConfig(Section):
-    """What whoever runs triage says; no repository's file can name any of it."""
+    """The operator's configuration; a repository's file cannot set any of it."""
 
     tools: Annotated[dict[ToolName, ToolConfig], Field(max_length=20)] = {}
     """MCP tools by name: ``document_retriever``, ``database_query``, ``web_search``, or any other."""
     web: Web = Web()
-    """Where the web is searched."""
+    """The providers of the web search."""
     specialists: Specialists = Specialists()
-    """How long what is asked beside the code search may take."""
+    """Time limits of the sources that run beside the code search."""
 
 
 def from_environment(text: str) -> str:
-    """A text with ``${NAME}`` filled in.
+    """Return a text with each ``${NAME}`` replaced by its environment variable.
 
     Raises:
-        ValueError: a variable is not set; the message never holds what others are set to.
+        ValueError: a variable is not set; the message never contains values of variables.
     """
     missing = [name for name in _REFERENCE.findall(text) if not os.environ.get(name)]
     if missing:
@@ -212,7 +216,7 @@ def from_environment(text: str) -> str:
 
 
 def operator_schema() -> dict[str, Any]:
-    """The JSON Schema of the file."""
+    """Return the file's JSON Schema."""
     schema = OperatorConfig.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

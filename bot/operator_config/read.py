@@ -1,4 +1,4 @@
-"""Find and read the operator's file; every fault is said at once, each with its line."""
+"""Find and parse the operator's file; all faults are reported together, each with its line."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _KNOWN = {
 
 
 def load_operator_config(path: Path | None, repository: str | None = None) -> OperatorConfig:
-    """The file that TRIAGE_CONFIG names; without one nothing outside a repository is ever asked.
+    """Load the file that TRIAGE_CONFIG names; without one, no source outside a repository is ever queried.
 
     Args:
-        path: of the file; None means there is none.
-        repository: the one that is looked at: a file that lies in it may have come with it, and is refused.
+        path: the file's path; None means that there is no file.
+        repository: the analysed repository; a file inside it is refused, since the repository may have supplied it.
 
     Raises:
-        UserError: the file cannot be read, is not valid, or is the repository's own.
+        UserError: the file cannot be read, is invalid, or lies in the repository.
     """
     if path is None:
         return OperatorConfig()
@@ -49,10 +49,10 @@ def load_operator_config(path: Path | None, repository: str | None = None) -> Op
 
 
 def read_operator_config(text: str) -> OperatorConfig:
-    """Read the file's text; an empty one means the defaults.
+    """Parse the file's text; an empty file means the defaults.
 
     Raises:
-        ConfigError: it names each fault with its line.
+        ConfigError: the text is invalid; the error names each fault with its line.
     """
     return read_yaml(text, OperatorConfig, _known)
 

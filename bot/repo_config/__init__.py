@@ -1,4 +1,4 @@
-"""``.github/triage.yml`` of a target repository; it can only narrow what the operator allows."""
+"""The configuration of a target repository, ``.github/triage.yml``; it can only narrow what the operator allows."""
 
 from bot.repo_config.find import PATH, FoundConfig, find_config
 from bot.repo_config.model import CommandRole, Mode, RepositoryConfig

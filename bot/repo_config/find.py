@@ -1,4 +1,4 @@
-"""Which configuration holds: the repository's, else its organisation's, else the defaults; never two merged."""
+"""Find the effective configuration: the repository's, else its organisation's, else the defaults; never merged."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ PATH = ".github/triage.yml"
 
 
 class Files(Protocol):
-    """Where configurations are read."""
+    """The port through which configuration files are read."""
 
     async def file(self, path: str) -> str | None:
-        """A file on the default branch."""
+        """Return a file of the default branch."""
 
     async def organisation_file(self, path: str) -> str | None:
-        """A file of the organisation's ``.github`` repository."""
+        """Return a file of the organisation's ``.github`` repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundConfig:
-    """The configuration that holds, and what is wrong with the one that does not."""
+    """The effective configuration, and the faults of an invalid file."""
 
     config: RepositoryConfig
     text: str
-    """Of the configuration that holds; keep it as the last valid one."""
+    """The text of the effective configuration; store it as the last valid one."""
     digest: str
-    """Names the text that was found, valid or not; empty where there is none."""
+    """Hash of the text that was found, valid or not; empty if there is no file."""
     faults: tuple[ConfigFault, ...] = ()
     from_organisation: bool = False
     may_tell: bool = False
-    """May a comment tell of the faults, where they keep everything else from being written?"""
+    """Whether a comment may report the faults although they force a dry run, which writes nothing else."""
 
 
 async def find_config(files: Files, last_valid: str | None = None) -> FoundConfig:
-    """Read the configuration; an invalid or unreadable one leaves the last valid one in force, else a dry run.
+    """Read the configuration; if it is invalid or unreadable, use the last valid one, else a dry run.
 
     Args:
-        files: read with the default branch's and the organisation's own tokens.
-        last_valid: the text kept from the last ``FoundConfig``.
+        files: reads the default branch and the organisation's repository.
+        last_valid: the stored text of the last ``FoundConfig``.
 
     Raises:
-        RetryableError: it cannot be read now.
+        RetryableError: the file cannot be read at the moment.
     """
     from_organisation = False
     try:
@@ -69,7 +69,7 @@ async def find_config(files: Files, last_valid: str | None = None) -> FoundConfi
 def _invalid(
     text: str, digest: str, faults: tuple[ConfigFault, ...], last_valid: str | None, *, from_organisation: bool
 ) -> FoundConfig:
-    """The last valid configuration with the faults of the present one; without a last valid one, a dry run."""
+    """Return the last valid configuration, else a dry run, with the faults of the current file."""
     kept = _kept(last_valid)
     may_tell = kept.mode == "dry-run" and last_valid is None and wants_comments(text)
     return FoundConfig(kept, last_valid or "", digest, faults, from_organisation, may_tell)
@@ -80,5 +80,5 @@ def _kept(last_valid: str | None) -> RepositoryConfig:
         try:
             return read_config(last_valid)
         except ConfigError:
-            pass  # an older version of ours took it
+            pass  # an older release accepted it
     return RepositoryConfig(mode="dry-run")

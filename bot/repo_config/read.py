@@ -1,4 +1,4 @@
-"""The text of a ``.github/triage.yml`` in, a configuration out, or every fault with its line."""
+"""Parse the text of a ``.github/triage.yml`` into a configuration, or report every fault with its line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SWITCHED_OFF = re.compile(
     r"""|mode["']?[ \t]{0,9}:[ \t]{0,9}["']?(?:dry[-_ ]?run|label|off|none|silent)\b)""",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A line that is a wish for silence, in a text that is not YAML."""
+"""Matches a line that turns comments off, in a text that is not valid YAML."""
 _KNOWN = {
     "": tuple(RepositoryConfig.model_fields),
     "labels": tuple(Labels.model_fields),
@@ -27,17 +27,17 @@ _KNOWN = {
 
 
 def read_config(text: str) -> RepositoryConfig:
-    """Read a file's text; an empty one means the defaults.
+    """Parse a file's text; an empty file means the defaults.
 
     Raises:
-        ConfigError: it names each fault with its line.
+        ConfigError: the text is invalid; the error names each fault with its line.
     """
     return read_yaml(text, RepositoryConfig, _known)
 
 
 def wants_comments(text: str) -> bool:
-    """May one comment tell of a faulty file? Not where the file, as far as it can be read, switches comments off."""
-    text = text.replace("\x00", "")  # UTF-16 without a mark reads as UTF-8 with these in between
+    """Return whether a comment may report a faulty file: not if its readable part turns comments off."""
+    text = text.replace("\x00", "")  # UTF-16 without a byte order mark reads as UTF-8 with interspersed null bytes
     try:
         root = compose(text)
         values = values_of(root, []) if root is not None else {}
