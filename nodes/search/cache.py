@@ -112,6 +112,7 @@ class Cache:
 @contextlib.contextmanager
 def _writing(connection: sqlite3.Connection) -> Iterator[None]:
     """Run some statements in one transaction, then return the freed pages to the file system."""
+    # A deferred transaction that has read fails at its first write while another process writes, instead of waiting.
     connection.execute("begin immediate")
     try:
         yield
@@ -148,6 +149,7 @@ def _tree(connection: sqlite3.Connection, condition: str, argument: str) -> byte
     latest = connection.execute("select max(used) from tree").fetchone()[0]
     statement = f"select id, used from tree where {condition} order by used desc limit 1"  # noqa: S608 - a constant
     row, used = connection.execute(statement, (argument,)).fetchone() or (None, latest)
+    # ``used`` is a counter, not a time: a tree that is already the latest needs no write.
     if used != latest:
         with contextlib.suppress(sqlite3.OperationalError):  # another process writes, or the file is read-only
             connection.execute("update tree set used = ? where id = ?", (latest + 1, row))

@@ -85,6 +85,7 @@ class CacheFile:
             if self._inode() == inode:
                 if keep:
                     self.path.replace(self.path.with_name(self.path.name + ".damaged"))
+                # A log that is left behind would be applied to the new file.
                 for suffix in ("", "-wal", "-shm"):
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
@@ -96,6 +97,7 @@ class CacheFile:
 
 def _begin(connection: sqlite3.Connection) -> None:
     """Create the tables, unless another process has just created them."""
+    # SQLite applies both settings only as long as the file has no tables.
     connection.execute(f"pragma page_size = {PAGE}")
     connection.execute("pragma auto_vacuum = incremental")
     connection.execute("begin immediate")

@@ -70,6 +70,7 @@ def read_changes(log: bytes, number_of: Mapping[str, int]) -> Changes:
         written = [path.decode("utf-8", "surrogateescape") for path in paths if path]
         files.extend((number, number_of[path]) for path in written if path in number_of)
         width.append(len(written))
+        # A character has at most four bytes in UTF-8.
         messages.append(message[: 4 * MESSAGE].decode("utf-8", "replace")[:MESSAGE])
     found = count_postings(Vocabulary(), [text.encode().translate(WORD_BYTES) for text in messages], (), 0)
     commit, file = np.array(files, np.int32).reshape(-1, 2).T

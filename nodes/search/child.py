@@ -63,6 +63,7 @@ class Helper:
             OSError: no process can be started now.
         """
         self.first = list(first)
+        # Files instead of pipes, so that a helper never waits for its parent to read.
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - ``close`` closes it
         self._note = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._frames = Output(self._output.fileno())

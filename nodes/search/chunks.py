@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int64]
 
 PIECE = 60
-"""Lines of a chunk outside definitions, and of each part of a longer run."""
+"""Maximum lines of a chunk outside definitions, and of each part of a run that is cut."""
 LARGEST = 120
 """A definition with more lines is cut into parts as well."""
 DEEPEST = 3  # definitions nested deeper, such as a closure inside a method, belong to the definition around them

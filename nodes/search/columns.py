@@ -116,6 +116,7 @@ def grouped(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDA
 def sealed(files: int, parts: Sequence[bytes | memoryview]) -> bytes:
     """Prefix a packed body with its head."""
     count = struct.pack("<I", files)
+    # A page that was half written at a power failure may still be readable for SQLite.
     checksum = crc32(count)
     for part in parts:
         checksum = crc32(part, checksum)

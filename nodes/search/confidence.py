@@ -38,6 +38,7 @@ def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapp
         features: values by feature name, for the same files in the same order.
         weights: weights by feature name.
     """
+    # A share instead of two counts: in small repositories, where few kinds apply, the counts gave far too high values.
     agreeing, speaking = votes(features, weights)
     calls = features.get("calls", np.zeros(1))
     return {

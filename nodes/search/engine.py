@@ -198,6 +198,7 @@ class Engine:
         return self._loaded(sha).index
 
     def _loaded(self, sha: str) -> Loaded:
+        # The lock also covers loading, so that two threads never parse the same commit at once.
         with self._lock:
             if sha not in self._indexes:
                 self._indexes[sha] = load_index(

@@ -33,6 +33,7 @@ _OBJECT = 60
 logger = logging.getLogger(__name__)
 
 SAFE = (
+    # The configuration of a repository may name commands that git runs. ``safe.directory`` permits other owners.
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*"),
     # Limits git's memory for packs and deltas, whatever the repository's own configuration sets.
     *("-c", "core.packedGitWindowSize=32m", "-c", "core.packedGitLimit=256m", "-c", "core.deltaBaseCacheLimit=32m"),
@@ -103,6 +104,7 @@ class Repository:
         if self.known.get(("commit", revision)):
             return revision
         found = self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+        # git accepts ``^name`` and prints a negated id.
         if found and not found.startswith(b"^"):
             sha = found.decode().split()[-1]
             self.known.keep(("commit", sha), answer=True, size=_ENTRY)
@@ -154,6 +156,7 @@ class Repository:
         """Return the files that git lists within the limits, and git's error output if it failed."""
         limits = self.limits
         (depth, size), paths = arguments[:2], arguments[2:]
+        # Without this option, git treats a leading ``:`` of a path as pathspec magic.
         command = ("--literal-pathspecs", "ls-tree", depth, "-z", size, "--full-tree", commit, "--", *paths)
         with self.started(*command, most=limits.listing) as git:
             records = git.records(b"\0", limits.entries)
@@ -234,6 +237,7 @@ class Repository:
             a clone without trees.
         """
         which = (f"--max-count={count}", "--min-parents=1", "--max-parents=1")
+        # These options override settings of the repository's configuration that would change the output.
         shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
         with self.started("log", *which, *shape, "--end-of-options", commit, "--", most=self.limits.output) as git:
             printed = git.out.read()
@@ -344,6 +348,7 @@ def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:
     if len(parts) != 3:  # "<id> missing"
         return None
     content = stream.read(int(parts[2]))
+    # git prints a line feed after each object; without it, the output ended early.
     return content if stream.read(1) else None
 
 

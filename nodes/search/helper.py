@@ -81,6 +81,7 @@ def _limit() -> None:
 
 def main() -> None:
     """Run the task on standard input."""
+    # A child process inherits ignored signals; the kernel must be able to end this process.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     task = load_task(sys.stdin)
     with BlobReader(Repository(Path(task.directory))) as reader:

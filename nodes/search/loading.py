@@ -68,6 +68,7 @@ def load_index(
         progress: called with (phase, done, total).
         most_text: bytes of text that are indexed; files beyond this limit are found by their path only.
     """
+    # The limit of text is part of the key because it decides which files are indexed.
     name = f"{commit}:{most_text}:{parser_version()}"
     kept = unpack_tree(cache.tree(name)) if cache else None
     if kept:
@@ -139,6 +140,7 @@ class Assembly:
         """Parse jobs for the contents that are not found yet, by key, the most valuable first."""
         self.left_out = 0
         """Number of files with text beyond the limit."""
+        # The choice depends on the commit only, so the index is the same whatever the cache contains.
         for number in by_value(entries, roles):
             entry = entries[number]
             key = key_of(entry.path, entry.blob)
@@ -185,7 +187,7 @@ class Assembly:
 
 
 def by_value(entries: Sequence[Entry], roles: Sequence[Role]) -> list[int]:
-    """Return the numbers of the files with text, ordered by role (source first), then by size."""
+    """Return the numbers of the files with text, ordered by role (source first), then smallest first."""
     numbers = (n for n, entry in enumerate(entries) if roles[n] not in WITHOUT_WORDS and 0 < entry.size <= TEXT_LIMIT)
     return sorted(numbers, key=lambda number: (_VALUE.get(roles[number], 1), entries[number].size, number))
 

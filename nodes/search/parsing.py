@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BATCH_BYTES = 250_000
-"""Bytes of text per batch: enough for array operations to pay, few enough that the last batch is not late."""
+"""Bytes of text per batch: enough for array operations to pay off, few enough for a short wait at the end."""
 PLAIN = Outline("text")
 """The outline of a file that is only searched by its words."""
 

@@ -68,6 +68,7 @@ class Pool:
     @property
     def is_over(self) -> bool:
         """Whether helpers ended too often or took too long, so that no more are started."""
+        # A hostile repository may have many files that each stay below their own deadline.
         if self._failures >= MOST_FAILURES or self._missed.total() >= MOST_MISSED:
             return True
         at_work = sum(at.processor for helper in self._helpers if (at := helper.last))

@@ -53,6 +53,7 @@ def count_postings(
     words = np.fromiter(map(vocabulary.__getitem__, text), np.int64, len(text))
     names = np.array([(chunk, vocabulary[_as_word(name)]) for chunk, name in named], np.int64).reshape(-1, 2)
     vocabulary.learn()
+    # The separator is word 0, so the count of separators is the number of the chunk.
     chunk = np.concatenate([np.cumsum(words == 0), np.repeat(names[:, 0], weight)])
     words = np.concatenate([words, np.repeat(names[:, 1], weight)])
     return _counted(*vocabulary.expand(words, chunk), len(chunks))

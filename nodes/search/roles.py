@@ -69,10 +69,11 @@ def _by_path(path: str) -> Role:
 
 
 def _asked(path: str) -> Iterator[tuple[object, Role]]:
-    """Yield checks with their roles one by one, because most paths match before the last check."""
+    """Yield checks with their roles one by one, so that no check runs after the first match."""
     *written, file = path.split("/")
     folders, name = [folder.lower() for folder in written], file.lower()
     beside = _outside_of_what_is_shipped(folders)
+    # The first match wins: a vendored test is vendored.
     yield _is_vendored(folders), "vendored"
     yield MINIFIED.search(name), "minified"
     yield _is_generated(folders, name), "generated"

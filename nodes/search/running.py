@@ -74,6 +74,7 @@ class Running:
         except FileNotFoundError as error:
             self._stderr.close()
             raise GitFailed("git is not installed, or not on the PATH") from error
+        # From outside after the start: code between fork and exec is unsafe in a process with threads.
         _confine(self.process.pid, limits.memory)
         self._pipe = _Pipe(self.process, most, limits.seconds)
         self.out = io.BufferedReader(self._pipe, _CHUNK)

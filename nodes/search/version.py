@@ -21,6 +21,7 @@ def parser_version() -> str:
     """Return a digest of the parsers' own source and of the versions of the installed grammars."""
     here = Path(__file__).parent
     digest = hashlib.sha256()
+    # A digest of the source instead of a number: no edit can leave old records in use.
     for file in sorted(file for part in PARTS for file in here.glob(part)):
         digest.update(file.read_bytes())
     for wheel in sorted(_installed()):

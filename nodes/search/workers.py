@@ -71,6 +71,7 @@ def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
         pool = stack.enter_context(Pool(repository, progress, [file.fileno() for file in claims]))
         for _ in range(helpers_for(*(_size(progress.batches[n] for n in numbers) for numbers in (hard, easy)))):
             pool.start()
+        # This process claims easy batches only: it must not load a parser.
         for number in claimed(claims[1].fileno()):
             _read_here(pool, progress, number)
             pool.collect()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
+# Files differ more in length than functions, so they are saturated later and shortened more.
 K1_FILE, B_FILE = 2.0, 0.75
 K1_PART, B_PART = 2.0, 0.7
 K1_CHUNK, B_CHUNK = 1.2, 0.4

@@ -39,6 +39,7 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
     """
     best, total = np.zeros(size), np.zeros(size)
     scores = _message_scores(past, parsed)
+    # Rounding prevents scores that differ by a rounding error from changing places between machines.
     order = np.lexsort((np.arange(len(scores)), -np.round(scores, 9)))[:SIMILAR].tolist()
     top = float(scores[order[0]]) if order else 0.0
     for number in order:

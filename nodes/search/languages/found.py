@@ -39,6 +39,7 @@ def nested(found: Iterable[Found]) -> tuple[Definition, ...]:
     open_: list[tuple[int, str]] = []
     result: list[Definition] = []
     seen: set[tuple[int, int]] = set()
+    # Outer ranges come first. Of a definition and a scope with the same range, the definition counts.
     for item in sorted(found, key=lambda f: (f.start, -f.end, f.kind == "scope")):
         if (item.start, item.end) in seen:
             continue
