@@ -28,7 +28,7 @@ READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
 
 
 class Cache:
-    """Stores records and trees by key. Entries may disappear at any time; a loss costs time, never a correct result."""
+    """Stores records and trees by key. Entries may disappear at any time; a loss costs time and changes no result."""
 
     def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
         """Set the path of the cache file and create its folder. The file need not exist.

@@ -136,7 +136,7 @@ class Repository:
         found: Sequence[Entry] | None = self.known.get(asked)
         if found is None:
             found = tuple(self._listed(commit, depth, *map(os.fsencode, paths)))
-            # A later fetch may add missing objects of a partial clone, and an abbreviated id may become ambiguous.
+            # A later fetch may add missing objects of a partial clone, and a branch may later name another commit.
             if _FULL.fullmatch(commit) and all(entry.size >= 0 for entry in found):
                 self.known.keep(asked, found, _ENTRY * (1 + len(found)))
         return found

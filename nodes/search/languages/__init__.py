@@ -25,7 +25,7 @@ from nodes.search.languages.lexemes import Kind, pieces
 from nodes.search.types import Outline
 
 PARSER_VERSION = 3
-"""Increment this whenever the same source gives another outline, so that cached outlines are parsed again."""
+"""Version of the outlines. No code reads it: ``version.py`` identifies the parsers by a digest of their source."""
 
 LANGUAGES = (
     c.LANGUAGE,

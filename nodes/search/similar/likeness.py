@@ -124,7 +124,7 @@ def _says_enough(one: Report, other: Report) -> bool:
 
 
 def _same_numbers(one: str, other: str) -> bool:
-    """Return whether the numbers outside quotes are equal, such as Python 3.11 and 3.12; terms do not contain them."""
+    """Return whether the numbers outside quotes are equal: Python 3.11 is not 3.12, but terms have no numbers."""
     return _numbers(one) == _numbers(other)
 
 
