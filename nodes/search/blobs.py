@@ -1,4 +1,4 @@
-"""Contents of many blobs, batch by batch, from one git process."""
+"""Reads the contents of many blobs in batches from one git process."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from nodes.search.running import Running
 
 MOST_AT_ONCE = 300
-"""Ids that are asked for together: they fit in a pipe, so that git never waits for us while we wait for it."""
+"""Maximum number of ids per request. They fit in a pipe, so git and this process never block on each other."""
 
 
 _MOST_RESTARTS = 50
-"""Objects that may end git, by damage or by size, before the rest is left unread."""
+"""Maximum number of objects that may end git, because they are damaged or too large, before the rest stays unread."""
 
 
 class BlobReader:
-    """A ``git cat-file`` that stays open."""
+    """Reads blobs from one ``git cat-file`` process that stays open."""
 
     def __init__(self, repository: Repository) -> None:
-        """Start git."""
+        """Start the git process."""
         self._repository = repository
         self._restarts = 0
         self._git = self._started()
 
     def read(self, blobs: Sequence[str]) -> list[bytes | None]:
-        """Return the content of at most ``MOST_AT_ONCE`` blobs, None for one that is missing."""
+        """Return the contents of at most ``MOST_AT_ONCE`` blobs in order, None for a missing blob."""
         found = self._read(blobs)
         while len(found) < len(blobs) and self._restarts < _MOST_RESTARTS:
             self._restarts += 1
@@ -45,9 +45,9 @@ class BlobReader:
         return self._repository.started("cat-file", "--batch", stdin=subprocess.PIPE)
 
     def _read(self, blobs: Sequence[str]) -> list[bytes | None]:
-        """Return the contents up to the first object at which git gave up, which is None."""
+        """Return the contents up to the first object at which git exits; that object is None."""
         asked, answers = self._git.stdin, self._git.out
-        assert asked is not None  # noqa: S101 - a pipe was asked for
+        assert asked is not None  # noqa: S101 - the process was started with a pipe
         self._git.more_time()
         with suppress(BrokenPipeError):
             asked.write(b"".join(blob.encode() + b"\n" for blob in blobs))
@@ -61,7 +61,7 @@ class BlobReader:
         return found
 
     def __enter__(self) -> Self:
-        """Nothing to do: the process runs already."""
+        """Return the reader; its process already runs."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,6 +1,6 @@
-"""What was parsed, by blob id, on disk: one file a repository, bounded, shared by any number of processes.
+"""Stores parse results by blob id on disk: one size-limited file per repository, shared by any number of processes.
 
-A record is one parsed blob; a tree is all records of a commit joined, of which only the last few are kept.
+A record is one parsed blob. A tree is all records of a commit joined; only the most recent trees are stored.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LARGEST = 512_000_000
-"""Bytes kept unless told otherwise."""
+"""Default limit of the stored bytes."""
 TREES = 3
-"""Commits kept joined: the one at hand, the one before, and that of another branch."""
-BATCH = 500  # keys a statement: under SQLite's old limit of 999 variables
-HOUR = 3_600  # a record's last use is noted once an hour, so that reading seldom means writing
+"""Number of stored trees: the current commit, the previous one, and one of another branch."""
+BATCH = 500  # keys per statement; below SQLite's former limit of 999 variables
+HOUR = 3_600  # seconds; the last use of a record is stored with this precision, so that few reads cause a write
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
 
 
 class Cache:
-    """Records and trees by key. It may forget at any time: losing it costs time, never an answer."""
+    """Stores records and trees by key. Entries may disappear at any time; a loss costs time and changes no result."""
 
     def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
-        """Name the file, which need not exist.
+        """Set the path of the cache file and create its folder. The file need not exist.
 
         Args:
-            path: the file.
-            largest: how many bytes of records and trees it may hold.
+            path: the cache file.
+            largest: maximum bytes of records and trees.
 
         Raises:
-            OSError: there can be no such folder; one that cannot be written only means that nothing is kept.
+            OSError: the folder cannot exist. A folder that is not writable only means that nothing is stored.
         """
         self.path = path
         self._file = CacheFile(path)
@@ -50,30 +50,30 @@ class Cache:
                 raise
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Return those of the records that are known."""
+        """Return the stored records among the keys."""
         wanted = list(keys)
         return self._file.run(lambda connection: _get(connection, wanted), {}) if wanted else {}
 
     def put(self, records: Mapping[str, bytes], needed: Collection[str] = ()) -> None:
-        """Keep records, dropping the least recently used to make room, but none of those that are needed."""
+        """Store records. To make room, drop the least recently used records, but none that is needed."""
         if records:
             self._file.run(lambda connection: self._put(connection, records, {*needed, *records}), None)
 
     def tree(self, key: str) -> bytes | None:
-        """Return a tree that was kept by this key."""
+        """Return the tree that is stored under a key."""
         return self._file.run(lambda connection: _tree(connection, "key = ?", key), None)
 
     def latest_tree(self, version: str) -> bytes | None:
-        """Return the tree used last, of those whose key ends with the version."""
+        """Return the most recently used tree whose key ends with the version."""
         return self._file.run(lambda connection: _tree(connection, "key like '%' || ?", version), None)
 
     def put_tree(self, key: str, value: bytes) -> None:
-        """Keep a tree instead of the one that was not used for longest, unless it would take most of the room."""
+        """Store a tree in place of the least recently used one, unless it exceeds half of the size limit."""
         if len(value) <= self.largest // 2:
             self._file.run(lambda connection: self._put_tree(connection, key, value), None)
 
     def size(self) -> int:
-        """Count the bytes of all records and trees."""
+        """Return the bytes of all records and trees."""
         return self._file.run(_total, 0)
 
     def _put(self, connection: sqlite3.Connection, records: Mapping[str, bytes], needed: Collection[str]) -> None:
@@ -103,15 +103,16 @@ class Cache:
                 )
 
     def _room(self, connection: sqlite3.Connection, incoming: int, needed: Collection[str]) -> int:
-        """Return how many bytes may be added, after dropping what is not needed if they are too few."""
+        """Return how many bytes may be added. Drop entries that are not needed if ``incoming`` does not fit."""
         room = self.largest - _total(connection)
-        # An eighth more than is needed is dropped, so that not every write has to make room.
+        # Drop an eighth of the limit more than needed, so that not every write has to make room.
         return room if incoming <= room else room + _drop(connection, incoming - room + self.largest // 8, needed)
 
 
 @contextlib.contextmanager
 def _writing(connection: sqlite3.Connection) -> Iterator[None]:
-    """Make one transaction of some statements, and give the disk back what they freed."""
+    """Run some statements in one transaction, then return the freed pages to the file system."""
+    # A deferred transaction that has read fails at its first write while another process writes, instead of waiting.
     connection.execute("begin immediate")
     try:
         yield
@@ -119,11 +120,11 @@ def _writing(connection: sqlite3.Connection) -> Iterator[None]:
         connection.rollback()
         raise
     connection.commit()
-    connection.executescript("pragma incremental_vacuum")  # execute() would free a single page
+    connection.executescript("pragma incremental_vacuum")  # execute() would free a single page only
 
 
 def _seal(key: str) -> int:
-    """What a row holds beside its key, which an index that a power failure left behind may give to another row."""
+    """Return a checksum of the key for the row; after a power failure a damaged index may map a key to another row."""
     return crc32(key.encode())
 
 
@@ -148,8 +149,9 @@ def _tree(connection: sqlite3.Connection, condition: str, argument: str) -> byte
     latest = connection.execute("select max(used) from tree").fetchone()[0]
     statement = f"select id, used from tree where {condition} order by used desc limit 1"  # noqa: S608 - a constant
     row, used = connection.execute(statement, (argument,)).fetchone() or (None, latest)
+    # ``used`` is a counter, not a time: a tree that is already the latest needs no write.
     if used != latest:
-        with contextlib.suppress(sqlite3.OperationalError):  # another process writes, or nobody may
+        with contextlib.suppress(sqlite3.OperationalError):  # another process writes, or the file is read-only
             connection.execute("update tree set used = ? where id = ?", (latest + 1, row))
     statement = f"select value from tree where id = ? and {condition}"  # noqa: S608 - as above; the row's own key
     found: tuple[bytes] | None = connection.execute(statement, (row, argument)).fetchone()
@@ -162,7 +164,7 @@ def _total(connection: sqlite3.Connection) -> int:
 
 
 def _drop(connection: sqlite3.Connection, surplus: int, needed: Collection[str]) -> int:
-    """Drop trees but the one used last, then the records not used for longest; return how many bytes that frees."""
+    """Drop all trees but the most recently used, then the least recently used records; return the freed bytes."""
     freed = 0
     for row, size in connection.execute("select id, size from tree order by used desc limit -1 offset 1").fetchall():
         connection.execute("delete from tree where id = ?", (row,))

@@ -1,4 +1,4 @@
-"""One SQLite file that may be missing, damaged, locked, of another format or on a full disk, and is never fatal."""
+"""Runs statements on one SQLite file. A missing, damaged, locked or outdated file and a full disk are never fatal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FORMAT = 4
-"""Kept in the file's ``user_version``. A file of an older format is begun anew, one of a newer is left alone."""
+"""Stored in the file's ``user_version``. A file of an older format is recreated; a newer one stays untouched."""
 SCHEMA = (
     """create table record (
         id integer primary key, key text not null unique, value blob not null,
@@ -27,8 +27,8 @@ SCHEMA = (
     )""",
     f"pragma user_version = {FORMAT}",
 )
-PAGE = 32_768  # bytes; a tree is one value of many megabytes, which reads four times as fast as with the default
-WAIT = 20.0  # seconds for another process to finish writing
+PAGE = 32_768  # bytes; a tree is one value of many megabytes, which reads four times as fast as with the default size
+WAIT = 20.0  # seconds to wait for another process to finish writing
 
 T = TypeVar("T")
 
@@ -38,14 +38,15 @@ class _OldFormatError(sqlite3.DatabaseError):
 
 
 class CacheFile:
-    """Runs statements on a file where it can."""
+    """Runs statements on a cache file and recovers from its failures."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._told = False
 
     def run(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Run an action on a connection; what cannot be read or written gives ``otherwise``, and is said once."""
+        """Run an action on a connection; return ``otherwise`` if that fails. Only the first failure is logged."""
+        # The second attempt runs on the file that replaces a damaged or outdated one.
         for _ in range(2):
             inode = self._inode()
             try:
@@ -62,14 +63,14 @@ class CacheFile:
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         with contextlib.closing(sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)) as connection:
-            # Waiting for the disk took a quarter of the time that a small repository needs in all. A process may be
-            # killed all the same; after a power failure, what is damaged is told by its checksum or by SQLite.
+            # Waiting for the disk took a quarter of the total time for a small repository. Killing the process is safe
+            # with this setting; after a power failure, the checksums or SQLite itself detect damage.
             connection.execute("pragma synchronous = off")
             if _format(connection) < FORMAT:
                 _begin(connection)
             if _format(connection) > FORMAT:
                 raise sqlite3.OperationalError("a newer version wrote it")
-            with contextlib.suppress(sqlite3.OperationalError):  # another process is at it
+            with contextlib.suppress(sqlite3.OperationalError):  # another process holds the lock
                 connection.execute("pragma journal_mode = wal")
             yield connection
 
@@ -79,11 +80,12 @@ class CacheFile:
         return 0
 
     def _put_aside(self, inode: int, *, keep: bool) -> None:
-        """Move the file away, unless another process has done so and begun a new one."""
+        """Move the file away, unless another process has already replaced it."""
         with contextlib.suppress(OSError):
             if self._inode() == inode:
                 if keep:
                     self.path.replace(self.path.with_name(self.path.name + ".damaged"))
+                # A log that is left behind would be applied to the new file.
                 for suffix in ("", "-wal", "-shm"):
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
@@ -94,10 +96,12 @@ class CacheFile:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    """Make the tables, unless another process is just doing so."""
+    """Create the tables, unless another process has just created them."""
+    # SQLite applies both settings only as long as the file has no tables.
     connection.execute(f"pragma page_size = {PAGE}")
     connection.execute("pragma auto_vacuum = incremental")
     connection.execute("begin immediate")
+    # Another process may have created the tables while this one waited for the write lock.
     if _format(connection) < FORMAT:
         if connection.execute("select count(*) from sqlite_master").fetchone()[0]:
             raise _OldFormatError("it has an older format")

@@ -1,4 +1,4 @@
-"""The commits behind the one that is read, as arrays: the words of their messages, and the files they changed."""
+"""The commits before the one that is searched, as arrays: the words of their messages and the files they changed."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int32]
 
 COMMITS = 3_000
-"""How far back is read, counted in commits so that the answer does not depend on the machine or the day."""
-MESSAGE = 800  # characters of a message that are read: what follows is mostly trailers and lists
+"""Number of commits that are read. It is a count, so that the result does not depend on the machine or the date."""
+MESSAGE = 800  # characters of a message that are read; the rest is mostly trailers and lists
 _TYPES = ("<i4", "<i4", "<u4", "<i4", "<i4", "<i4", "<i4")
 _HEAD = struct.Struct(f"<{len(_TYPES)}I")
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Commits from the one that is read back, newest first; merges and first commits are left out."""
+    """The commits up to the searched one, newest first, without merges and root commits."""
 
     words: Ints
-    """By commit: how many words its message has."""
+    """For each commit, the number of words in its message."""
     term_commit: Ints
-    """By term of a message: the commit."""
+    """For each term of a message, the number of its commit."""
     term_hash: npt.NDArray[np.uint32]
     term_count: Ints
     width: Ints
-    """By commit: how many files it changed."""
+    """For each commit, the number of files it changed."""
     file_commit: Ints
-    """By file that a commit changed and that still exists: the commit."""
+    """For each changed file that still exists, the number of the commit."""
     file: Ints
-    """Its number."""
+    """The number of the changed file in the index."""
 
     def __len__(self) -> int:
-        """How many commits."""
+        """Return the number of commits."""
         return len(self.words)
 
     def pack(self) -> bytes:
-        """Return bytes that ``unpack_changes`` reads."""
+        """Return the changes as bytes for ``unpack_changes``."""
         parts = [np.asarray(values, kind).tobytes() for values, kind in zip(astuple(self), _TYPES, strict=True)]
         return _HEAD.pack(*map(len, parts)) + b"".join(parts)
 
 
 def unpack_changes(packed: bytes | memoryview) -> Changes:
-    """Read packed changes."""
+    """Decode packed changes."""
     bounds = pairwise(accumulate(_HEAD.unpack_from(packed), initial=_HEAD.size))
     return Changes(*(np.frombuffer(packed[a:b], kind) for (a, b), kind in zip(bounds, _TYPES, strict=True)))
 
 
 def read_changes(log: bytes, number_of: Mapping[str, int]) -> Changes:
-    """Parse what ``Repository.log`` gives; what does not parse is left out."""
+    """Parse the output of ``Repository.log``; skip what does not parse."""
     messages: list[str] = []
     files: list[tuple[int, int]] = []
     width: list[int] = []
@@ -70,6 +70,7 @@ def read_changes(log: bytes, number_of: Mapping[str, int]) -> Changes:
         written = [path.decode("utf-8", "surrogateescape") for path in paths if path]
         files.extend((number, number_of[path]) for path in written if path in number_of)
         width.append(len(written))
+        # A character has at most four bytes in UTF-8.
         messages.append(message[: 4 * MESSAGE].decode("utf-8", "replace")[:MESSAGE])
     found = count_postings(Vocabulary(), [text.encode().translate(WORD_BYTES) for text in messages], (), 0)
     commit, file = np.array(files, np.int32).reshape(-1, 2).T

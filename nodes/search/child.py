@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from nodes.search.parsing import Job
 
 STALL = 180.0
-"""Seconds of wall time without progress, far beyond any file's deadline, after which a helper is ended."""
+"""Seconds of wall time without progress after which a helper is killed, far beyond the deadline of any file."""
 _FAULTS = frozenset(
     (-signal.SIGPROF, -signal.SIGXCPU, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, TOO_MUCH_MEMORY)
 )
-"""Exit codes that are the fault of the file at hand; every other may have another reason."""
+"""Exit codes for which the current file is at fault; all others may have another cause."""
 
 
 class At(NamedTuple):
@@ -35,11 +35,11 @@ class At(NamedTuple):
     batch: int
     file: int
     processor: float
-    """Seconds of processor time that the helper used before it."""
+    """Seconds of processor time that the helper used before this file."""
 
 
 class Helper:
-    """A child process that parses batches until there are none left."""
+    """A child process that parses batches until none is left."""
 
     def __init__(
         self,
@@ -50,24 +50,25 @@ class Helper:
         first: Sequence[tuple[int, list[int]]] = (),
         gave_up: Sequence[str] = (),
     ) -> None:
-        """Start it.
+        """Start the process.
 
         Args:
-            repository: where blobs are read.
-            batches: all of them.
-            claims: descriptors of the files from which batches are taken.
-            first: batches to begin with, and the files in them.
+            repository: the repository that the blobs are read from.
+            batches: all batches.
+            claims: descriptors of the files that batch numbers are claimed from.
+            first: batches to parse first, and the numbers of their files.
             gave_up: languages whose files stay plain text.
 
         Raises:
             OSError: no process can be started now.
         """
         self.first = list(first)
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end
+        # Files instead of pipes, so that a helper never waits for its parent to read.
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - ``close`` closes it
         self._note = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._frames = Output(self._output.fileno())
         self.last: At | None = None
-        """The file that it worked on when ``ended`` was asked; None before the first."""
+        """The file that the helper worked on at the last call of ``ended``; None before the first."""
         self._since = time.monotonic()
         note = self._note.fileno()
         task = Task(
@@ -83,7 +84,7 @@ class Helper:
             order.write(task.dump())
             order.seek(0)
             self._process = subprocess.Popen(
-                # -P: the current directory may be anybody's
+                # -P keeps the current directory off sys.path: it may belong to anyone
                 [sys.executable, "-P", "-m", "nodes.search.helper"],
                 stdin=order,
                 stdout=self._output,
@@ -93,11 +94,11 @@ class Helper:
             )
 
     def new(self) -> Iterator[Frame]:
-        """Yield what it made since the last time."""
+        """Yield the frames that the helper wrote since the last call."""
         yield from self._frames.new()
 
     def ended(self) -> int | None:
-        """Return its exit code, or None while it works; one that makes no progress is ended."""
+        """Return the exit code, or None while the process runs. Kill a process that makes no progress."""
         code = self._process.poll()
         at, now = self._at(), time.monotonic()
         if at != self.last:
@@ -112,7 +113,7 @@ class Helper:
         return At(*NOTE.unpack(note)) if len(note) == NOTE.size else None
 
     def close(self) -> None:
-        """End the process, if it still runs."""
+        """Kill the process if it still runs, and close its files."""
         self._process.kill()
         self._process.wait()
         self._output.close()
@@ -120,10 +121,17 @@ class Helper:
 
 
 def is_fault_of_file(code: int) -> bool:
-    """Whether an exit code says that the file at hand ended the process."""
+    """Return whether an exit code means that the current file ended the process."""
     return code in _FAULTS
 
 
 def used(at: At, size: int, code: int) -> float:
-    """Return the seconds of processor time that a helper took until it ended at a file of some bytes."""
+    """Return the seconds of processor time that a helper used until it ended.
+
+    Args:
+        at: the file at which it ended.
+        size: bytes of that file.
+        code: the exit code.
+    """
+    # SIGPROF comes from the file's timer, so the file has used its whole deadline.
     return at.processor + (deadline(size) if code == -signal.SIGPROF else 0.0)

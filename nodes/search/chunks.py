@@ -1,4 +1,4 @@
-"""A file in function-sized pieces: what is ranked is a piece, not a file, so that long files do not win by length."""
+"""Cuts files into function-sized chunks. Chunks are ranked instead of files, so that long files gain no advantage."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int64]
 
 PIECE = 60
-"""Lines of a piece where no definition says where to cut."""
+"""Maximum lines of a chunk outside definitions, and of each part of a run that is cut."""
 LARGEST = 120
-"""Lines from which a definition is cut as well."""
-DEEPEST = 3  # a closure inside a method still counts as the method's text from here on
+"""A definition with more lines is cut into parts as well."""
+DEEPEST = 3  # definitions nested deeper, such as a closure inside a method, belong to the definition around them
 
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """Lines that belong to one definition, or to none: one row each, file by file, from the first line to the last."""
+    """Lines that belong to one definition or to none: one row per chunk, ordered by file and line, without gaps."""
 
     file: Ints
     start: Ints
-    """1-based."""
+    """First line, 1-based."""
     end: Ints
-    """1-based, inclusive."""
+    """Last line, 1-based and inclusive."""
     definition: Ints
-    """Number, in its file, of the innermost definition that owns these lines, or -1."""
+    """Number, within its file, of the innermost definition that owns the lines, or -1."""
 
 
 def cut_chunks(definitions: Sequence[Sequence[Definition]], lines: Sequence[int]) -> Chunks:
-    """Give each line of some files to exactly one chunk, each chunk to the innermost definition around it.
+    """Assign each line to exactly one chunk, and each chunk to the innermost definition around it.
 
     Args:
-        definitions: of each file, an outer one before those inside it.
-        lines: how many each file has.
+        definitions: for each file, its definitions; an outer one precedes those inside it.
+        lines: for each file, its number of lines.
     """
     first_line = starts(np.asarray(lines, np.int64))
     owner = np.full(int(first_line[-1]), -1, np.int64)
@@ -56,7 +56,7 @@ def cut_chunks(definitions: Sequence[Sequence[Definition]], lines: Sequence[int]
 
 
 def _pieces(owner: Ints, file: Ints, first_line: Ints) -> Chunks:
-    """Make a chunk of each run of lines with the same owner, and even pieces of a run that is too long."""
+    """Make one chunk of each run of lines with the same owner; cut a run that is too long into even parts."""
     new = np.ones(len(owner), bool)
     new[1:] = (owner[1:] != owner[:-1]) | (file[1:] != file[:-1])
     run = np.flatnonzero(new)

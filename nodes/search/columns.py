@@ -1,4 +1,4 @@
-"""What is known of parsed files, column by column: joined, sliced and packed without looking at single rows."""
+"""Data of parsed files in columns, which are joined, sliced and packed without access to single rows."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 GROUPS = ("chunk", "definition", "string", "post", "much", "meta", "mark")
-"""Kinds of rows; every file has its own number of rows of each kind."""
+"""Kinds of rows; each file has its own number of rows of each kind."""
 COLUMNS = {
     "chunk_start": ("chunk", "<i4"),
     "chunk_end": ("chunk", "<i4"),
-    "chunk_def": ("chunk", "<i4"),  # counted from the file's first definition; -1 for none
-    "chunk_length": ("chunk", "<i4"),  # terms
-    "chunk_posts": ("chunk", "<i4"),  # distinct terms
+    "chunk_def": ("chunk", "<i4"),  # relative to the file's first definition; -1 for none
+    "chunk_length": ("chunk", "<i4"),  # number of terms
+    "chunk_posts": ("chunk", "<i4"),  # number of distinct terms
     "def_last": ("definition", "<u4"),
     "def_dotted": ("definition", "<u4"),
     "def_start": ("definition", "<i4"),
     "def_end": ("definition", "<i4"),
     "string_hash": ("string", "<u4"),
     "string_line": ("string", "<i4"),
-    "much_post": ("much", "<i4"),  # counted from the file's first posting
+    "much_post": ("much", "<i4"),  # relative to the file's first posting
     "much_count": ("much", "<i4"),
     "post_hash": ("post", "<u4"),
-    "post_count": ("post", "u1"),  # MUCH where the count stands in much_count
+    "post_count": ("post", "u1"),  # MUCH if the count is in much_count
     "metas": ("meta", "u1"),
     "marks": ("mark", "u1"),
 }
-"""Group and type of each column; those of four bytes come first, so that all are aligned in a packed table."""
+"""Group and type of each column. Four-byte columns come first, so that all are aligned in a packed table."""
 MUCH = 255
-_HEAD = struct.Struct("<II")  # checksum of what follows, and the number of files
+_HEAD = struct.Struct("<II")  # checksum of the rest, and the number of files
 _WIDTH = {name: np.dtype(kind).itemsize for name, (_, kind) in COLUMNS.items()}
 
 
@@ -49,24 +49,24 @@ class Columns:
     """Rows of some files, in the order of the files."""
 
     sizes: npt.NDArray[np.int32]
-    """One line a file, one number a group: how many rows the file has."""
+    """Shape (files, groups): the number of rows of each group that a file has."""
     values: Mapping[str, Array]
-    """By column name."""
+    """Values by column name."""
 
     def __len__(self) -> int:
-        """How many files."""
+        """Return the number of files."""
         return len(self.sizes)
 
     def firsts(self, group: str) -> npt.NDArray[np.int64]:
-        """Return the first row of each file, and the number of all rows at the end."""
+        """Return the first row of each file, followed by the total number of rows."""
         return starts(self.sizes[:, GROUPS.index(group)])
 
     def owners(self, group: str) -> npt.NDArray[np.int32]:
-        """Return the file of each row."""
+        """Return the file number of each row."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes[:, GROUPS.index(group)])
 
     def slices(self, bounds: Sequence[tuple[int, int]]) -> list[Columns]:
-        """Cut out files ``first`` to ``last`` (exclusive) for each pair."""
+        """Return the files ``first`` to ``last`` (exclusive) for each pair of bounds."""
         firsts = {group: self.firsts(group) for group in GROUPS}
         cuts = {group: [(int(of[a]), int(of[b])) for a, b in bounds] for group, of in firsts.items()}
         return [
@@ -78,13 +78,13 @@ class Columns:
         ]
 
     def pack(self) -> bytes:
-        """Return bytes that ``unpack`` reads, on any machine."""
+        """Return bytes for ``unpack``, independent of the machine."""
         return sealed(
             len(self), [_raw(self.sizes, "<i4"), *(_raw(self.values[name], COLUMNS[name][1]) for name in COLUMNS)]
         )
 
     def records(self) -> list[bytes]:
-        """Pack each file by itself."""
+        """Pack each file separately."""
         raw = {name: _raw(self.values[name], kind) for name, (_, kind) in COLUMNS.items()}
         ends = {name: (self.firsts(group) * _WIDTH[name]).tolist() for name, (group, _) in COLUMNS.items()}
         sizes = [row.tobytes() for row in np.ascontiguousarray(self.sizes, "<i4")]
@@ -99,12 +99,12 @@ def _raw(values: Array, kind: str) -> memoryview:
 
 
 def starts(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-    """Return where each of consecutive runs begins, and where the last one ends."""
+    """Return the start of each of some consecutive runs, followed by the end of the last one."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
 def grouped(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the distinct keys in order, and the place among them of each key: ``numpy.unique`` without its imports."""
+    """Return the sorted distinct keys, and each key's position among them: ``numpy.unique`` without its imports."""
     order = np.argsort(keys, kind="stable")
     new = np.ones(len(keys), bool)
     new[1:] = keys[order[1:]] != keys[order[:-1]]
@@ -114,8 +114,9 @@ def grouped(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDA
 
 
 def sealed(files: int, parts: Sequence[bytes | memoryview]) -> bytes:
-    """Put the head before a packed body."""
+    """Prefix a packed body with its head."""
     count = struct.pack("<I", files)
+    # A page that was half written at a power failure may still be readable for SQLite.
     checksum = crc32(count)
     for part in parts:
         checksum = crc32(part, checksum)
@@ -123,12 +124,12 @@ def sealed(files: int, parts: Sequence[bytes | memoryview]) -> bytes:
 
 
 def is_sound(packed: bytes) -> bool:
-    """Whether a packed table is what was once packed, to the bit."""
+    """Return whether the checksum of a packed table is correct."""
     return len(packed) >= _HEAD.size and crc32(memoryview(packed)[4:]) == _HEAD.unpack_from(packed)[0]
 
 
 def unpack(packed: Sequence[bytes | memoryview]) -> Columns:
-    """Read sound packed tables as one, their files in the order given."""
+    """Decode packed tables with correct checksums into one, with the files in the given order."""
     parts: dict[str, list[memoryview]] = {name: [] for name in COLUMNS}
     sizes = []
     for one in packed:
@@ -147,7 +148,7 @@ def unpack(packed: Sequence[bytes | memoryview]) -> Columns:
 
 
 def joined(parts: Iterable[Columns]) -> Columns:
-    """Put the files of several tables after one another."""
+    """Concatenate the files of several tables."""
     tables = [empty(), *parts]
     return Columns(
         np.concatenate([table.sizes for table in tables]),
@@ -156,17 +157,17 @@ def joined(parts: Iterable[Columns]) -> Columns:
 
 
 def empty(files: int = 0) -> Columns:
-    """Files of which nothing is known."""
+    """Return a table of files without rows."""
     values = {name: np.zeros(0, kind) for name, (_, kind) in COLUMNS.items()}
     return Columns(np.zeros((files, len(GROUPS)), np.int32), values)
 
 
 def gathered(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Columns:
-    """Build a table out of files of others.
+    """Build a table from files of other tables.
 
     Args:
-        sources: where files are taken from.
-        picks: for each file of the result its source, and its number there; a source of -1 leaves it empty.
+        sources: the tables that files are taken from.
+        picks: for each file of the result, its source and its number there; a source of -1 leaves the file empty.
     """
     known = np.flatnonzero(picks[:, 0] >= 0)
     chosen = picks[known]

@@ -1,4 +1,4 @@
-"""How likely the first file is right, from its lead and from how many kinds of evidence agree that it is the first."""
+"""Estimates how likely the first file is right, from its lead and from how many kinds of evidence rank it first."""
 
 from __future__ import annotations
 
@@ -19,37 +19,38 @@ if TYPE_CHECKING:
 
 SIGNS = ("lead", "agreement", "calls")
 RIVALS = 100
-"""Best files among which the first is compared."""
+"""Number of best files that the first one is compared with."""
 FEW = 5
-"""Among fewer files kinds agree by chance."""
+"""Below this number of files, kinds of evidence agree by chance."""
 KINDS = 6
-"""Kinds of evidence that an issue has something of; where fewer speak, the others are no agreement."""
+"""Minimum divisor of the agreement: an issue with fewer kinds of evidence cannot reach full agreement."""
 TIED = 3.0
-"""How soon a lead tells two files apart: without any, neither can be right more often than not."""
+"""Logit per unit of lead. It caps the confidence: with two tied files, neither is right more often than not."""
 SILENT = frozenset({"prior", "bridge"})
 """Kinds that are no evidence by themselves."""
 
 
 def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapping[str, float]) -> dict[str, float]:
-    """Measure what the confidence is made of.
+    """Compute the inputs of the confidence.
 
     Args:
-        scores: of the best files, best first.
-        features: by name, of the same files in the same order.
-        weights: of the features.
+        scores: scores of the best files, best first.
+        features: values by feature name, for the same files in the same order.
+        weights: weights by feature name.
     """
+    # A share instead of two counts: in small repositories, where few kinds apply, the counts gave far too high values.
     agreeing, speaking = votes(features, weights)
     calls = features.get("calls", np.zeros(1))
     return {
         "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
         "agreement": agreeing / max(speaking, KINDS),
-        # What calls, or is called by, all that is likely is often only the way in.
+        # A file that calls, or is called by, all likely functions is often only the entry point.
         "calls": float(calls[0] - calls[1:].max(initial=0.0)),
     }
 
 
 def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple[int, int]:
-    """Count the kinds of evidence that speak most for the first file, and those that speak at all."""
+    """Return how many kinds of evidence rank the first file highest, and how many apply to any file."""
     shares: defaultdict[str, Floats | float] = defaultdict(float)
     for name, weight in weights.items():
         kind = "title" if name.startswith("title") else kind_of(name)
@@ -61,7 +62,7 @@ def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple
 
 
 def confidence(measured: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Estimate how likely the first file is right, by the fitted logistic regression, and by its lead alone."""
+    """Return the probability that the first file is right: the fitted logistic regression, limited by the lead."""
     fitted = weights["bias"] + sum(weights[name] * value for name, value in measured.items())
     logit = min(fitted, TIED * measured["lead"])
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)

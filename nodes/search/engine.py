@@ -1,4 +1,4 @@
-"""The only door: an issue's text and a commit in, ranked places out."""
+"""The public interface of the search: takes an issue's text and a commit, returns ranked places."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from nodes.search.history.types import History, Spot
 
 LEADS = 5
-"""Files whose best place a ranking always holds, however many places of other files score higher."""
+"""Number of files whose best place is always in a ranking, even if places of other files score higher."""
 COMMITS = 2
-"""Indexes kept in memory: the commit at hand and the one before."""
+"""Number of indexes in memory: the current commit and the previous one."""
 
 
 class Engine:
@@ -65,17 +65,17 @@ class Engine:
 
         Args:
             repository: a clone, bare or not; it is only read.
-            cache_dir: where parsed files are kept between runs; None keeps nothing.
-            progress: told (phase, done, of how many) now and then.
-            cache_bytes: how much of what was parsed is kept at the most.
-            most_text: bytes of text of a commit that are indexed.
+            cache_dir: folder for parse results between runs; None stores nothing.
+            progress: called with (phase, done, total) at intervals.
+            cache_bytes: maximum size of the cache in bytes.
+            most_text: maximum bytes of a commit's text that are indexed.
 
         Raises:
-            NotARepository: there is none at that path.
+            NotARepository: there is no repository at that path.
         """
         self.repository = Repository.open(repository)
         self.cache: Cache | None = None
-        """What was parsed in earlier runs."""
+        """Parse results of earlier runs."""
         if cache_dir:
             self.cache = Cache(cache_file(cache_dir, self.repository.directory), largest=cache_bytes)
         self._most_text = most_text
@@ -85,20 +85,20 @@ class Engine:
 
     @property
     def memory(self) -> int:
-        """Bytes that the indexes in memory take, about."""
+        """Approximate bytes of the indexes in memory."""
         return sum(loaded.index.memory for loaded in list(self._indexes.values()))
 
     def commit(self, rev: str = "HEAD") -> str:
-        """Return the full SHA that a branch, tag or commit names.
+        """Return the full SHA of the commit that a branch, tag or SHA names.
 
         Raises:
-            EmptyRepository: there is no commit yet.
-            UnknownRevision: nothing goes by that name.
+            EmptyRepository: the repository has no commits.
+            UnknownRevision: no commit has that name.
         """
         return self.repository.resolve(rev)
 
     def warm(self, commit: str) -> Loaded:
-        """Parse what is not in the cache yet, and say what that took."""
+        """Parse what is not in the cache and return the index with the cost of loading it."""
         return self._loaded(self.commit(commit))
 
     def find(self, query: Query, commit: str) -> Ranking:
@@ -122,20 +122,20 @@ class Engine:
         return Ranking(sha, hits, locations, sure, seconds, leads)
 
     def survey(self, query: Query, commit: str) -> Survey:
-        """Return the first files of a commit for an issue, the checked facts about them, and how sure that makes it."""
+        """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence."""
         ranking = self.find(query, commit)
         paths = [lead.path for lead in ranking.leads]
         facts = self._verified(self.facts(query, paths, commit), query, paths, ranking.commit)
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
 
     def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
-        """Return the features that ``find`` ranks a commit by, given its full SHA: what training learns from."""
+        """Return the features that ``find`` ranks a commit by, given its full SHA; training reads them too."""
         index = self._index(sha)
         parsed = parse_query(query)
         return index, parsed, self._measure(index, parsed)
 
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
-        """Say which changes may have broken some places, who knows them, and how the issue's crashes are named."""
+        """Return changes that may have broken some places, people who know them, and the issue's crash fingerprints."""
         sha = self.commit(commit)
         index = self._index(sha)
         wide = [widened(index, spot) for spot in spots]
@@ -146,8 +146,8 @@ class Engine:
 
         Args:
             query: the issue.
-            files: paths as ``find`` ranked them, best first.
-            commit: what ``find`` was asked about.
+            files: paths as ranked by ``find``, best first.
+            commit: the commit given to ``find``.
         """
         sha = self.commit(commit)
         index = self._index(sha)
@@ -156,25 +156,25 @@ class Engine:
         return find_facts(self.repository, sha, index, query, files, ignored=ignored, template=template)
 
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
-        """Return the facts that count, each checked again by other means than it was found by."""
+        """Return the facts that apply to the ranked files, after an independent second check of each."""
         text = "\n".join((query.title, query.body, *query.extra))
         wanted = (fact for fact in facts if fact.strong or fact.path is None or fact.path in paths)
         return tuple(fact for fact in wanted if verify(fact, self.repository, sha, text) is None)
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:
-        """Return how the crashes in a text are named, by the files of a commit."""
+        """Return the fingerprints of the crashes in a text, by the files of a commit."""
         return fingerprints(find_traces(text), PathIndex(self._index(self.commit(commit)).paths))
 
     def subject(self, commit: str, change: str) -> str | None:
-        """Return the first line of a change's message, or None where a commit's history has no such change."""
+        """Return the first line of a change's message, or None if the commit's history lacks the change."""
         return subject_of(self.repository, self.commit(commit), change)
 
     def read(self, commit: str, path: str, start: int, end: int) -> str | None:
-        """Return lines verbatim (1-based, inclusive), or None where there are none such."""
+        """Return lines verbatim (1-based, inclusive), or None if the range does not exist."""
         return self.repository.lines(self.commit(commit), path, start, end)
 
     def text(self, commit: str, path: str) -> str | None:
-        """Return a whole text file, or None where there is none, or none of a size to read."""
+        """Return a whole text file, or None if it does not exist, is not text or is too large."""
         content = self.repository.read_file(self.commit(commit), path)
         return decode(content) if content is not None and is_text(content) else None
 
@@ -183,11 +183,11 @@ class Engine:
         return read_forms(self.repository, self.commit(commit))
 
     def exists(self, commit: str, path: str) -> bool:
-        """Whether the commit has a regular file of that path."""
+        """Return whether the commit has a regular file at that path."""
         return self.repository.entry(self.commit(commit), path) is not None
 
     def lookups(self, commit: str, ignore: Sequence[str] = ()) -> Lookups:
-        """Return what answers questions about names, words and lines of a commit, less some path globs."""
+        """Return lookups of names, words and lines of a commit, without the files whose paths match ``ignore``."""
         sha = self.commit(commit)
         index = self._index(sha)
         return Lookups(
@@ -198,6 +198,7 @@ class Engine:
         return self._loaded(sha).index
 
     def _loaded(self, sha: str) -> Loaded:
+        # The lock also covers loading, so that two threads never parse the same commit at once.
         with self._lock:
             if sha not in self._indexes:
                 self._indexes[sha] = load_index(
@@ -209,7 +210,7 @@ class Engine:
             return self._indexes[sha]
 
     def _measure(self, index: Index, parsed: Parsed) -> Features:
-        """Measure everything by itself, then what lies around the best of it."""
+        """Compute the features of each file and chunk alone, then those of the surroundings of the best ones."""
         features = measure(index, parsed)
         first = load_weights().first
         files = weighted(features.files, first["files"], len(index.paths))
@@ -229,7 +230,7 @@ class Engine:
     def _leads(
         self, index: Index, parsed: Parsed, files: list[int], places: list[Place], located: tuple[Location, ...]
     ) -> tuple[Location, ...]:
-        """Return the best place of each file: one already located, or else located now."""
+        """Return the best place of each file; reuse a location that was already computed."""
         first: dict[str, Place] = {}
         for place in places:
             first.setdefault(index.paths[index.chunk_file[place.chunk]], place)
@@ -264,7 +265,7 @@ class Engine:
 
 
 def locate(index: Index, place: Place, lines: list[str], weights: dict[str, float]) -> Location:
-    """Make a ranked chunk a location: the whole definition, quoted where the chunk matches."""
+    """Convert a ranked chunk to a location: the whole definition, with a quote of the chunk's matching lines."""
     owner = int(index.chunk_def[place.chunk])
     start, end = int(index.chunk_start[place.chunk]), int(index.chunk_end[place.chunk])
     quoted = quote(lines, start, end, weights)
@@ -288,7 +289,7 @@ def _confidence(
 
 
 def cache_file(directory: Path, repository: Path) -> Path:
-    """Name a repository's cache: readable, and different for each clone."""
+    """Return the path of a repository's cache: a readable name with a hash that is unique to each clone."""
     digest = hashlib.sha256(os.fsencode(repository)).hexdigest()[:12]
     name = "".join(character if character.isalnum() else "-" for character in repository.name)[:40]
     return Path(directory) / f"{name}-{digest}.sqlite"

@@ -1,4 +1,4 @@
-"""What can be wrong with a repository one is asked to search; each message names what to fix."""
+"""Errors of a repository that cannot be searched; each message says what to fix."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ class SearchError(Exception):
     """The repository or the revision cannot be searched as given."""
 
 
-class NotARepository(SearchError):  # noqa: N818 - the name says the condition, and is what a caller catches
-    """The path is not there or holds no git repository."""
+class NotARepository(SearchError):  # noqa: N818 - callers catch it by the condition's name
+    """The path does not exist or holds no git repository."""
 
 
 class EmptyRepository(SearchError):  # noqa: N818 - see NotARepository
-    """The repository has no commit yet."""
+    """The repository has no commits."""
 
 
 class UnknownRevision(SearchError):  # noqa: N818 - see NotARepository
-    """No commit goes by that name."""
+    """No commit has that name."""
 
 
 class GitFailed(SearchError):  # noqa: N818 - see NotARepository
-    """Git is missing, or refused to read its own objects."""
+    """Git is missing, or failed to read the repository's objects."""
 
 
 class CodeNotReadable(SearchError):  # noqa: N818 - see NotARepository
-    """There is no code to search: the message says why in half a sentence, for a report."""
+    """There is no code to search; the message gives the reason as half a sentence for a report."""

@@ -1,4 +1,4 @@
-"""A name for a crash that is the same across versions, machines and shifted lines."""
+"""Identifies a crash by a value that is the same across versions, machines and shifted lines."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from nodes.search.types import Frame, StackTrace
 
 FRAMES = 5
-"""Innermost frames of the repository that count; further out, the same crash is reached on many ways."""
+"""Innermost frames of the repository that count; further out, many call paths lead to the same crash."""
 ENOUGH = 2
-"""Frames from which on the message says nothing more."""
+"""With this number of frames, the message is not needed."""
 _LONGEST_CYCLE = 8
 _LONGEST = 500
 
@@ -48,25 +48,25 @@ _NUMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """A crash by its normalised frames."""
+    """A crash, identified by its normalised frames."""
 
     value: str
     """Sixteen hexadecimal digits."""
     basis: Literal["frames", "message"]
-    """Whether the frames were enough; by its message a crash is told apart less surely."""
+    """Whether the frames were enough; a message identifies a crash less reliably."""
     error: str
     """The error's type without its package."""
     frames: tuple[str, ...]
     """``module/path:function``, innermost first."""
     message: str = ""
-    """What was said, less what differs from one occurrence to the next."""
+    """The error message without the parts that vary between occurrences."""
 
 
 def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
-    """Name a crash by the repository's own frames; None where neither frames nor a message say anything.
+    """Return the fingerprint of a crash by the repository's own frames; None without own frames and without a message.
 
     Args:
-        trace: as a reporter pasted it.
+        trace: a stack trace as a reporter pasted it.
         names: the files of any commit of the repository.
     """
     frames = collapse([label for frame in trace.frames for label in own_frame(frame, names)])[:FRAMES]
@@ -81,13 +81,13 @@ def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
 
 
 def fingerprints(traces: Iterable[StackTrace], names: PathIndex) -> tuple[Fingerprint, ...]:
-    """The different fingerprints of some traces, in their order."""
+    """Return the distinct fingerprints of some traces, in their order."""
     found = (fingerprint(trace, names) for trace in traces)
     return tuple({one.value: one for one in found if one is not None}.values())
 
 
 def own_frame(frame: Frame, names: PathIndex) -> list[str]:
-    """``module/path:function`` where the frame is in a file of the repository, else nothing."""
+    """Return ``module/path:function`` if the frame is in a file of the repository, else an empty list."""
     path = own_path(frame, names)
     if path is None:
         return []
@@ -95,12 +95,13 @@ def own_frame(frame: Frame, names: PathIndex) -> list[str]:
 
 
 def own_path(frame: Frame, names: PathIndex) -> str | None:
-    """The repository's file that a frame is in; None for a library's, and where several fit."""
+    """Return the repository's file of a frame; None for a library's file and if several files match."""
     written = frame.path.replace("\\", "/")
     found = names.with_suffix(written) if written else []
     if not found or (len(found) > 1 and frame.module):
         found = names.of_module(frame.module) if frame.module else []
         found = found if len(found) == 1 else []
+    # A bare file name that several files share, or a path inside a library's folder, is no evidence.
     elif found[0][1] == 1 and (len(found) > 1 or ("/" in written.strip("/") and _LIBRARY.search(written))):
         return None
     paths = [names.paths[number] for number, _ in found]
@@ -110,12 +111,12 @@ def own_path(frame: Frame, names: PathIndex) -> str | None:
 
 
 def plain_error(error: str | None) -> str:
-    """An error's type by its last part: packages move between versions."""
+    """Return the last part of an error's type: packages move between versions."""
     return re.split(r"[.:\\/]+", error.strip())[-1] if error else ""
 
 
 def plain_function(name: str) -> str:
-    """A function's name without addresses, generics, arguments, hashes and the numbers of closures."""
+    """Return a function's name without addresses, generics, arguments, hashes and numbers of closures."""
     name = _OFFSET.sub("", _RUST_HASH.sub("", name.strip()[:_LONGEST]))
     name = _CLONE.sub("", _ARGUMENTS.sub("", name))
     name = _NAMELESS.sub("~", name.removeprefix("async ").removeprefix("new "))
@@ -130,7 +131,7 @@ def plain_function(name: str) -> str:
 
 
 def plain_message(message: str) -> str:
-    """A message without what differs from one occurrence to the next."""
+    """Return a message without the parts that vary between occurrences."""
     text = message[:_LONGEST]
     for pattern, sign in ((_UUID, "~"), (_QUOTED, "~"), (_PATHLIKE, "~"), (_NUMBER, "~")):
         text = pattern.sub(sign, text)
@@ -138,7 +139,7 @@ def plain_message(message: str) -> str:
 
 
 def collapse(frames: Sequence[str]) -> list[str]:
-    """Frames with each run of a repeated cycle kept once: how deep a recursion went differs."""
+    """Reduce each run of a repeated cycle to one copy, because the depth of a recursion varies."""
     kept: list[str] = []
     for frame in frames:
         kept.append(frame)

@@ -1,4 +1,4 @@
-"""A repository's own issue forms and templates at a commit: what it asks a reporter for."""
+"""Reads a repository's issue forms and templates at a commit: the fields that they ask a reporter for."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PLACES = (
     "docs/ISSUE_TEMPLATE",
     "docs/ISSUE_TEMPLATE.md",
 )
-"""Where GitHub looks; a path is a file or a folder."""
+"""Paths of files or folders where GitHub looks for templates."""
 MAX_FORMS, MAX_FIELDS, MAX_BYTES, MAX_LABEL = 20, 40, 40_000, 120
 _MAX_EVENTS, _MAX_DEPTH = 4_000, 12
 _ANSWERED = ("input", "textarea", "dropdown")
-"""Fields that a reporter fills; tick boxes promise something, and Markdown only tells."""
+"""Fields that a reporter fills in; check boxes and Markdown elements hold no answer."""
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _KEY_OF_FORM = re.compile(r"-?\s{0,4}(?:label|description|placeholder|value|about|title|name):\s{0,4}")
 _FRONT_MATTER = re.compile(r"\s{0,9}---[ \t]{0,9}\n")
@@ -34,12 +34,12 @@ _FRONT_MATTER = re.compile(r"\s{0,9}---[ \t]{0,9}\n")
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One thing that a form asks for."""
+    """One field that a form asks for."""
 
     label: str
     required: bool = False
     preset: str = ""
-    """What stands there before the reporter writes anything."""
+    """The field's content before the reporter edits it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class IssueForm:
 
 
 def read_forms(repository: Repository, commit: str) -> tuple[IssueForm, ...]:
-    """Read every form of a commit, by path; one that cannot be read is left out, whatever is wrong with it."""
+    """Read every form of a commit, ordered by path; skip a form that cannot be read, whatever the cause."""
     try:
         entries = repository.under(commit, *PLACES)
     except GitFailed:
@@ -68,7 +68,7 @@ def read_forms(repository: Repository, commit: str) -> tuple[IssueForm, ...]:
 
 
 def template_lines(repository: Repository, commit: str) -> frozenset[str]:
-    """Return the lines that a commit's issue templates put into a report, which no reporter wrote."""
+    """Return the lines that a commit's issue templates add to an issue, which the reporter did not write."""
     try:
         entries = repository.under(commit, *PLACES)
     except GitFailed:
@@ -81,7 +81,7 @@ def template_lines(repository: Repository, commit: str) -> frozenset[str]:
 
 
 def read_form(path: str, text: str) -> IssueForm | None:
-    """Read one form, or None where the text asks for nothing."""
+    """Read one form; None if the text asks for nothing."""
     if path.endswith(".md"):
         name, fields = path.rpartition("/")[2].removesuffix(".md"), _of_template(text)
     else:
@@ -105,7 +105,7 @@ def _of_form(form: Any) -> Iterator[FormField]:
 
 
 def _of_template(text: str) -> Iterator[FormField]:
-    """A template's headings; what stands below one is only a hint."""
+    """Yield a template's headings; the text below a heading is only a hint."""
     if _FRONT_MATTER.match(text):
         _, _, text = text.partition("---")[2].partition("\n---")
     for heading, preset in form_fields(with_headings(text)):
@@ -114,7 +114,7 @@ def _of_template(text: str) -> Iterator[FormField]:
 
 
 def with_headings(text: str) -> str:
-    """The text with lines that are bold alone as headings, which is how older templates write them."""
+    """Return the text with lines that are all bold as headings: older templates use them that way."""
     return "\n".join(f"### {line.strip(' *:')}" if _is_bold(line) else line for line in text.split("\n"))
 
 
@@ -124,7 +124,7 @@ def _is_bold(line: str) -> bool:
 
 
 def _plain(text: str) -> Any:
-    """Plain values of a YAML text, or None where it is none, refers to itself, or is deeper than any form."""
+    """Return the plain values of a YAML text; None if it is invalid, has aliases or is deeper than any form."""
     try:
         return None if _is_excessive(text) else yaml.load(text, Loader=_LOADER)  # noqa: S506  a safe loader
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -132,6 +132,7 @@ def _plain(text: str) -> Any:
 
 
 def _is_excessive(text: str) -> bool:
+    # Aliases are refused before loading: nested ones would expand to a value of any size.
     depth = 0
     for number, event in enumerate(yaml.parse(text, Loader=_LOADER)):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -145,5 +146,5 @@ def _mapping(value: Any) -> dict[Any, Any]:
 
 
 def _line(value: Any) -> str:
-    """Text on one line, short enough for a label."""
+    """Return a text on one line, cut to the length of a label."""
     return " ".join(value.split())[:MAX_LABEL] if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""How a helper process hands texts to its parent: one frame for each file, in a file that both have open."""
+"""Transfers texts from a helper process to its parent: one frame per file, in a file that both have open."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _HEAD = struct.Struct("<IIII?xxx")
-"""Checksum and length of the body, number of the batch, number of the file in it, and whether the blob was found."""
+"""Checksum and length of the body, number of the batch, number of the file in it, and whether the blob exists."""
 _AT_ONCE = 4_000_000
-"""Bytes that are read of an output at a time; one frame may be larger."""
+"""Maximum bytes per read of an output, unless one frame is larger."""
 
 
 class Frame(NamedTuple):
-    """One file's result."""
+    """The result for one file."""
 
     batch: int
     file: int
     text: Text | None
-    """None where the blob is missing."""
+    """None if the blob is missing."""
 
 
 def packed(batch: int, file: int, text: Text | None) -> bytes:
-    """Return a frame as ``Output`` reads it."""
+    """Return a frame as bytes for ``Output``."""
     body = b"" if text is None else marshal.dumps((text.content, *_plain(text.outline)))
     return _HEAD.pack(crc32(body), len(body), batch, file, text is not None) + body
 
 
 class Output:
-    """Reads the frames of one helper as they come."""
+    """Reads the frames of one helper while it writes them."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._read = 0
 
     def new(self) -> Iterator[Frame]:
-        """Yield what was written since the last time; a frame that is not whole yet comes later, or never."""
+        """Yield the frames written since the last call; an incomplete frame follows in a later call, or never."""
         while frames := self._frames(os.pread(self._descriptor, self._wanted(), self._read)):
             yield from frames
 
@@ -70,7 +70,7 @@ def _plain(outline: Outline) -> tuple[Any, ...]:
 
 
 def _text(body: memoryview) -> Text:
-    content, language, definitions, *rest = marshal.loads(body)  # noqa: S302 - our own child's
+    content, language, definitions, *rest = marshal.loads(body)  # noqa: S302 - our own child process wrote it
     return Text(content, _outline(language, definitions, *rest))
 
 

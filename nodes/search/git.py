@@ -1,4 +1,4 @@
-"""Reads git objects at a commit, from a bare or normal clone, without a checkout and without running anything of it."""
+"""Reads git objects at a commit, from a bare or normal clone, without a checkout and without running its code."""
 
 from __future__ import annotations
 
@@ -20,33 +20,34 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 TEXT_LIMIT = 1_000_000
-"""Bytes. A larger blob is found by its path alone, and never loaded."""
-NUL_WINDOW = 8_000  # as far as git itself looks for a NUL before it calls a blob binary
+"""Bytes. A larger blob is never loaded; it is found by its path only."""
+NUL_WINDOW = 8_000  # git looks for a NUL in as many bytes to decide whether a blob is binary
 _FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _ENTRY = 200
-"""Bytes that an entry takes in memory, about."""
+"""Approximate bytes of an entry in memory."""
 _ANSWER = 1_000_000
-"""Bytes of an answer that is a name or two."""
+"""Maximum bytes of a short answer, such as a name."""
 _OBJECT = 60
-"""Bytes that git prints of an object's id and size, about."""
+"""Approximate bytes that git prints for an object's id and size."""
 
 logger = logging.getLogger(__name__)
 
 SAFE = (
+    # The configuration of a repository may name commands that git runs. ``safe.directory`` permits other owners.
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*"),
-    # What git keeps of packs and deltas in memory, whatever a repository's own configuration asks for.
+    # Limits git's memory for packs and deltas, whatever the repository's own configuration sets.
     *("-c", "core.packedGitWindowSize=32m", "-c", "core.packedGitLimit=256m", "-c", "core.deltaBaseCacheLimit=32m"),
 )
 QUIET = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
-    # Nobody's own settings change what is read; objects are what their ids say, not what stands in for them.
+    # No user or system settings and no replacement objects: the content always matches the object id.
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_GRAFT_FILE": os.devnull,
-    # Before 2.45 git fetches missing objects all the same, by a command that the repository may name.
+    # Before 2.45, git fetches missing objects despite GIT_NO_LAZY_FETCH, with a command that the repository may set.
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
@@ -58,30 +59,30 @@ class Entry:
     """A regular file of a commit's tree."""
 
     path: str
-    """With forward slashes; bytes that are not UTF-8 are kept as surrogate escapes."""
+    """With forward slashes; bytes that are not UTF-8 are surrogate escapes."""
     blob: str
     size: int
-    """Bytes; -1 where the object is missing, as in a partial clone."""
+    """Bytes; -1 if the object is missing, as in a partial clone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """One clone on this machine. What it said of a full id is remembered: a process of git costs milliseconds."""
+    """One clone on this machine. Answers for full ids are cached, because each git process costs milliseconds."""
 
     directory: Path
     known: Remembered = field(default_factory=Remembered, repr=False, compare=False)
-    """What was asked before."""
+    """Answers to earlier queries."""
     limits: ReadLimits = field(default=ReadLimits(), compare=False)
-    """Of each command of git."""
+    """Limits of each git command."""
     shortfalls: Shortfalls = field(default_factory=Shortfalls, repr=False, compare=False)
     """What was left unread because the repository is too large."""
 
     @classmethod
     def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Repository:
-        """Check that there is a repository at the path.
+        """Open the repository at a path.
 
         Raises:
-            NotARepository: nothing is there, or no clone.
+            NotARepository: the path does not exist or is no clone.
         """
         directory = Path(path).expanduser()
         if not directory.is_dir():
@@ -92,17 +93,18 @@ class Repository:
         return repository
 
     def resolve(self, revision: str = "HEAD") -> str:
-        """Return the full SHA of the commit a revision names.
+        """Return the full SHA of the commit that a revision names.
 
         Raises:
-            EmptyRepository: there is no commit at all.
-            UnknownRevision: there are commits, but none by that name.
+            EmptyRepository: the repository has no commits.
+            UnknownRevision: no commit has that name.
         """
         if not revision or revision.startswith("-") or "\0" in revision or "\n" in revision:
             raise UnknownRevision(f"{printable(revision)!r} is not a revision: name a branch, a tag or a commit")
         if self.known.get(("commit", revision)):
             return revision
         found = self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+        # git accepts ``^name`` and prints a negated id.
         if found and not found.startswith(b"^"):
             sha = found.decode().split()[-1]
             self.known.keep(("commit", sha), answer=True, size=_ENTRY)
@@ -112,36 +114,36 @@ class Repository:
         raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")
 
     def tree(self, commit: str) -> list[Entry]:
-        """List the regular files of a commit by path; submodules and symlinks are left out.
+        """List the regular files of a commit by path, without submodules and symlinks.
 
-        Of a commit that lists as more than the limits allow, the files that git names first.
+        If the listing exceeds the limits, return only the files that git lists first.
         """
         return sorted(self._listed(commit, "-r"), key=lambda entry: entry.path)
 
     def entry(self, commit: str, path: str) -> Entry | None:
-        """Return one file of a commit, or None where no regular file has that path."""
+        """Return one file of a commit, or None if no regular file has that path."""
         if not path or path.startswith("/") or "\0" in path:
             return None
         return next((entry for entry in self._some(commit, "-t", path) if entry.path == path), None)
 
     def under(self, commit: str, *paths: str) -> list[Entry]:
-        """List the regular files at some paths or below them, by path."""
+        """List the regular files at or below some paths, ordered by path."""
         return sorted(self._some(commit, "-r", *paths), key=lambda entry: entry.path)
 
     def _some(self, commit: str, depth: str, *paths: str) -> Sequence[Entry]:
-        """List some paths: ``-r`` with all that is below them, ``-t`` without."""
+        """List some paths: ``-r`` includes everything below them, ``-t`` does not."""
         asked = ("tree", commit, depth, *paths)
         found: Sequence[Entry] | None = self.known.get(asked)
         if found is None:
             found = tuple(self._listed(commit, depth, *map(os.fsencode, paths)))
-            # What is missing in a partial clone may be fetched; a name that is no full id may come to mean another.
+            # A later fetch may add missing objects of a partial clone, and a branch may later name another commit.
             if _FULL.fullmatch(commit) and all(entry.size >= 0 for entry in found):
                 self.known.keep(asked, found, _ENTRY * (1 + len(found)))
         return found
 
     def _listed(self, commit: str, depth: str, *paths: bytes) -> list[Entry]:
         found, failed = self._list(commit, {}, depth, "-l", *paths)
-        if failed is not None:  # in a partial clone git gives up at the first object that is not there
+        if failed is not None:  # in a partial clone, git exits at the first missing object
             found, failed = self._list(commit, self._sizes(), depth, "-z", *paths)
         if failed is not None:
             hint = "; this is a partial clone: fetch what is missing" if b"promisor" in failed else ""
@@ -151,9 +153,10 @@ class Repository:
     def _list(
         self, commit: str, sizes: Mapping[bytes, bytes], *arguments: str | bytes
     ) -> tuple[list[Entry], bytes | None]:
-        """Return the files that git lists within the limits, and what it complained of where it failed."""
+        """Return the files that git lists within the limits, and git's error output if it failed."""
         limits = self.limits
         (depth, size), paths = arguments[:2], arguments[2:]
+        # Without this option, git treats a leading ``:`` of a path as pathspec magic.
         command = ("--literal-pathspecs", "ls-tree", depth, "-z", size, "--full-tree", commit, "--", *paths)
         with self.started(*command, most=limits.listing) as git:
             records = git.records(b"\0", limits.entries)
@@ -169,14 +172,14 @@ class Repository:
             logger.warning("the repository is too large to index whole (%s): %s", why, said, extra=extra)
 
     def _sizes(self) -> dict[bytes, bytes]:
-        """The size of every object that is here, by its id; of the first ones where there are too many."""
+        """Return the size of each present object by its id; of the first ones only if there are too many."""
         command = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
         with self.started(*command, most=self.limits.listing) as git:
             most = self.limits.listing // _OBJECT
             return dict(line.split() for line in git.records(b"\n", most) if line.count(b" ") == 1)
 
     def read(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Read blobs one after the other, in the order asked; a missing one is skipped."""
+        """Read blobs one by one in the given order; skip a missing one."""
         asked = list(blobs)
         known = {blob: content for blob in asked if (content := self.known.get(blob)) is not None}
         fresh = self._fresh([blob for blob in asked if blob not in known])
@@ -197,13 +200,13 @@ class Repository:
             answered += 1
             if content is not None:
                 yield blob, content
-        if answered < len(asked):  # in a partial clone git gives up at the first blob that is not there
+        if answered < len(asked):  # in a partial clone, git exits at the first missing blob
             here = self._sizes()
             rest = self._answers([blob for blob in asked[answered:] if blob.encode() in here])
             yield from ((blob, content) for blob, content in rest if content is not None)
 
     def _answers(self, blobs: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-        # A file instead of a pipe for the ids: git never waits for us while we wait for it.
+        # The ids come from a file, not a pipe: git and this process never block on each other.
         with tempfile.TemporaryFile() as ids:
             ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             ids.seek(0)
@@ -211,49 +214,50 @@ class Repository:
                 yield from parse_batch(git.out)
 
     def read_file(self, commit: str, path: str) -> bytes | None:
-        """Return a file's bytes, or None where it is not there or too large to be text."""
+        """Return a file's bytes, or None if it does not exist or is too large to be text."""
         entry = self.entry(commit, path)
         if entry is None or not 0 <= entry.size <= TEXT_LIMIT:
             return None
         return next((content for _, content in self.read([entry.blob])), None)
 
     def lines(self, commit: str, path: str, start: int, end: int) -> str | None:
-        """Return lines ``start`` to ``end`` (1-based, inclusive) verbatim, or None where they are not there."""
+        """Return lines ``start`` to ``end`` (1-based, inclusive) verbatim, or None if the range does not exist."""
         content = self.read_file(commit, path)
         if content is None or not is_text(content):
             return None
         return cut(split_lines(decode(content)), start, end)
 
     def log(self, commit: str, count: int) -> bytes | None:
-        """Return the newest ``count`` commits from one back, merges and beginnings left out.
+        """Return the newest ``count`` commits up to a commit, without merges and root commits.
 
-        What a first commit holds, or the last one of a shallow clone, was not changed together.
+        The files of a root commit, or of the last commit of a shallow clone, were not changed together.
 
         Returns:
-            For each commit ``\\x01 message \\x02 \\0 \\n path \\0 path …``; None where history is not there to be
-            read, as in a clone without trees.
+            For each commit ``\\x01 message \\x02 \\0 \\n path \\0 path …``; None if the history cannot be read, as in
+            a clone without trees.
         """
         which = (f"--max-count={count}", "--min-parents=1", "--max-parents=1")
+        # These options override settings of the repository's configuration that would change the output.
         shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
         with self.started("log", *which, *shape, "--end-of-options", commit, "--", most=self.limits.output) as git:
             printed = git.out.read()
             code = git.finish()
             if git.cut is None:
                 return printed if code == 0 else None
-            whole = printed[: max(0, printed.rfind(b"\x01"))]  # the last commit may be half a commit
+            whole = printed[: max(0, printed.rfind(b"\x01"))]  # the last commit may be incomplete
             commits = whole.count(b"\x01")
             self._fell_short("history", f"only the latest {commits:,} commits are searched", git.cut)
             return whole
 
     @property
     def shallow(self) -> bool:
-        """Whether history ends where somebody stopped fetching it, and may reach further back tomorrow."""
+        """Whether the clone is shallow; a later fetch may extend its history."""
         return (self._answer("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
 
     def output(self, *arguments: str | bytes, stdin: bytes = b"", limit: int | None = None) -> bytes | None:
-        """Return what a command that only reads prints; None where it fails, as in a clone that lacks objects.
+        """Return the output of a read-only command; None if it fails, as in a clone that lacks objects.
 
-        None too where it prints more than ``limit`` bytes, or is stuck; the next one then gets less time.
+        Also None if it prints more than ``limit`` bytes or times out; after a timeout, later commands get less time.
         """
         with tempfile.TemporaryFile() as given:
             given.write(stdin)
@@ -268,23 +272,23 @@ class Repository:
         return printed if code == 0 and git.cut is None else None
 
     def settled(self, *arguments: str | bytes, stdin: bytes = b"", asked: Hashable = None) -> bytes | None:
-        """Return ``output`` of a command that names what it reads by full ids alone, from memory where it is there.
+        """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.
 
         Args:
-            arguments: as git takes them.
-            stdin: what git reads.
-            asked: what to remember it by, where the arguments hold something that is different each time.
+            arguments: git's arguments.
+            stdin: git's input.
+            asked: the cache key, if the arguments contain a value that differs in each call.
         """
         key = ("output", self._border(), asked or arguments, stdin)
         printed: bytes | None = self.known.get(key)
         if printed is None:
             printed = self.output(*arguments, stdin=stdin)
-            if printed is not None:  # else what is missing may be fetched
+            if printed is not None:  # a later fetch may add what is missing, so a failure is not cached
                 self.known.keep(key, printed, len(printed) + _ENTRY)
         return printed
 
     def _border(self) -> Hashable:
-        """Changes when a shallow clone is fetched deeper."""
+        """Return a value that changes when a shallow clone is deepened."""
         for place in (self.directory / "shallow", self.directory / ".git" / "shallow"):
             try:
                 found = place.stat()
@@ -300,27 +304,27 @@ class Repository:
         most: int | None = None,
         limits: ReadLimits | None = None,
     ) -> Running:
-        """Start a command whose output is read as it comes, at most so many bytes of it."""
+        """Start a command; its output is streamed, at most ``most`` bytes of it."""
         command = ["git", "-C", str(self.directory), *SAFE, *arguments]
         return Running(command, stdin=stdin, env=environment(), limits=limits or self.limits, most=most)
 
     def _answer(self, *arguments: str | bytes) -> bytes | None:
-        """Return the short answer of a command; None where it fails."""
+        """Return the short output of a command; None if it fails."""
         with self.started(*arguments, most=_ANSWER) as git:
             printed = git.out.read()
             return printed if git.finish() == 0 else None
 
 
 def environment() -> dict[str, str]:
-    """The process environment without the variables that redirect git, plus those that keep it from acting."""
+    """Return the process environment without git's variables, plus those that prevent side effects."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | QUIET
 
 
 def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
-    """Read ``mode type sha size<TAB>path``, or without the size, which is then looked up.
+    """Parse ``mode type sha size<TAB>path``; a record without a size takes it from ``sizes``.
 
-    None for what is not a regular file.
+    Return None for anything but a regular file.
     """
     head, tab, path = record.partition(b"\t")
     if not tab:
@@ -333,27 +337,28 @@ def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
 
 
 def parse_batch(stream: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
-    """Read the answers of ``git cat-file --batch``, None for an object that is missing."""
+    """Read the output of ``git cat-file --batch``, with None for a missing object."""
     while header := stream.readline():
         yield header.split()[0].decode(), parse_content(stream, header)
 
 
 def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:
-    """Read what follows a header of ``git cat-file --batch``; None where the object is missing or breaks off."""
+    """Read the content after a header of ``git cat-file --batch``; None if the object is missing or truncated."""
     parts = header.split()
     if len(parts) != 3:  # "<id> missing"
         return None
     content = stream.read(int(parts[2]))
+    # git prints a line feed after each object; without it, the output ended early.
     return content if stream.read(1) else None
 
 
 def is_text(content: bytes) -> bool:
-    """Whether a blob is text, judged as git does."""
+    """Return whether a blob is text, by git's own rule."""
     return b"\0" not in content[:NUL_WINDOW]
 
 
 def decode(content: bytes) -> str:
-    """Decode a text blob: UTF-8, else Latin-1, which never fails."""
+    """Decode a text blob as UTF-8, else as Latin-1, which never fails."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
@@ -361,25 +366,25 @@ def decode(content: bytes) -> str:
 
 
 def split_lines(text: str) -> list[str]:
-    """Split at line feeds only, each kept: git counts lines so, where ``splitlines`` also cuts at form feeds."""
+    """Split at line feeds only and retain them: git counts lines this way, ``splitlines`` also splits at form feeds."""
     lines = text.split("\n")
     kept = [line + "\n" for line in lines[:-1]]
     return [*kept, lines[-1]] if lines[-1] else kept
 
 
 def cut(lines: list[str], start: int, end: int) -> str | None:
-    """Return lines ``start`` to ``end`` without the last line's ending, or None where they are out of range."""
+    """Return lines ``start`` to ``end`` without the last line ending, or None if they are out of range."""
     if not 1 <= start <= end <= len(lines):
         return None
     return "".join(lines[start - 1 : end]).removesuffix("\n").removesuffix("\r")
 
 
 def printable(text: str) -> str:
-    """Make any path or revision fit for a message: surrogates escaped, on one line."""
+    """Return any path or revision on one line with surrogates escaped, for use in a message."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\n", "\\n")
 
 
 def last_line(output: bytes) -> str:
-    """Return the last line of what git complained about."""
+    """Return the last line of git's error output."""
     lines = output.decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else "no reason given"

@@ -1,12 +1,12 @@
-"""Matches paths against patterns as ``.gitignore`` does, and names against ``*``; in time linear in the path.
+"""Matches paths against patterns as ``.gitignore`` does, and names against ``*``, in time linear in the path.
 
-The rules for paths, as in ``man gitignore``, less negation:
+The rules for paths follow ``man gitignore``, without negation:
 
-- ``*`` is any run of characters but slashes, ``?`` one such character, ``[a-z]`` and ``[!a-z]`` one of a range;
-- ``**/`` in front, ``/**/`` between and ``/**`` behind stand for any number of folders; elsewhere ``**`` is ``*``;
-- a pattern with a slash in front or in the middle starts at the root, any other matches at every depth;
-- a pattern that fits a folder fits everything below it; with a slash at its end it fits folders only;
-- upper and lower case differ, and a backslash takes the next character as it is.
+- ``*`` matches any run of characters but slashes, ``?`` one such character, ``[a-z]`` and ``[!a-z]`` one of a range;
+- a leading ``**/``, an inner ``/**/`` and a trailing ``/**`` match any number of folders; elsewhere ``**`` is ``*``;
+- a pattern with a leading or inner slash starts at the root, any other matches at every depth;
+- a pattern that matches a folder matches everything below it; with a trailing slash it matches folders only;
+- matching is case-sensitive, and a backslash makes the next character literal.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _END = r"(?=/|\Z)"
 
 
 def path_matches(path: str, patterns: Sequence[str]) -> bool:
-    """Does any pattern fit a path of the repository?"""
+    """Return whether any pattern matches a path of the repository."""
     return bool(patterns) and _paths(tuple(patterns)).match(path) is not None
 
 
 def name_matches(name: str, pattern: str) -> bool:
-    """Does a pattern fit a whole name, whatever its case? ``*`` stands for anything."""
+    """Return whether a pattern matches a whole name, ignoring case; ``*`` matches anything."""
     return _name(pattern).fullmatch(name) is not None
 
 
@@ -44,7 +44,7 @@ def _name(pattern: str) -> re.Pattern[str]:
 
 
 def _path(pattern: str) -> str:
-    """A pattern as a regular expression that is to match at the beginning of a path."""
+    """Translate a pattern to a regular expression for ``re.match`` on a path."""
     folder = pattern.endswith("/") and not pattern.endswith("\\/")
     segments = [_MANY_STARS.sub("**", segment) for segment in pattern.removesuffix("/").split("/")]
     if segments[0] == "" and len(segments) > 1:
@@ -61,10 +61,10 @@ def _path(pattern: str) -> str:
 
 
 def _blocks(segments: Sequence[str]) -> Iterator[str]:
-    """Runs of segments between double stars.
+    """Yield an expression for each run of segments between double stars.
 
-    A run fits a fixed number of folders, so that its first place is as good as any later one. That place is taken for
-    good (an atomic group): nothing is tried twice.
+    A run spans a fixed number of folders, so its first match is as good as any later one. The atomic group fixes that
+    match, so that nothing is tried twice.
     """
     anywhere, first = False, True
     run: list[str] = []
@@ -80,7 +80,7 @@ def _blocks(segments: Sequence[str]) -> Iterator[str]:
 
 
 def _segment(segment: str) -> str:
-    """What fits one folder's or file's name."""
+    """Translate one segment: an expression for the name of one folder or file."""
     parts = [""]
     for found in _TOKEN.finditer(segment):
         if found[0].startswith("*"):
@@ -90,14 +90,14 @@ def _segment(segment: str) -> str:
         elif found[0] == "?":
             parts[-1] += "[^/]"
         elif found[0] in ("[", "\\"):
-            return _NEVER  # git takes neither an open bracket nor a lone backslash for itself
+            return _NEVER  # git does not treat an open bracket or a lone backslash as a literal
         else:
             parts[-1] += re.escape(found[1] or found[3])
     return "[^/]+" if parts == ["", ""] else _in_turn(parts, "[^/]") + _END
 
 
 def _in_turn(parts: Sequence[str], anything: str) -> str:
-    """Parts with any run between them: each but the last at its first place, for good."""
+    """Join parts with any run between them; each part but the last matches at its first place, without backtracking."""
     if len(parts) == 1:
         return parts[0]
     between = "".join(f"(?>{anything}*?{part})" for part in parts[1:-1] if part)
@@ -105,7 +105,7 @@ def _in_turn(parts: Sequence[str], anything: str) -> str:
 
 
 def _members(bracket: str) -> str:
-    """A range of characters; never a slash."""
+    """Translate a bracket expression; it never matches a slash."""
     inner = bracket[1:-1]
     negated = inner[:1] in ("!", "^")
     said = ""

@@ -1,7 +1,7 @@
-"""A child process that parses batches until there are none left (``python -m nodes.search.helper``).
+"""A child process that parses batches until none is left (``python -m nodes.search.helper``).
 
-A parser may need minutes for a small file, and nothing in this process can interrupt it. So the kernel ends the process
-when a file has used its processor time; the parent reads from the note which file that was.
+A parser may need minutes for a small file, and nothing in this process can interrupt it. Therefore the kernel ends the
+process when a file has used its processor time; the parent reads in the note which file that was.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MEMORY = 1 << 30
-"""Bytes of address space; the largest file that parses soundly needs a third of it."""
+"""Bytes of address space; the largest file that parses without errors needs a third of it."""
 PROCESSOR = 300
-"""Seconds of processor time of one process, whatever its files leave over."""
+"""Seconds of processor time of one process, even if no file exceeds its own deadline."""
 
 
 def work(task: Task, reader: BlobReader, output: int) -> None:
-    """Parse as long as there are batches and the parent lives."""
+    """Parse while batches are left and the parent lives."""
     for number, files in _wanted(task):
         jobs = [task.batches[number][file] for file in files]
         for file, job, content in zip(files, jobs, reader.read([job.blob for job in jobs]), strict=True):
+            # The parent id changes when the parent ends; then no process reads the results.
             if os.getppid() != task.parent:
                 return
             os.pwrite(task.note, NOTE.pack(number, file, time.process_time()), 0)
@@ -68,22 +69,23 @@ def _write(output: int, frame: bytes) -> None:
 
 
 def _limit() -> None:
-    """Let the kernel end this process at its limits, without a core file."""
+    """Set the limits at which the kernel ends this process, without a core file."""
     for limit, most in (
         (resource.RLIMIT_AS, MEMORY),
         (resource.RLIMIT_CPU, PROCESSOR),
         (resource.RLIMIT_CORE, 0),
     ):
-        with suppress(ValueError, OSError):  # macOS has no limit on address space; ours may exceed an operator's
+        with suppress(ValueError, OSError):  # macOS does not limit address space; the operator's limit may be lower
             resource.setrlimit(limit, (most, most))
 
 
 def main() -> None:
-    """Work off the task on standard input."""
+    """Run the task on standard input."""
+    # A child process inherits ignored signals; the kernel must be able to end this process.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     task = load_task(sys.stdin)
     with BlobReader(Repository(Path(task.directory))) as reader:
-        _limit()  # not before: git maps packs that may be larger than what a parser needs
+        _limit()  # not earlier: git maps packs, which may need more address space than a parser
         try:
             work(task, reader, sys.stdout.fileno())
         except MemoryError:

@@ -1,4 +1,4 @@
-"""A commit's files as arrays that a query can be matched against."""
+"""The files of a commit as arrays that queries are matched against."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ TABLE_BITS = 18
 
 
 class Matches(NamedTuple):
-    """Where terms occur: three arrays of the same length."""
+    """Occurrences of terms: three arrays of the same length."""
 
     term: Ints
-    """Position of the term among those asked for."""
+    """Position of the term in the query."""
     chunk: Ints
     counts: Ints
 
 
 _PATH = 300
-"""Bytes that a path, its blob's id and their places in tables take, about."""
+"""Approximate bytes of a path, its blob id and their table entries."""
 
 
 class Index:
-    """All files of a commit, and the commits behind it.
+    """All files of a commit, and the commits before it.
 
     Columns of chunks, definitions and strings hold global numbers.
     """
@@ -73,7 +73,7 @@ class Index:
 
     @property
     def memory(self) -> int:
-        """Bytes that it takes, about: what was looked up so far counts too."""
+        """Approximate bytes of the index; cached properties count too."""
         arrays = sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
         return arrays + _PATH * len(self.paths)
 
@@ -84,11 +84,11 @@ class Index:
 
     @cached_property
     def file_length(self) -> Ints:
-        """Terms of each file."""
+        """The number of terms of each file."""
         return np.bincount(self.chunk_file, self.chunk_length, len(self.paths)).astype(np.int32)
 
     def meta(self, number: int) -> Meta:
-        """Names, kinds and imports of a file."""
+        """Return names, kinds and imports of a file."""
         return decode_meta(self._metas[self._first_meta[number] : self._first_meta[number + 1]].tobytes())
 
     def name_of(self, definition: int) -> str:
@@ -99,7 +99,7 @@ class Index:
     def match(self, hashes: Sequence[int]) -> Matches:
         """Find every occurrence of terms, given by their distinct hashes."""
         wanted = np.asarray(hashes, np.uint32)
-        # A bit table lets nearly all other postings drop out before the exact comparison.
+        # A bit table removes nearly all other postings before the exact comparison.
         table = np.zeros(1 << TABLE_BITS, bool)
         table[wanted & ((1 << TABLE_BITS) - 1)] = True
         near = np.flatnonzero(table[self._post_hash & ((1 << TABLE_BITS) - 1)])
@@ -116,7 +116,7 @@ class Index:
 
 
 def lookup(wanted: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Return for each value its position in ``wanted``, and whether it is there at all."""
+    """Return for each value its position in ``wanted``, and whether it is in there."""
     if not len(wanted):
         return np.zeros(len(values), np.int32), np.zeros(len(values), bool)
     order = np.argsort(wanted, kind="stable")
@@ -126,7 +126,7 @@ def lookup(wanted: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]
 
 
 def _roles(tree: Tree) -> tuple[Role, ...]:
-    """Say what each file is: its path's word, or its first lines' where the path says no more than source."""
+    """Return the role of each file: by its path, or by its first lines if the path only says source."""
     roles = list(tree.roles)
     marked = tree.columns.owners("mark").tolist()
     for number, mark in zip(marked, tree.columns.values["marks"].tolist(), strict=True):

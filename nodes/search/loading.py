@@ -1,4 +1,4 @@
-"""From a commit to its index: what the cache has is joined, what it lacks is parsed and stored."""
+"""Builds the index of a commit: joins what is cached, then parses and stores what is not."""
 
 from __future__ import annotations
 
@@ -32,46 +32,48 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 WITHOUT_WORDS: frozenset[Role] = frozenset({"data", "minified"})
-"""Roles whose content is not indexed: found by their path alone."""
+"""Roles whose content is not indexed; these files are found by their path only."""
 MOST_TEXT = 64_000_000
-"""Bytes of text that are indexed unless told otherwise."""
+"""Default limit of the indexed text in bytes."""
 _VALUE: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendored": 4}
-"""What is indexed first where a commit has too much text; every other role comes behind source."""
-PER_WRITE = 8_000_000  # bytes of records put into the cache at a time: what a kill loses is parsed again
+"""Order in which roles are indexed if a commit has too much text; a role that is not listed has rank 1."""
+# bytes of records per write to the cache; a killed process loses at most this much and parses it again
+PER_WRITE = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An index, and what it took."""
+    """An index, and what it took to load it."""
 
     index: Index
     texts: int
-    """Files whose content is indexed."""
+    """Number of files whose content is indexed."""
     parsed: int = 0
-    """Different contents that had to be parsed."""
+    """Number of distinct contents that had to be parsed."""
     unparsed: int = 0
-    """Those of them that are searched as plain text, because their parsers took too long."""
+    """How many of these are searched as plain text, because their parsers took too long."""
     left_out: int = 0
-    """Files that are found by their path alone, because the commit has more text than is indexed."""
+    """Number of files that are found by their path only, because the commit has more text than the limit."""
 
 
 def load_index(
     repository: Repository, commit: str, cache: Cache | None, progress: Watcher, *, most_text: int = MOST_TEXT
 ) -> Loaded:
-    """Read a commit, given by its full SHA, parsing only what the cache lacks.
+    """Load the index of a commit; parse only what the cache lacks.
 
     Args:
-        repository: where it is read.
+        repository: the repository to read.
         commit: the full SHA.
-        cache: what was parsed before; None for no cache.
-        progress: receives (phase, done, of how many).
-        most_text: bytes of text that are indexed; the files beyond are found by their path.
+        cache: results of earlier runs; None for no cache.
+        progress: called with (phase, done, total).
+        most_text: bytes of text that are indexed; files beyond this limit are found by their path only.
     """
+    # The limit of text is part of the key because it decides which files are indexed.
     name = f"{commit}:{most_text}:{parser_version()}"
     kept = unpack_tree(cache.tree(name)) if cache else None
     if kept:
         return Loaded(Index(kept), kept.texts)
-    # git walks the history in its own process while the files are parsed in this one
+    # git walks the history in its own process while this process parses the files
     with ThreadPoolExecutor(1) as pool:
         log = pool.submit(repository.log, commit, COMMITS)
         entries = repository.tree(commit)
@@ -87,7 +89,7 @@ def load_index(
         complete = _parse(repository, files, batches, cache, progress)
     blobs = tuple(entry.blob for entry in entries)
     tree = Tree(paths, blobs, roles, terms.result(), files.columns(), changes.result())
-    # What is not there today may be fetched tomorrow: objects of a partial clone, history of a shallow one.
+    # Store complete results only: a fetch may later add objects of a partial clone or history of a shallow one.
     complete &= log.result() is not None and all(entry.size >= 0 for entry in entries)
     if cache and complete and not repository.shallow:
         cache.put_tree(name, tree.pack())
@@ -97,7 +99,7 @@ def load_index(
 
 
 def _tell_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
-    """Log once for each commit what is not indexed as it could be."""
+    """Log once per commit which files are not fully indexed."""
     where = f"{repository.directory} at {commit[:12]}"
     if loaded.unparsed:
         message = f"{where}: {loaded.unparsed} files are searched as plain text: parsing them takes too long"
@@ -108,7 +110,7 @@ def _tell_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
 
 
 def _parse(repository: Repository, files: Assembly, batches: Progress, cache: Cache | None, progress: Watcher) -> bool:
-    """Parse what is missing; return whether all of it could be read."""
+    """Parse the missing files; return whether all of them could be read."""
     fresh: dict[str, bytes] = {}
     done, complete, total = 0, True, len(files.missing)
     for built in build(repository, batches):
@@ -128,16 +130,17 @@ def _parse(repository: Repository, files: Assembly, batches: Progress, cache: Ca
 
 
 class Assembly:
-    """The columns of a commit's files, put together from wherever they are found."""
+    """Assembles the columns of a commit's files from the last commit, the cache and the parsers."""
 
     def __init__(self, entries: Sequence[Entry], roles: Sequence[Role], most_text: int) -> None:
         self._sources: list[Columns] = []
         self._picks = np.full((len(entries), 2), -1)
         self._files: dict[str, list[int]] = {}
         self.missing: dict[str, Job] = {}
-        """What to parse for the contents that were not found yet, by key; the likeliest to be looked for first."""
+        """Parse jobs for the contents that are not found yet, by key, the most valuable first."""
         self.left_out = 0
-        """Files with text beyond what is indexed."""
+        """Number of files with text beyond the limit."""
+        # The choice depends on the commit only, so the index is the same whatever the cache contains.
         for number in by_value(entries, roles):
             entry = entries[number]
             key = key_of(entry.path, entry.blob)
@@ -149,10 +152,10 @@ class Assembly:
                 self.missing[key] = Job(key, entry.path, entry.blob, entry.size)
             self._files.setdefault(key, []).append(number)
         self.keys = frozenset(self.missing)
-        """All contents."""
+        """Keys of all indexed contents."""
 
     def batches(self) -> list[list[Job]]:
-        """Return what is missing in batches, apart what needs a parser by its name."""
+        """Return the missing files in batches; files whose name requires a parser come first, in their own batches."""
         jobs = list(self.missing.values())
         hard = [always_needs_parser(job.path) for job in jobs]
         parts = (
@@ -161,16 +164,16 @@ class Assembly:
         return [batch for part in parts for batch in cut_batches(part)]
 
     def add(self, keys: Sequence[str], columns: Columns) -> None:
-        """Take what is missing out of a table, given the key of each of its files."""
+        """Take missing contents from a table, given the key of each of its files."""
         for row, key in enumerate(keys):
             if self.missing.pop(key, None):
                 self._picks[self._files[key]] = len(self._sources), row
         self._sources.append(columns)
 
     def add_known(self, near: Tree | None, cache: Cache | None) -> None:
-        """Take what the last commit has, and what the cache knows of the rest."""
+        """Take contents from the last commit's tree, and the rest from the cache as far as possible."""
         if near:
-            # A file without rows may have been beyond the text that was indexed then.
+            # A file without rows may have been beyond the text limit at that time.
             known = set(np.flatnonzero(near.columns.sizes.sum(1)).tolist())
             files = enumerate(zip(near.paths, near.blobs, strict=True))
             self.add([key_of(path, blob) if number in known else "" for number, (path, blob) in files], near.columns)
@@ -179,25 +182,25 @@ class Assembly:
             self.add(list(records), unpack(list(records.values())))
 
     def columns(self) -> Columns:
-        """Return the columns of all files; one that was never found has no rows."""
+        """Return the columns of all files; a file that was not found has no rows."""
         return gathered(self._sources, self._picks)
 
 
 def by_value(entries: Sequence[Entry], roles: Sequence[Role]) -> list[int]:
-    """Return the numbers of the files with text: source before what stands beside it, small files before large."""
+    """Return the numbers of the files with text, ordered by role (source first), then smallest first."""
     numbers = (n for n, entry in enumerate(entries) if roles[n] not in WITHOUT_WORDS and 0 < entry.size <= TEXT_LIMIT)
     return sorted(numbers, key=lambda number: (_VALUE.get(roles[number], 1), entries[number].size, number))
 
 
 def path_roles(entries: Iterable[Entry], near: Tree | None) -> tuple[Role, ...]:
-    """Say what each path says of its file."""
+    """Return the role that each path indicates; reuse the last tree's."""
     known = dict(zip(near.paths, near.roles, strict=True)) if near else {}
     return tuple(known.get(entry.path) or role_of(entry.path) for entry in entries)
 
 
 def key_of(path: str, blob: str) -> str:
-    """Name a record: the same blob parsed as the same language by the same parser."""
+    """Return a record's key: the blob, the language it is parsed as and the parser's version."""
     language = language_of(path)
-    # The ending decides too: a header is C or C++ by its content, a file that ends in .c is always C.
+    # The ending is part of the key: a header is C or C++ by its content, a file that ends in .c is always C.
     kind = language + path[path.rfind(".") :][:8] if language else "text"
     return f"{blob}:{kind}:{parser_version()}"

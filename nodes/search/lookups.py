@@ -1,4 +1,4 @@
-"""Questions about names, words and lines of one commit, answered from the index before any file is read."""
+"""Queries for names, words and lines of one commit, answered from the index before any file is read."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from nodes.search.index import Index
 
 DEFINITIONS, REFERENCES, MATCHES = 4, 8, 5
-"""Passages of one answer at the most."""
+"""Maximum passages per answer."""
 FILES_READ = 60
-"""A name that more files hold is looked up in the first of them only."""
+"""Maximum files that are read to find uses of a name."""
 PER_FILE = 2
 WHOLE, SHORT = 1_000, 320
-"""Bytes of a passage that stands alone, and of one among several."""
+"""Bytes of a single passage, and of one among several."""
 RANK = {"source": 0, "config": 1}
-"""Roles that come before all others, which are equal."""
+"""Roles that come first; all others share one rank."""
 
 
 class Lookups:
-    """Look-ups in one commit. Names are exact, words are not; no input is read as a pattern, a path or a revision."""
+    """Lookups in one commit. Names match exactly, words do not. No input is used as a pattern, a path or a revision."""
 
     def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
-        """Look into a commit, as if the files of the ignored numbers were not there."""
+        """Create lookups for a commit that skip the files with the ignored numbers."""
         self._repository = repository
         self._commit = commit
         self._index = index
         self._ignored = frozenset(ignored)
 
     def lines(self, path: str, start: int, end: int) -> Lookup | None:
-        """Lines of a text file of the commit, as many as fit; None where it has no such file."""
+        """Return lines of a text file of the commit, as many as fit; None if it has no such file."""
         if self._index.number_of.get(path, -1) in {-1, *self._ignored}:
             return None
         content = self._repository.read_file(self._commit, path)
@@ -56,7 +56,7 @@ class Lookups:
         return Lookup((found,) if found else (), len(source.lines))
 
     def definitions(self, name: str) -> Lookup:
-        """Where a name is defined; a dotted name only where the definition's own ends, or is ended by, it."""
+        """Return where a name is defined; a dotted name and the definition's match if one ends with the other."""
         wanted = name_parts(name)
         if not wanted:
             return Lookup()
@@ -75,7 +75,7 @@ class Lookups:
         return Lookup(tuple(filter(None, found)), len(named))
 
     def references(self, name: str) -> Lookup:
-        """Lines that hold a name as a whole word, its definitions left out; uses before mentions in prose."""
+        """Return lines that contain a name as a whole word, without its definitions; code comes before prose."""
         wanted = name_parts(name)
         if not wanted:
             return Lookup()
@@ -83,7 +83,7 @@ class Lookups:
         return Lookup(tuple(spread(places)[:REFERENCES]), len(places))
 
     def words(self, text: str) -> Lookup:
-        """The functions that share most of the words, the rare ones counting more; two of a file at the most."""
+        """Return the functions that share most of the words, weighted by rarity, at most two per file."""
         terms = sorted(query_terms(text[:LONGEST]))
         if not terms:
             return Lookup()
@@ -112,6 +112,7 @@ class Lookups:
 
     def _best(self, scores: npt.NDArray[np.float64]) -> list[int]:
         index = self._index
+        # More candidates than results, because ignored files and those beyond PER_FILE drop out.
         near = np.argsort(-scores, kind="stable")[: 20 * MATCHES].tolist()
         order = sorted(
             (chunk for chunk in near if scores[chunk] > 0),
@@ -128,7 +129,7 @@ class Lookups:
         return kept[:MATCHES]
 
     def _files_with(self, name: str) -> list[int]:
-        """The files whose index has the name, own code first."""
+        """Return the files whose index contains the name, the repository's own code first."""
         terms = terms_of(name)
         if not terms:
             return []

@@ -1,4 +1,4 @@
-"""Names as people write them, and the lines of a file that say one."""
+"""Parses names as people write them, and finds the lines of a file that contain a name."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from nodes.search.types import Passage
 
 LONGEST = 200
-"""Characters of a name or of search words that are looked at."""
+"""Maximum characters of a name or of search words that are read."""
 PROSE = ("#", "//", "*", "/*", "--", "..", '"', "'", "<!--")
-"""How a line begins that speaks of a name more likely than it uses it."""
+"""Starts of lines that more likely describe a name than use it."""
 _PARTS = re.compile(r"[.:#/\\>\-]{1,3}")
 _NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
 
 
 def name_parts(name: str) -> list[str]:
-    """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); nothing where it is no name."""
+    """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); an empty list if it is no name."""
     plain = name.strip().strip("`'\"").removesuffix("()")
     parts = [part for part in _PARTS.split(plain[:LONGEST]) if part]
     return parts if all(_NAME.fullmatch(part) for part in parts) else []
 
 
 def is_called(name: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether a definition's name and the wanted one agree as far as both go, from the end."""
+    """Return whether one of two names ends with the other."""
     shared = min(len(name), len(wanted))
     return list(name[-shared:]) == list(wanted[-shared:])
 
 
 def spread(places: Iterable[Passage]) -> list[Passage]:
-    """Order uses so that one a function comes first: ten in one say less than one in each of ten."""
+    """Put the first use in each function first: ten uses in one function tell less than one in each of ten."""
     seen: Counter[tuple[str, str | None, bool]] = Counter()
     ranked = []
     for number, place in enumerate(places):
@@ -51,7 +51,7 @@ def spread(places: Iterable[Passage]) -> list[Passage]:
 def first_mentions(
     index: Index, number: int, name: str, lines: Sequence[str], pattern: re.Pattern[str]
 ) -> frozenset[int]:
-    """The lines of a file where definitions of that name say it."""
+    """Return the lines of a file at which definitions of that name contain it."""
     mine = np.flatnonzero(index.def_file == number)
     rows = mine[index.def_last[mine] == term_hash(name)].tolist()
     found = set()

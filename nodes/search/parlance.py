@@ -1,7 +1,8 @@
-"""How much a word says of where a fault is: the less, the more issues of whatever repository say it.
+"""Weights words by how little they tell about a fault's location: the more issues of any repository use one, the less.
 
-How rare a word is in the code does not tell: hardly any code says "unexpected" or "reproduce". ``parlance.json`` has
-the words of at least two in a hundred issues, learnt by ``tests.ranking.parlance`` from repositories of its own.
+The rarity of a word in the code is no measure: hardly any code contains "unexpected" or "reproduce".
+``parlance.json`` has the words of at least two in a hundred issues. ``tests.ranking.parlance`` learns them from a
+separate set of repositories.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from pathlib import Path
 
 PARLANCE = Path(__file__).with_name("parlance.json")
 HALVED = 5.0
-"""In so many of a hundred issues a word counts half."""
+"""Percentage of issues at which the weight of a word is halved."""
 
 
 def worth_of(term: str) -> float:
-    """Return how much a term counts, 1 for one that few issues say."""
+    """Return the weight of a term: 1 for one that few issues contain."""
     return 1 / (1 + said_by().get(term, 0) / HALVED)
 
 
 @cache
 def said_by() -> dict[str, int]:
-    """Return the terms that many issues say, with how many of a hundred do."""
+    """Return the terms that many issues contain, with the percentage of issues."""
     said: dict[str, int] = json.loads(PARLANCE.read_text(encoding="utf-8"))
     return said

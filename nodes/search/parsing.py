@@ -1,6 +1,6 @@
-"""Blobs become texts with their outlines; in this module without any parser.
+"""Converts blobs to texts with their outlines, as far as no parser is needed.
 
-Nothing here needs numpy, which would take a child process longer to load than all the rest.
+Nothing here imports numpy: loading it would take a child process longer than everything else.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BATCH_BYTES = 250_000
-"""Text parsed at a time: enough for arrays to pay, little enough that no process waits long for the last one."""
+"""Bytes of text per batch: enough for array operations to pay off, few enough for a short wait at the end."""
 PLAIN = Outline("text")
 """The outline of a file that is only searched by its words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One blob to parse, as the language that its path names."""
+    """One blob to parse, as the language that its path indicates."""
 
     key: str
     path: str
@@ -36,7 +36,7 @@ class Text(NamedTuple):
     """The content and the outline of one blob."""
 
     content: bytes
-    """Empty where it is no text."""
+    """Empty if the blob is not text."""
     outline: Outline
 
 
@@ -47,9 +47,9 @@ class Parsed:
     number: int
     texts: list[Text]
     complete: bool
-    """Whether every blob could be read; one that could not is an empty text."""
+    """Whether every blob could be read; an unreadable one is an empty text."""
     missed: bool = False
-    """Whether a file took its parser too long, so that the result is worth storing at once."""
+    """Whether a file exceeded its parser's deadline; such a result is worth storing at once."""
 
 
 def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
@@ -66,7 +66,7 @@ def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
 
 
 def text_without_parser(path: str, content: bytes | None) -> Text | None:
-    """Outline one blob in time linear to its size; None where only a parser can do that."""
+    """Outline one blob in time linear in its size; None if only a parser can do that."""
     if not content or not is_text(content):
         return Text(b"", PLAIN)
     outline = outline_without_parser(path, content)
@@ -74,5 +74,5 @@ def text_without_parser(path: str, content: bytes | None) -> Text | None:
 
 
 def plain_text(path: str, content: bytes | None) -> Text:
-    """Outline one blob as far as that needs no parser."""
+    """Outline one blob as far as no parser is needed."""
     return text_without_parser(path, content) or Text(content or b"", PLAIN)

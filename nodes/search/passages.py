@@ -1,4 +1,4 @@
-"""Whole lines of a file that are short enough to quote."""
+"""Quotes whole lines of a file within a size limit."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that was read."""
+    """A file whose lines were read."""
 
     index: Index
     number: int
     lines: Sequence[str]
-    """With their endings."""
+    """With their line endings."""
 
 
 def passage(source: Source | None, start: int, end: int, most: int) -> Passage | None:
-    """Quote the lines from ``start`` on (1-based), as far as ``end`` and so many bytes go.
+    """Quote the lines from ``start`` (1-based) up to ``end``, as far as ``most`` bytes allow.
 
-    None where the file was not read, has no such line, or its first line alone is too long.
+    Return None if the file was not read, has no such line, or its first line alone is too long.
     """
     if source is None or not 1 <= start <= end:
         return None
@@ -47,7 +47,7 @@ def passage(source: Source | None, start: int, end: int, most: int) -> Passage |
 
 
 def symbol_at(source: Source, line: int) -> str | None:
-    """Name the innermost definition around a line."""
+    """Return the name of the innermost definition around a line."""
     index = source.index
     mine = np.flatnonzero(index.def_file == source.number)
     around = mine[(index.def_start[mine] <= line) & (index.def_end[mine] >= line)]

@@ -1,4 +1,4 @@
-"""Paths, modules and file stems that a text names, mapped to files of a commit by their longest suffix."""
+"""Maps paths, modules and file stems in a text to files of a commit by their longest common suffix."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
-"""Stems of files that stand for their folder."""
-AMBIGUOUS = 8  # a suffix that fits more files than this names none of them
+"""Stems of files that represent their folder."""
+AMBIGUOUS = 8  # a suffix that matches more files identifies none of them
 SEPARATORS = re.compile(r"[./\\:]+")
 
 
 class PathIndex:
-    """Files by their names."""
+    """The files of a commit by their names."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths = paths
@@ -75,9 +75,9 @@ class PathIndex:
         return best if len(best) <= AMBIGUOUS else []
 
     def of_module(self, dotted: str) -> list[tuple[int, int]]:
-        """Return (file, parts used) for the longest head of a dotted name that is a module.
+        """Return (file, parts used) for the longest prefix of a dotted name that is a module.
 
-        A head of one part is not enough: too many things are called ``test`` or ``core``.
+        A prefix of one part is not enough: too many modules are called ``test`` or ``core``.
         """
         parts = [part for part in SEPARATORS.split(dotted) if part]
         for used in range(len(parts), 1, -1):

@@ -1,4 +1,4 @@
-"""Helper processes that parse batches: replaced when a file ends one, stopped when they took too long in all."""
+"""Runs helper processes that parse batches: replaces a helper that a file ended, stops all at the total time limit."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from nodes.search.progress import Progress
 
 MOST_PROCESSOR = 120.0
-"""Seconds of processor time that all helpers take for one index; a megabyte of code takes a third of one."""
+"""Maximum seconds of processor time of all helpers for one index; a megabyte of code takes a third of one."""
 MOST_MISSED = 16
-"""Files that may miss their deadline before no more are parsed."""
+"""Number of files that may miss their deadline before all parsing stops."""
 MOST_MISSED_OF_A_LANGUAGE = 4
 """The same for one language."""
 MOST_FAILURES = 3
-"""Helpers that may end for a reason that is no file's, such as a full disk, before none is started again."""
+"""Number of helpers that may end for a reason other than a file, such as a full disk, before no more are started."""
 
 
 class Pool:
-    """Runs helpers until there is nothing left that they may take."""
+    """Runs helpers until no batch is left for them."""
 
     def __init__(self, repository: Repository, progress: Progress, claims: Sequence[int]) -> None:
-        """Start none yet.
+        """Create a pool without helpers.
 
         Args:
-            repository: where blobs are read.
-            progress: where texts go.
-            claims: descriptors of the files from which helpers take the numbers of batches.
+            repository: the repository that the blobs are read from.
+            progress: receives the texts.
+            claims: descriptors of the files from which helpers claim the numbers of batches.
         """
         self._repository, self._progress, self._claims = repository, progress, claims
         self._helpers: list[Helper] = []
@@ -45,36 +45,37 @@ class Pool:
         self._suspects: set[tuple[int, int]] = set()
         """Files at which a helper ended for an unknown reason."""
         self._processor = 0.0
-        """Seconds that helpers took which ended."""
+        """Seconds of processor time of the helpers that ended."""
         self._failures = 0
         self._stack = ExitStack()
         self.reader = self._stack.enter_context(BlobReader(repository))
-        """For files that are read here."""
+        """Reads the files that this process handles."""
 
     def __enter__(self) -> Self:
-        """Nothing to do."""
+        """Return the pool."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End all helpers."""
+        """Stop all helpers and the blob reader."""
         self._stop()
         self._stack.close()
 
     @property
     def busy(self) -> bool:
-        """Whether a helper works."""
+        """Whether any helper is running."""
         return bool(self._helpers)
 
     @property
     def is_over(self) -> bool:
-        """Whether helpers ended too often or took too long, so that none is started any more."""
+        """Whether helpers ended too often or took too long, so that no more are started."""
+        # A hostile repository may have many files that each stay below their own deadline.
         if self._failures >= MOST_FAILURES or self._missed.total() >= MOST_MISSED:
             return True
         at_work = sum(at.processor for helper in self._helpers if (at := helper.last))
         return self._processor + at_work > MOST_PROCESSOR
 
     def start(self, first: Sequence[tuple[int, list[int]]] = ()) -> None:
-        """Start a helper, which does some files before it takes batches, unless too many ended or took too long."""
+        """Start a helper, which first parses some given files, unless the pool is over."""
         if self.is_over:
             return
         gave_up = [name for name, count in self._missed.items() if name and count >= MOST_MISSED_OF_A_LANGUAGE]
@@ -86,9 +87,9 @@ class Pool:
             self._helpers.append(helper)
 
     def collect(self) -> None:
-        """Take what helpers made since the last time, and replace those that ended at a file."""
+        """Collect the results since the last call, and replace helpers that ended at a file."""
         for helper in list(self._helpers):
-            code = helper.ended()  # asked first: what it wrote before it ended is read below
+            code = helper.ended()  # before reading its output, so that the read includes everything it wrote
             for frame in helper.new():
                 self._progress.put(*frame)
             if code is not None:
@@ -100,7 +101,7 @@ class Pool:
             self._stop()
 
     def finish(self) -> None:
-        """Read every file that no helper did without a parser."""
+        """Read every file that no helper finished, without a parser."""
         for batch, files in self._progress.left():
             if self._failures >= MOST_FAILURES:
                 self._progress.spoil(batch)
@@ -114,6 +115,7 @@ class Pool:
             return
         size = self._progress.batches[at.batch][at.file].size
         self._processor += used(at, size, code)
+        # A helper may also be killed from outside. Only the second such end at the same file is the file's fault.
         if is_fault_of_file(code) or at[:2] in self._suspects:
             self._miss(at)
         else:
@@ -126,7 +128,7 @@ class Pool:
         self._read_plainly(at.batch, [at.file])
 
     def _left_of(self, helper: Helper, at: At) -> list[tuple[int, list[int]]]:
-        """Return what a helper had taken and did not do."""
+        """Return the files that a helper had claimed and did not finish."""
         given = dict(helper.first)
         taken = helper.first if at.batch in given else [(at.batch, self._progress.left_of(at.batch))]
         left = ((batch, [file for file in files if not self._progress.has(batch, file)]) for batch, files in taken)

@@ -1,4 +1,4 @@
-"""Which terms stand how often in each chunk, for many chunks at once: the most frequent step of indexing, in arrays."""
+"""Counts the terms of many chunks at once, with arrays, because this is the most frequent step of indexing."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 BETWEEN = b"\0"
-"""A word of its own between two chunks; as a word's first byte it says that the rest is a name, not to be split."""
+"""A separate word between two chunks. As a word's first byte it marks a name that must not be split."""
 _PIECE = re.compile(PART.pattern + "|\n")
 _END, _NO_TERM = -1, -2
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Occurrences of terms, chunk by chunk, each chunk's terms in the order of their hashes."""
+    """Occurrences of terms, ordered by chunk, then by the hash of the term."""
 
     hashes: npt.NDArray[np.uint32]
     counts: npt.NDArray[np.int64]
     distinct: npt.NDArray[np.int64]
-    """By chunk: how many of the rows above are its own."""
+    """For each chunk, how many of the rows above belong to it."""
     lengths: npt.NDArray[np.int64]
-    """By chunk: how many terms it has in all."""
+    """For each chunk, the total number of its terms."""
 
 
 def count_postings(
@@ -44,15 +44,16 @@ def count_postings(
     """Count the terms of chunks.
 
     Args:
-        vocabulary: what was learnt before.
+        vocabulary: the words learnt so far; it grows.
         chunks: text in UTF-8, translated by ``WORD_BYTES``.
-        named: (chunk, name) for each name that counts as so many more mentions in that chunk.
-        weight: how many.
+        named: (chunk, name) for each name that counts as additional mentions in that chunk.
+        weight: number of mentions that each name counts as.
     """
     text = b" \0 ".join(chunks).split()
     words = np.fromiter(map(vocabulary.__getitem__, text), np.int64, len(text))
     names = np.array([(chunk, vocabulary[_as_word(name)]) for chunk, name in named], np.int64).reshape(-1, 2)
     vocabulary.learn()
+    # The separator is word 0, so the count of separators is the number of the chunk.
     chunk = np.concatenate([np.cumsum(words == 0), np.repeat(names[:, 0], weight)])
     words = np.concatenate([words, np.repeat(names[:, 1], weight)])
     return _counted(*vocabulary.expand(words, chunk), len(chunks))
@@ -76,7 +77,7 @@ def _counted(chunk: Array, hashes: Array, chunks: int) -> Postings:
 
 
 class Vocabulary(dict[bytes, int]):
-    """Numbers of the words met so far, and the hashes of their terms."""
+    """Numbers of the words seen so far, and the hashes of their terms."""
 
     def __init__(self) -> None:
         super().__init__({BETWEEN: 0})
@@ -85,12 +86,12 @@ class Vocabulary(dict[bytes, int]):
         self._of_part = _Parts()
 
     def __missing__(self, word: bytes) -> int:
-        """Number a new word."""
+        """Assign the next number to a new word."""
         number = self[word] = len(self)
         return number
 
     def learn(self) -> None:
-        """Find the terms of every word that came since the last time."""
+        """Compute the terms of every word added since the last call."""
         new = list(islice(self, len(self._first) - 1, None))
         found = [self._plain_terms(new), *_other_terms(new)]
         owner, hashes = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
@@ -99,14 +100,14 @@ class Vocabulary(dict[bytes, int]):
         self._hashes = np.concatenate([self._hashes, hashes[np.argsort(owner, kind="stable")]])
 
     def expand(self, words: Array, chunk: Array) -> tuple[Array, Array]:
-        """Replace words by their terms: return the chunk, and the hash, of each."""
+        """Replace words by their terms; return the chunk and the hash of each term."""
         counts = self._first[words + 1] - self._first[words]
         ends = np.cumsum(counts)
         place = np.repeat(self._first[words] - (ends - counts), counts) + np.arange(counts.sum())
         return np.repeat(chunk, counts), self._hashes[place]
 
     def _plain_terms(self, new: list[bytes]) -> tuple[Array, Array]:
-        """Return (number of the word, hash) for each term of the ASCII words, as ``terms_of`` splits them."""
+        """Return (number of the word, hash) for each term of the ASCII words, split as in ``terms_of``."""
         words = [word if len(word) <= LONGEST and word.isascii() and word[:1] != BETWEEN else b"" for word in new]
         parts = _PIECE.findall(b"\n".join([*words, b""]).decode("ascii"))
         number = np.fromiter(map(self._of_part.__getitem__, parts), np.int64, len(parts))
@@ -119,7 +120,7 @@ class Vocabulary(dict[bytes, int]):
 
 
 class _Parts(dict[str, int]):
-    """The hash of the term that a part of a word is."""
+    """The hash of the term that a part of a word becomes, computed once per part."""
 
     def __init__(self) -> None:
         super().__init__({"\n": _END})

@@ -1,4 +1,4 @@
-"""Which files of which batches are parsed, and the batches that are finished."""
+"""Tracks which files of which batches are parsed, and which batches are finished."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MISSING = Text(b"", PLAIN)
 
 
 class Progress:
-    """Puts the texts of files together to batches, in whatever order they come."""
+    """Assembles the texts of files into batches, in any order of arrival."""
 
     def __init__(self, batches: Sequence[Sequence[Job]]) -> None:
-        """Begin with nothing done."""
+        """Start with no file done."""
         self.batches = batches
         self.unparsed = 0
-        """Files of a known language that stay plain text, because their parser took too long."""
+        """Number of files of a known language that stay plain text, because their parser took too long."""
         self._texts: list[dict[int, Text]] = [{} for _ in batches]
         self._finished: deque[Parsed] = deque()
         self._done: set[int] = set()
@@ -31,7 +31,7 @@ class Progress:
         self._missed: set[int] = set()
 
     def put(self, batch: int, file: int, text: Text | None) -> None:
-        """Add the text of a file; None where its blob is missing."""
+        """Add the text of a file; None if its blob is missing."""
         if self.has(batch, file):
             return
         if text is None:
@@ -44,7 +44,7 @@ class Progress:
             self._finish(batch)
 
     def has(self, batch: int, file: int) -> bool:
-        """Whether a file is done."""
+        """Return whether a file is done."""
         return batch in self._done or file in self._texts[batch]
 
     def left_of(self, batch: int) -> list[int]:
@@ -52,15 +52,15 @@ class Progress:
         return [file for file in range(len(self.batches[batch])) if not self.has(batch, file)]
 
     def left(self) -> Iterator[tuple[int, list[int]]]:
-        """Yield every batch that is not finished, with its files that are not done."""
+        """Yield every unfinished batch with its files that are not done."""
         yield from ((batch, self.left_of(batch)) for batch in range(len(self.batches)) if batch not in self._done)
 
     def spoil(self, batch: int) -> None:
-        """Note that a batch is not what it would be on another day, so that it is not stored."""
+        """Mark a batch as incomplete, so that it is not stored: another run may give a better result."""
         self._incomplete.add(batch)
 
     def finished(self) -> Iterator[Parsed]:
-        """Yield the batches that were finished since the last time."""
+        """Yield the batches finished since the last call."""
         while self._finished:
             yield self._finished.popleft()
 
@@ -74,4 +74,4 @@ class Progress:
 def _is_unparsed(job: Job, text: Text) -> bool:
     if text.outline.language != PLAIN.language or not text.content or language_of(job.path) is None:
         return False
-    return b"\0" not in text.content  # which makes it no file of that language
+    return b"\0" not in text.content  # a NUL means that the file is not of that language

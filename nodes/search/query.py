@@ -1,4 +1,4 @@
-"""An issue's text, taken apart: title, prose, code, and what it names outright."""
+"""Parses an issue's text into title, prose, code and explicit names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nodes.search.types import Query, StackTrace
 
 LONGEST = 60_000
-"""Characters of a text that are looked at; a pasted log goes on with more of the same."""
+"""Maximum characters of a text that are read; the rest of a pasted log repeats the same words."""
 MOST_TERMS = 600
 FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 CODE_LINE = re.compile(r"^(?: {4}|\t|>>> |\.\.\. |In \[|\$ )")
@@ -32,31 +32,31 @@ COMPOUND = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]|^_")
 QUOTED = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 FIELDS = ("title", "prose", "code")
 MEANT = 1.6
-"""How much more a word counts that somewhere stands in backticks."""
+"""Factor for the weight of a word that occurs in backticks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a query says, field by field."""
+    """The contents of a query by field."""
 
     texts: dict[str, str]
-    """By field of ``FIELDS``."""
+    """Texts by field of ``FIELDS``."""
     terms: dict[str, dict[str, float]]
     """By field: each term with its damped weight."""
     worth: dict[str, float]
-    """By term: how much it says of where the fault is, 1 for most."""
+    """By term: how much it tells about a fault's location; 1 for most terms."""
     identifiers: dict[str, float]
-    """Words that may name a definition, with how much they look meant to (0 to 1)."""
+    """Words that may name a definition, each with a strength (0 to 1): how much it looks like a name."""
     dotted: tuple[str, ...]
     """Dotted names, with ``.`` between the parts."""
     paths: tuple[str, ...]
-    """What may be a path or a file name."""
+    """Words that may be paths or file names."""
     traces: tuple[StackTrace, ...]
     shingles: frozenset[int]
 
 
 def parse_query(query: Query) -> Parsed:
-    """Take a query apart. What came later counts as prose."""
+    """Parse a query; text that came later counts as prose."""
     body = "\n".join([query.body, *query.extra])[:LONGEST].replace("\r\n", "\n")
     title = query.title[:1_000]
     traces = tuple(find_traces(body))
@@ -77,7 +77,8 @@ def parse_query(query: Query) -> Parsed:
 
 
 def blank(text: str, traces: Iterable[StackTrace]) -> str:
-    """Take the stack traces out: their paths and function names are read as frames."""
+    """Replace stack traces by their messages: their paths and function names are used as frames."""
+    # From the end, so that the offsets of earlier traces stay valid.
     for trace in sorted(traces, key=lambda trace: -trace.start):
         message = f"{trace.error or ''} {trace.message or ''}"
         text = f"{text[: trace.start]}\n{message}\n{text[trace.end :]}"
@@ -85,7 +86,7 @@ def blank(text: str, traces: Iterable[StackTrace]) -> str:
 
 
 def split_code(text: str) -> tuple[str, str]:
-    """Split Markdown into prose and code: fenced, indented or behind a prompt."""
+    """Split Markdown into prose and code; code is fenced, indented or follows a prompt."""
     prose: list[str] = []
     code: list[str] = []
     fenced = False
@@ -98,18 +99,18 @@ def split_code(text: str) -> tuple[str, str]:
 
 
 def damped(counts: Counter[str]) -> dict[str, float]:
-    """Weigh a term said again less than a new one."""
+    """Return a logarithmic weight per term, so that repetitions count less than new terms."""
     return {term: 1 + math.log(times) for term, times in counts.most_common(MOST_TERMS)}
 
 
 def worth(terms: Iterable[str], text: str) -> dict[str, float]:
-    """Say how much each term says: little where every issue says it, more where it is set as code."""
+    """Return the weight of each term: low for a term of many issues, higher for a term in backticks."""
     meant = query_terms("\n".join(QUOTED.findall(text)))
     return {term: worth_of(term) * (MEANT if term in meant else 1.0) for term in terms}
 
 
 def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, float]:
-    """Collect the words that may name a definition."""
+    """Return the words that may name a definition, with their strengths."""
     found: dict[str, float] = {}
     named = {part for symbol in symbols for part in re.split(r"[.:#]+", symbol)}
     for field, plain in (("title", 0.5), ("prose", 0.25), ("code", 0.5)):
@@ -124,7 +125,7 @@ def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, floa
 
 
 def dotted_names(text: str) -> tuple[str, ...]:
-    """Collect dotted names, those of ``from a import b`` written out."""
+    """Return dotted names, including the full names of ``from a import b``."""
     names = [name.replace("::", ".") for name in DOTTED.findall(text)]
     for module, members in IMPORT.findall(text):
         names.extend(f"{module}.{member.split()[0]}" for member in members.split(",") if member.split())

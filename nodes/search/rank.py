@@ -1,4 +1,4 @@
-"""Candidates become ordered files and places, with reasons whose contributions add up to the score."""
+"""Orders files and places by score, with reasons whose contributions add up to the score."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 FILE = "file"
-"""Among the weights of chunks: the share of its file's score that a place has."""
-CHUNKS_PER_FILE = 10  # places of one file at the most: a list of twenty should not be one class
+"""Key among the chunk weights: the share of its file's score that a place receives."""
+CHUNKS_PER_FILE = 10  # maximum places per file, so that one class does not fill a list of twenty
 KINDS = {
     "symbol": ("symbol", "defines {note}, which the text names"),
     "symbol_word": ("symbol", "defines a word of the text"),
@@ -70,10 +70,10 @@ BY_PREFIX = {
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each feature counts; kept in ``weights.json``, which ``tests.ranking.train`` writes."""
+    """The weights of all features; ``tests.ranking.train`` writes them to ``weights.json``."""
 
     first: Mapping[str, Mapping[str, float]]
-    """Of files and chunks, for the first look: what is around the best of it is then looked at. Set by hand."""
+    """Weights of files and chunks for the first pass, whose best results define the surroundings. Set by hand."""
     files: Mapping[str, float]
     chunks: Mapping[str, float]
     confidence: Mapping[str, float]
@@ -90,17 +90,17 @@ class Place:
 
 @cache
 def load_weights() -> Weights:
-    """Read the weights that come with the program."""
+    """Load the packaged weights."""
     return Weights(**json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8")))
 
 
 def kind_of(name: str) -> str:
-    """Return the kind of evidence that a feature is."""
+    """Return the kind of evidence that a feature belongs to."""
     return (KINDS.get(name) or BY_PREFIX[name.partition("_")[0]])[0]
 
 
 def weighted(values: Mapping[str, Floats], weights: Mapping[str, float], size: int) -> Floats:
-    """Add features up."""
+    """Return the weighted sum of features."""
     total = np.zeros(size)
     for name, weight in weights.items():
         if name in values:
@@ -109,12 +109,12 @@ def weighted(values: Mapping[str, Floats], weights: Mapping[str, float], size: i
 
 
 def best_files(scores: Floats, index: Index, limit: int, dropped: Iterable[int] = ()) -> list[int]:
-    """Order files by score, then path, so that equal scores are always in the same order."""
+    """Order files by score, then by path, so that the order of equal scores is deterministic."""
     out = set(dropped)
     count = min(len(scores), limit + len(out))
     if not count:
         return []
-    # Scores a rounding error apart must not change places between machines.
+    # Rounding prevents scores that differ by a rounding error from changing places between machines.
     rounded = np.round(scores, 9)
     near = np.flatnonzero(rounded >= np.partition(rounded, len(rounded) - count)[len(rounded) - count])
     order = sorted((int(number) for number in near if number not in out), key=lambda n: (-rounded[n], index.paths[n]))
@@ -122,7 +122,7 @@ def best_files(scores: Floats, index: Index, limit: int, dropped: Iterable[int] 
 
 
 def rank_places(index: Index, features: Features, weights: Weights, files: list[int], scores: Floats) -> list[Place]:
-    """Order the chunks of the best files; a definition cut in pieces is one place, at its best piece."""
+    """Order the chunks of the best files; a definition cut into parts is one place, at its best part."""
     chunk_scores = weighted(features.chunks, weights.chunks, len(index.chunk_file))
     places: list[tuple[float, int]] = []
     for number in files:
@@ -151,7 +151,7 @@ def _place(index: Index, features: Features, weights: Weights, chunk: int, file_
 def explain(
     values: Mapping[str, Floats], weights: Mapping[str, float], row: int, notes: Mapping[tuple[str, int], str]
 ) -> tuple[Reason, ...]:
-    """Say what made up a score, largest share first; features that say the same are one reason."""
+    """Return the contributions to a score, largest first; features with the same sentence form one reason."""
     shares: dict[tuple[str, str], float] = {}
     for name, weight in weights.items():
         share = weight * float(values[name][row]) if name in values else 0.0

@@ -1,4 +1,4 @@
-"""What git said of objects named by their full ids, kept for a while: it cannot become untrue."""
+"""Caches git's answers about objects named by full ids; such answers never become wrong."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 LARGEST = 16_000_000
-"""Bytes of one repository's answers."""
+"""Maximum bytes of the answers of one repository."""
 _PART = 16
-"""An answer larger than this part of it all is not kept: it would drive everything else out."""
+"""An answer larger than this fraction of the limit is not stored, because it would evict all others."""
 
 
 class Remembered:
-    """Answers by what was asked, least recently used ones dropped first. Safe to use from several threads."""
+    """An LRU cache of answers by query. Safe to use from several threads."""
 
     def __init__(self, largest: int = LARGEST) -> None:
-        """Keep nothing yet.
+        """Create an empty cache.
 
         Args:
-            largest: bytes that all answers may take together.
+            largest: maximum bytes of all answers together.
         """
         self._largest = largest
         self._taken = 0
@@ -30,7 +30,7 @@ class Remembered:
         self._lock = Lock()
 
     def get(self, asked: Hashable) -> Any:
-        """What was answered, or None."""
+        """Return the stored answer, or None."""
         with self._lock:
             found = self._answers.get(asked)
             if found is None:
@@ -39,7 +39,7 @@ class Remembered:
             return found[0]
 
     def keep(self, asked: Hashable, answer: Any, size: int) -> None:
-        """Keep an answer of about so many bytes, unless it is too large."""
+        """Store an answer of about ``size`` bytes, unless it is too large."""
         if size * _PART > self._largest:
             return
         with self._lock:

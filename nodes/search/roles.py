@@ -1,4 +1,4 @@
-"""What part a file plays, by its path and its first lines."""
+"""Determines the role of a file by its path and its first lines."""
 
 from __future__ import annotations
 
@@ -37,29 +37,30 @@ _TEST_FOLDER = re.compile(
     r".+\.test|.+[._-](unit|integration|functional)?tests"
 )
 _TEST_PROJECT = re.compile(r"\w+Tests")
-"""A folder as Xcode and .NET name those of tests: AppTests, AppUITests."""
+"""A folder named as Xcode and .NET name those of tests: AppTests, AppUITests."""
 _SOURCE_SET = re.compile(r"it|test|\w+Test|testFixtures")
-"""A folder in ``src`` as Maven and Gradle name those of tests."""
+"""A folder in ``src`` named as Maven and Gradle name those of tests."""
 
 
 def role_of(path: str, head: bytes = b"") -> Role:
-    """Tell source from everything that only stands beside it.
+    """Return the role of a file: source, or one of the kinds that are not.
 
     Args:
-        path: inside the repository, with forward slashes.
-        head: the first two kilobytes, where they are at hand.
+        path: the path inside the repository, with forward slashes.
+        head: the first two kilobytes, if available.
     """
     role = _by_path(path)
     return mark_of(head) if role == "source" else role
 
 
 def mark_of(head: bytes) -> Role:
-    """Say what the first lines of a file make of it where its path says source."""
+    """Return the role that the first lines indicate for a file whose path says source."""
     head = head[:2_048]
     if len(head) > LONG_LINE * (head.count(b"\n") + 1):
         return "minified"
     first = head[:1_000].lower()
-    said = b"generated" in first or b"do not" in first  # most say neither, and to look for how takes longer
+    # most files contain neither, and the search for the exact marker takes longer
+    said = b"generated" in first or b"do not" in first
     return "generated" if said and GENERATED_HEAD.search(first) else "source"
 
 
@@ -68,10 +69,11 @@ def _by_path(path: str) -> Role:
 
 
 def _asked(path: str) -> Iterator[tuple[object, Role]]:
-    """Ask one thing after the other, as most paths need not be asked everything."""
+    """Yield checks with their roles one by one, so that no check runs after the first match."""
     *written, file = path.split("/")
     folders, name = [folder.lower() for folder in written], file.lower()
     beside = _outside_of_what_is_shipped(folders)
+    # The first match wins: a vendored test is vendored.
     yield _is_vendored(folders), "vendored"
     yield MINIFIED.search(name), "minified"
     yield _is_generated(folders, name), "generated"
@@ -83,7 +85,7 @@ def _asked(path: str) -> Iterator[tuple[object, Role]]:
 
 
 def _outside_of_what_is_shipped(folders: Sequence[str]) -> Sequence[str]:
-    """The folders that say what a file is for: below Maven's and Gradle's ``src/main/java`` they are packages."""
+    """Return the folders that indicate a file's role; below ``src/main/java`` (Maven, Gradle) they are packages."""
     for at in range(len(folders) - 2):
         if folders[at] == "src" and folders[at + 1] == "main" and folders[at + 2] in JVM:
             return folders[:at]
@@ -116,7 +118,7 @@ def _is_for_tests(written: str, folder: str) -> bool:
 
 
 def _is_documentation(folders: Sequence[str], file: str) -> bool:
-    """Pages, and code that builds them; a package of code may be called ``doc`` as well."""
+    """Return whether a file is a document or builds documents; a package of code may also be called ``doc``."""
     name = file.lower()
     if DOCS_NAME.search(name) or NOTICE.search(file):
         return True

@@ -1,4 +1,4 @@
-"""A git process whose output, time and memory are bounded."""
+"""Runs a git process with limits for output, time and memory."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
     from typing import Any
 
 Cut = Literal["bytes", "seconds", "entries", "memory"]
-"""Which limit ended a command."""
+"""The limit that ended a command."""
 _CHUNK = 1 << 16
 _RECORD = 1_000_000
-"""Bytes of one line or entry: no path and no name is longer."""
+"""Bytes of one line or entry; no path and no name is longer."""
 _STDERR = 4_096
 _STDERR_FILE = 16_000_000
-"""Bytes of messages that git may leave in a file."""
+"""Maximum bytes of error messages that git may write to the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """How much one command of git may print, take and use."""
+    """Limits for the output, time and memory of one git command."""
 
     entries: int = 200_000
-    """Files of a listing."""
+    """Number of files in a listing."""
     listing: int = 40_000_000
     """Bytes of a listing."""
     output: int = 32_000_000
-    """Bytes that any other command prints."""
+    """Bytes of the output of any other command."""
     seconds: float = 60.0
-    """Time spent waiting for output."""
+    """Total time spent waiting for output."""
     memory: int = 1 << 29
     """Bytes of private memory of the git process; packs that it maps do not count."""
 
 
 class Running:
-    """A git that runs; a context manager, at whose end the process is gone."""
+    """A running git process; as a context manager, it ends the process at exit."""
 
     def __init__(
         self,
@@ -59,38 +59,39 @@ class Running:
         """Start a command.
 
         Args:
-            command: with its arguments.
+            command: the command with its arguments.
             stdin: a file, or ``subprocess.PIPE``.
-            env: its whole environment.
-            limits: of time and memory.
-            most: bytes that it may print; None for a command whose output the caller bounds itself.
+            env: the whole environment.
+            limits: limits for time and memory.
+            most: maximum bytes of output; None if the caller limits the output itself.
 
         Raises:
             GitFailed: git is not installed.
         """
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed at the end
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  ``__exit__`` closes it
         try:
             self.process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=self._stderr, env=env)
         except FileNotFoundError as error:
             self._stderr.close()
             raise GitFailed("git is not installed, or not on the PATH") from error
+        # From outside after the start: code between fork and exec is unsafe in a process with threads.
         _confine(self.process.pid, limits.memory)
         self._pipe = _Pipe(self.process, most, limits.seconds)
         self.out = io.BufferedReader(self._pipe, _CHUNK)
-        """Its output, up to a limit."""
+        """The output, up to the limit."""
 
     @property
     def cut(self) -> Cut | None:
-        """Which limit ended it, if one did."""
+        """The limit that ended the process, or None."""
         return self._pipe.cut
 
     @property
     def stdin(self) -> IO[bytes] | None:
-        """What it reads, where that is a pipe."""
+        """The process's input, if it is a pipe."""
         return self.process.stdin
 
     def records(self, separator: bytes, most: int) -> Iterator[bytes]:
-        """Yield what stands before each separator, at most so many times; an unfinished last one is left out."""
+        """Yield the records before each separator, at most ``most``; drop an incomplete last one."""
         pending, count = b"", 0
         while chunk := self.out.read1(_CHUNK):
             *whole, pending = (pending + chunk).split(separator)
@@ -103,33 +104,33 @@ class Running:
         return None
 
     def more_time(self) -> None:
-        """Allow the whole time again, for the next question to the same process."""
+        """Reset the time limit for the next query to the same process."""
         self._pipe.more_time()
 
     def finish(self) -> int:
-        """Wait for the end after the last output, and return the exit code."""
+        """Wait for the process to end after its output, and return the exit code."""
         try:
             code = self.process.wait(self._pipe.left)
         except subprocess.TimeoutExpired:
             self._pipe.stop("seconds")
             code = self.process.wait()
-        # A signal that is not ours: the stack overflowed, or the system needed the memory.
+        # A signal that this process did not send: a stack overflow, or the system was out of memory.
         if code < 0 or (code > 0 and b"emory" in self.complaint()):
             self._pipe.stop("memory")
         return code
 
     def complaint(self) -> bytes:
-        """Return the end of what it wrote to standard error."""
+        """Return the end of the standard error output."""
         size = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, size - _STDERR))
         return self._stderr.read()
 
     def __enter__(self) -> Self:
-        """Nothing to do: the process runs already."""
+        """Return the object; its process already runs."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process."""
+        """Kill the process and close its files."""
         self.process.kill()
         if self.process.stdin is not None:
             with suppress(BrokenPipeError):
@@ -142,7 +143,7 @@ class Running:
 
 
 class _Pipe(io.RawIOBase):
-    """A process's output that ends where a limit is met; the process is killed then."""
+    """A process's output that ends when a limit is reached; the process is killed then."""
 
     def __init__(self, process: subprocess.Popen[bytes], most: int | None, seconds: float) -> None:
         if process.stdout is None:
@@ -156,15 +157,15 @@ class _Pipe(io.RawIOBase):
         self._poll.register(self._descriptor, select.POLLIN)
 
     def readable(self) -> bool:
-        """It is nothing else."""
+        """Return True: the stream is read-only."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Wait for output; 0 at its end, and where a limit is met."""
+        """Wait for output; return 0 at its end and when a limit is reached."""
         if self.cut is not None or not self._wait():
             return 0
         view = memoryview(buffer)
-        # One byte more than is allowed tells an output that ends at the limit from one that goes past it.
+        # One extra byte distinguishes an output that ends at the limit from one that exceeds it.
         got = os.readv(self._descriptor, [view if self._most is None else view[: self._most + 1]])
         if self._most is None:
             return got
@@ -178,13 +179,13 @@ class _Pipe(io.RawIOBase):
         self.left = self._seconds
 
     def stop(self, why: Cut) -> None:
-        """End the process; what it printed after this is not read."""
+        """Kill the process; later output is not read."""
         if self.cut is None:
             self.cut = why
         self._process.kill()
 
     def _wait(self) -> bool:
-        """Wait for output, by the time that all waits may take together: a slow reader costs git nothing."""
+        """Wait for output within the time left. Only waiting counts, so a slow reader does not use up git's time."""
         began = time.monotonic()
         ready = self._poll.poll(max(0.0, self.left) * 1_000)
         self.left -= time.monotonic() - began
@@ -194,7 +195,7 @@ class _Pipe(io.RawIOBase):
 
 
 def _confine(pid: int, memory: int) -> None:
-    """Bound a process's private memory and the files it writes, where the system can (Linux)."""
+    """Limit a process's private memory and the files it writes, if the system can (Linux)."""
     try:
         import resource  # noqa: PLC0415  POSIX only
 

@@ -1,4 +1,4 @@
-"""What was left unread of a repository because it is too large."""
+"""Records which limits left parts of a repository unread."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import time
 from threading import Lock
 
 _FORGIVEN = 600.0
-"""Seconds after which a command that ran out of time counts no more: the machine may have been busy."""
+"""Seconds after which a timeout no longer counts: the machine may have been busy."""
 _LEAST = 2.0
-"""Seconds that every command gets."""
+"""Minimum seconds for every command."""
 
 
 class Shortfalls:
-    """Limits that reading met, by code. Safe to use from several threads."""
+    """The limits that were reached, by code. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        """Note nothing yet."""
+        """Start with no limit reached."""
         self._seen: set[str] = set()
         self._untold: set[str] = set()
         self._stuck: list[float] = []
         self._lock = Lock()
 
     def note(self, code: str) -> bool:
-        """Note that a limit was met; returns whether it is the first time."""
+        """Record that a limit was reached; return whether it is the first time."""
         with self._lock:
             if code in self._seen:
                 return False
@@ -31,18 +31,18 @@ class Shortfalls:
             return True
 
     def untold(self) -> tuple[str, ...]:
-        """Return what was noted since the last call: each limit is told once."""
+        """Return the limits recorded since the last call; each limit is returned once."""
         with self._lock:
             told, self._untold = tuple(sorted(self._untold)), set()
             return told
 
     def stuck(self) -> None:
-        """Note that a command ran out of time."""
+        """Record that a command timed out."""
         with self._lock:
             self._stuck.append(time.monotonic())
 
     def patience(self, seconds: float) -> float:
-        """Return how long the next command may take: a quarter for each one that was stuck lately."""
+        """Return the seconds for the next command: each recent timeout divides them by four."""
         with self._lock:
             self._stuck = [then for then in self._stuck if time.monotonic() - then < _FORGIVEN]
             return max(min(_LEAST, seconds), seconds / float(4 ** len(self._stuck)))

@@ -1,4 +1,4 @@
-"""The few lines of a place that are worth quoting, verbatim."""
+"""Selects the few lines of a place to quote, verbatim."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class Quote(NamedTuple):
 
     text: str
     start: int
-    """1-based."""
+    """First line, 1-based."""
     end: int
-    """1-based, inclusive."""
+    """Last line, 1-based and inclusive."""
 
 
 def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, float]) -> Quote:
-    """Quote the window of a place that shares most with the query, its first lines where nothing is shared.
+    """Quote the lines of a place that share most with the query, or its first lines if none shares anything.
 
     Args:
-        lines: the whole file, line endings kept.
+        lines: the whole file with line endings.
         start: the place's first line, 1-based.
         end: its last line, inclusive.
-        weights: how much each term of the query counts.
+        weights: the weight of each term of the query.
     """
     start, end = max(1, start), min(end, len(lines))
     if start > end:
@@ -45,18 +45,18 @@ def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, floa
     ):
         first, last = (first + 1, last) if scores[first] < scores[last] else (first, last - 1)
     text = cut(list(lines), start + first, start + last) or ""
-    if len(text.encode("utf-8", "replace")) > MOST_BYTES:  # one line of minified code: there is nothing to quote
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:  # one line of minified code, which is not worth quoting
         return Quote("", start + first, start + first)
     return Quote(text, start + first, start + last)
 
 
 def line_score(line: str, weights: Mapping[str, float]) -> float:
-    """Add up the distinct query terms of a line."""
+    """Return the sum of the weights of the distinct query terms in a line."""
     terms = {term for word in WORD.findall(line[:MOST_BYTES]) for term in terms_of(word)}
     return sum(weights.get(term, 0.0) for term in sorted(terms))
 
 
 def trimmed(scores: Sequence[float], first: int, last: int) -> tuple[int, int]:
-    """Leave out lines at both ends that share nothing, unless none shares anything."""
+    """Drop lines at both ends that share nothing with the query, unless no line shares anything."""
     matching = [number for number in range(first, last + 1) if scores[number] > 0]
     return (matching[0], matching[-1]) if matching else (first, min(last, first + 2))

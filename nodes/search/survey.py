@@ -1,4 +1,4 @@
-"""What a search knows of an issue when its report is written: first files, facts about them, confidence."""
+"""The search result that a report is written from: first files, facts about them and confidence."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from nodes.search.types import Location
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The part of a search that a report is made of."""
+    """The part of a search that a report uses."""
 
     leads: tuple[Location, ...] = ()
     """The best place of each of the first five files, best file first."""
     facts: tuple[Fact, ...] = ()
-    """All checked facts, in the order of their kinds; those about other files count, and are not shown."""
+    """All checked facts, ordered by kind; those about other files count but are not shown."""
     ranked: float = 0.0
-    """Calibrated probability that the first file is one that the fix changes, by the ranking alone."""
+    """Calibrated probability that the first file is one that the fix changes, by the ranking only."""
     confidence: float = 0.0
-    """The same, given which files have strong facts."""
+    """The same probability with the strong facts about files included."""
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The first files, in order."""
+        """The paths of the first files, in order."""
         return tuple(lead.path for lead in self.leads)

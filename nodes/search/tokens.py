@@ -1,4 +1,4 @@
-"""Code and prose become terms: identifiers are split, lowercased and stemmed, each distinct word once."""
+"""Splits code and prose into terms: identifiers are split, lowercased and stemmed, each distinct word once."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
 WORD = re.compile(r"\w+")
 WORD_BYTES = bytes(byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ") for byte in range(256))
-"""For ``bytes.translate``: whatever ends a word becomes a space. What is not ASCII is looked at word by word."""
+"""For ``bytes.translate``: every ASCII byte that ends a word becomes a space. Other words are handled one by one."""
 # An acronym before a capitalised word, a word, an acronym, digits, or letters of a script without case.
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-LONGEST = 64  # longer words are data (base64, minified names): as a term they only cost space
+LONGEST = 64  # longer words are data (base64, minified names) and only take space as terms
 REMEMBERED = 1 << 18
 
 STOPWORDS = frozenset(  # a paragraph is easier to read and to diff than 150 quoted words
@@ -33,7 +33,7 @@ _stemmer = Stemmer.Stemmer("english", 0)
 
 @lru_cache(maxsize=REMEMBERED)
 def terms_of(word: str) -> tuple[str, ...]:
-    """Split one word of text into its terms; a compound identifier is also a term as a whole."""
+    """Return the terms of one word; a compound identifier as a whole is also a term."""
     if len(word) > LONGEST:
         return ()
     parts = [part.lower() for part in PART.findall(word)]
@@ -45,22 +45,22 @@ def terms_of(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=REMEMBERED)
 def hashes_of(word: str) -> tuple[int, ...]:
-    """Return the hashes of a word's terms, as the index holds them."""
+    """Return the hashes of a word's terms, as stored in the index."""
     return tuple(term_hash(term) for term in terms_of(word))
 
 
 def term_hash(term: str) -> int:
-    """Hash a term to 32 bits, the same on every machine and in every process."""
+    """Return a 32-bit hash of a term, the same on every machine and in every process."""
     return crc32(term.encode("utf-8", "surrogatepass"))
 
 
 def stem_hash(part: str) -> int:
-    """Hash the term that one part of a word becomes."""
+    """Return the hash of the term that one part of a word becomes."""
     return term_hash(_stemmer.stemWord(part.lower()))
 
 
 def query_terms(text: str) -> Counter[str]:
-    """Count the terms of a query's text, without the words that say nothing about where a fault is."""
+    """Count the terms of a query's text, without words that tell nothing about a fault's location."""
     counts: Counter[str] = Counter()
     for word, times in Counter(WORD.findall(text)).items():
         if word.lower() not in STOPWORDS:
@@ -70,8 +70,8 @@ def query_terms(text: str) -> Counter[str]:
 
 
 def shingles(text: str) -> list[int]:
-    """Hash every three words in a row, for matching error messages against string literals."""
-    if text.isascii():  # most are
+    """Return a hash of every three consecutive words, to match error messages with string literals."""
+    if text.isascii():  # most texts are
         words = text.lower().encode().translate(WORD_BYTES).split()
     else:
         words = [word.lower().encode("utf-8", "surrogatepass") for word in WORD.findall(text)]

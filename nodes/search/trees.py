@@ -1,4 +1,4 @@
-"""All that is known of one commit, joined: what a query reads, kept so that the next need not join it again."""
+"""The joined data of one commit that queries read, packed for storage so that it is joined only once."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 ROLES: tuple[Role, ...] = get_args(Role)
-TAIL = 3  # parts of a path whose words are looked at: further up everything is called alike
+TAIL = 3  # parts at the end of a path whose words are indexed; folders further up have the same names everywhere
 _HEAD = struct.Struct("<II6I")  # checksum, number of files, and the length of each part
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files of a commit, in the order of their paths, and the commits behind it."""
+    """The files of a commit in the order of their paths, and the commits before it."""
 
     paths: tuple[str, ...]
     blobs: tuple[str, ...]
     """Object ids in hexadecimal."""
     roles: tuple[Role, ...]
-    """What the path alone says."""
+    """Roles by path only."""
     path_terms: npt.NDArray[np.uint32]
-    """Two lines: a file's number, and the hash of a term of its path; by file, then hash."""
+    """Shape (2, n): the number of a file, and the hash of a term of its path; ordered by file, then hash."""
     columns: Columns
     changes: Changes
 
     @property
     def texts(self) -> int:
-        """How many files have words."""
+        """The number of files with indexed content."""
         return int(np.count_nonzero(self.columns.sizes.any(1)))
 
     def pack(self) -> bytes:
-        """Return bytes that ``unpack_tree`` reads."""
+        """Return bytes for ``unpack_tree``."""
         number = {role: code for code, role in enumerate(ROLES)}
         parts = [
             "\0".join(self.paths).encode("utf-8", "surrogateescape"),
@@ -59,7 +59,7 @@ class Tree:
 
 
 def unpack_tree(packed: bytes | None) -> Tree | None:
-    """Read a packed tree; None where there is none, or a damaged one."""
+    """Decode a packed tree; None if there is none or it is damaged."""
     if packed is None or len(packed) < _HEAD.size or not is_sound(packed):
         return None
     _, files, *lengths = _HEAD.unpack_from(packed)
@@ -77,7 +77,7 @@ def unpack_tree(packed: bytes | None) -> Tree | None:
 
 
 def path_terms(paths: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Find the distinct terms of the last parts of each path."""
+    """Return the distinct terms of the last parts of each path, in the shape of ``Tree.path_terms``."""
     tails = ["/".join(path.split("/")[-TAIL:]).encode("utf-8", "replace").translate(WORD_BYTES) for path in paths]
     found = count_postings(Vocabulary(), tails, (), 0)
     return np.stack([np.repeat(np.arange(len(paths), dtype=np.uint32), found.distinct), found.hashes])

@@ -1,4 +1,4 @@
-"""The values the evidence engine takes and gives: plain, frozen, and free of any framework."""
+"""Input and output values of the search: plain, frozen, and independent of any framework."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class Frame:
     """One line of a stack trace, as the reporter wrote it."""
 
     path: str
-    """The file as written, with forward slashes; empty where the language names only a class or module."""
+    """The file as written, with forward slashes; empty if the language names only a class or module."""
     line: int | None = None
-    """1-based, or None where the trace has none."""
+    """1-based, or None if the trace has no line number."""
     function: str | None = None
     module: str | None = None
-    """The dotted class or module, where the language gives one (``com.acme.Parser``)."""
+    """The dotted class or module, if the language prints one (``com.acme.Parser``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,50 +30,50 @@ class StackTrace:
     """The exception's type or the kind of crash (``KeyError``, ``panic``, ``SEGV``)."""
     message: str | None
     frames: tuple[Frame, ...]
-    """Innermost (where it was raised) first, whatever order the language prints; none where they were left out."""
+    """Innermost (where it was raised) first, whatever order the language prints; empty if the text has no frames."""
     start: int = 0
-    """Offset of its first character in the text it was found in."""
+    """Offset of its first character in the text."""
     end: int = 0
-    """Offset one past its last character."""
+    """Offset after its last character in the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function, method, class or the like that a file defines."""
+    """A function, method, class or similar item that a file defines."""
 
     name: str
-    """Dotted inside the file: ``Class.method``."""
+    """Dotted name inside the file: ``Class.method``."""
     kind: Literal["function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"]
     start_line: int
-    """1-based, decorators and annotations included."""
+    """1-based, including decorators and annotations."""
     end_line: int
     """1-based, inclusive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a parser says of one file."""
+    """The definitions, imports and string literals of one file."""
 
     language: str
     """The grammar's name, or ``text``."""
     definitions: tuple[Definition, ...] = ()
-    """In the order of their first line; an outer one before those inside it."""
+    """Ordered by first line; an outer definition precedes those inside it."""
     imports: tuple[str, ...] = ()
     """Modules or paths as written: ``django.db.models``, ``./lexer``, ``crate::io``."""
     strings: tuple[tuple[int, str], ...] = ()
-    """(line, text) of string literals that hold two words or more: messages, mostly."""
+    """(line, text) of string literals with two words or more, mostly messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a place ranks where it does."""
+    """A reason for a place's rank."""
 
     kind: str
     """A stable key, such as ``trace``, ``symbol``, ``path``, ``words``, ``history``, ``prior``."""
     text: str
     """One line for a person."""
     contribution: float
-    """Its share of the score; the shares of one place add up to its score."""
+    """Its contribution to the score; the contributions of one place add up to its score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class FileHit:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A ranked place inside a file, with the lines worth quoting."""
+    """A ranked place inside a file, with the lines to quote."""
 
     path: str
     start_line: int
@@ -95,7 +95,7 @@ class Location:
     end_line: int
     """1-based, inclusive."""
     symbol: str | None
-    """The definition's dotted name inside the file, or None for a place outside any."""
+    """The definition's dotted name inside the file, or None for a place outside any definition."""
     score: float
     quote: str
     """Lines ``quote_start`` to ``quote_end``, verbatim."""
@@ -106,30 +106,30 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is looked for."""
+    """An issue to search for."""
 
     title: str = ""
     body: str = ""
     extra: tuple[str, ...] = ()
-    """What came later: the critic's gaps, redirects, the reporter's answers."""
+    """Text that came later: the critic's gaps, redirects, the reporter's answers."""
     limit: int = 20
-    """How many files and how many locations at the most."""
+    """Maximum number of files, and maximum number of locations."""
     ignore: tuple[str, ...] = ()
     """Path globs that a maintainer excluded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What was found, best first."""
+    """The result of a search, best first."""
 
     commit: str
-    """The full SHA that was read."""
+    """The full SHA of the searched commit."""
     files: tuple[FileHit, ...] = ()
     locations: tuple[Location, ...] = ()
     confidence: float = 0.0
     """Calibrated probability that the first file is one that the fix changes."""
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
-    """Wall time by phase; never part of what is compared."""
+    """Wall time in seconds by phase; excluded from comparisons."""
     leads: tuple[Location, ...] = ()
     """The best place of each of the first five files, in the order of the files."""
 
@@ -145,15 +145,15 @@ class Passage:
     """1-based, inclusive."""
     quote: str
     symbol: str | None = None
-    """The innermost definition that the first line is in."""
+    """The innermost definition around the first line."""
     ends: int = 0
-    """The last line of what was to be quoted, which may be longer than a quote; 0 where that is not known."""
+    """The last line that was requested, which may be beyond the quote; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The answer to a question about a commit: the first passages, in an order that is always the same."""
+    """The answer to a query about a commit: the first passages, in a deterministic order."""
 
     passages: tuple[Passage, ...] = ()
     total: int = 0
-    """How many there are; where lines were asked for, how many the file has."""
+    """Total number of matches; for a query of lines, the file's number of lines."""

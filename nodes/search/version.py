@@ -1,4 +1,4 @@
-"""What parsed a file: records of another parser are never read, whichever of its parts changed."""
+"""Identifies the parsers, so that records of another version are never read, whichever part changed."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ PARTS = (
     "changes.py", "chunks.py", "columns.py", "git.py", "helper_task.py", "languages/*.py", "loading.py", "parsing.py",
     "postings.py", "progress.py", "records.py", "role_names.py", "roles.py", "tokens.py", "trees.py", "types.py",
 )  # fmt: skip
-"""Sources that decide what a record says."""
+"""Source files that determine the content of a record."""
 WHEELS = ("tree_sitter", "pystemmer")
-"""Distributions whose version decides it too."""
+"""Prefixes of the distributions whose versions also determine it."""
 
 
 @cache
 def parser_version() -> str:
-    """Name the parsers: a digest of their own source and of the versions of the grammars that are installed."""
+    """Return a digest of the parsers' own source and of the versions of the installed grammars."""
     here = Path(__file__).parent
     digest = hashlib.sha256()
+    # A digest of the source instead of a number: no edit can leave old records in use.
     for file in sorted(file for part in PARTS for file in here.glob(part)):
         digest.update(file.read_bytes())
     for wheel in sorted(_installed()):
@@ -29,7 +30,7 @@ def parser_version() -> str:
 
 
 def _installed() -> list[str]:
-    """Names such as ``tree_sitter_go-0.25.0.dist-info``: to ask each wheel for its version would mean importing it."""
+    """Return names such as ``tree_sitter_go-0.25.0.dist-info``: reading each wheel's own version would import it."""
     spec = find_spec("tree_sitter")
     if spec is None or spec.origin is None:
         return []

@@ -1,12 +1,12 @@
-"""Batches become columns; helper processes parse them, and this process counts their words.
+"""Builds columns from batches: helper processes parse, and this process counts the words.
 
-tree-sitter runs in helpers alone: it may need minutes for a small file, holds the interpreter's lock meanwhile, and
-cannot be interrupted. This process reads what needs no parser: text, and plainly written Python.
+tree-sitter runs in helpers only: it may need minutes for a small file, holds the interpreter's lock meanwhile, and
+cannot be interrupted. This process reads files that need no parser: text, and plainly written Python.
 
-Helpers are plain child processes: nothing is forked, and it makes no difference what the parent's main module or
-standard input is. All processes take the numbers of batches from files that they share, so that none is idle while
-another is behind; a helper leaves its results in a file, so that no pipe can fill up. Only the parent counts words:
-each word is learnt once, and a helper, which need not load numpy, starts in a third of the time.
+Helpers are plain child processes: nothing is forked, and the parent's main module and standard input do not matter.
+All processes claim the numbers of batches from shared files, so that none is idle while another is behind. A helper
+writes its results to a file, so that no pipe can fill up. Only the parent counts words: each word is learnt once, and
+a helper, which does not load numpy, starts in a third of the time.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
 
 WORTH_A_PROCESS = 600_000
-"""Bytes to parse from which starting a second process pays."""
+"""Bytes to parse per process; with fewer, starting another process does not pay."""
 MOST_PROCESSES = 4
 PAUSE = 0.005
-"""Seconds between two checks of the helpers when this process has nothing else to do."""
-REMEMBERED = 1 << 19  # words; a vocabulary that has more is begun anew, so that memory stays bounded
+"""Seconds between two checks of the helpers when this process is idle."""
+REMEMBERED = 1 << 19  # words; a larger vocabulary is replaced by an empty one to limit memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class Built:
     number: int
     columns: Columns
     complete: bool
-    """Whether every blob could be read; one that could not has no rows."""
+    """Whether every blob could be read; an unreadable one has no rows."""
     missed: bool
-    """Whether a file took its parser too long, so that the result is worth storing at once."""
+    """Whether a file exceeded its parser's deadline; such a result is worth storing at once."""
 
 
 def build(repository: Repository, progress: Progress) -> Iterator[Built]:
-    """Build the columns of every batch; they come in no particular order."""
+    """Yield the columns of every batch, in no particular order."""
     vocabulary = Vocabulary()
     for parsed in _parse(repository, progress):
         if len(vocabulary) > REMEMBERED:
@@ -63,7 +63,7 @@ def build(repository: Repository, progress: Progress) -> Iterator[Built]:
 
 
 def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
-    """Parse every batch, each as soon as a process is free."""
+    """Yield every batch parsed, each as soon as a process is free."""
     hard = [number for number, batch in enumerate(progress.batches) if needs_parser(batch)]
     easy = sorted(set(range(len(progress.batches))).difference(hard))
     with ExitStack() as stack:
@@ -71,6 +71,7 @@ def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
         pool = stack.enter_context(Pool(repository, progress, [file.fileno() for file in claims]))
         for _ in range(helpers_for(*(_size(progress.batches[n] for n in numbers) for numbers in (hard, easy)))):
             pool.start()
+        # This process claims easy batches only: it must not load a parser.
         for number in claimed(claims[1].fileno()):
             _read_here(pool, progress, number)
             pool.collect()
@@ -79,7 +80,7 @@ def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
 
 
 def _rest(pool: Pool, progress: Progress) -> Iterator[Parsed]:
-    """Wait for helpers; then more of them do what needs a parser and was found here, and what was lost with one."""
+    """Wait for the helpers, then start more for unfinished files: those that need a parser and a lost helper's."""
     while True:
         while pool.busy:
             pool.collect()
@@ -96,7 +97,7 @@ def _rest(pool: Pool, progress: Progress) -> Iterator[Parsed]:
 
 
 def _read_here(pool: Pool, progress: Progress, number: int) -> None:
-    """Read those files of a batch that need no parser."""
+    """Read the files of a batch that need no parser."""
     batch = progress.batches[number]
     contents = pool.reader.read([job.blob for job in batch])
     for file, (job, content) in enumerate(zip(batch, contents, strict=True)):
@@ -107,12 +108,12 @@ def _read_here(pool: Pool, progress: Progress, number: int) -> None:
 
 
 def needs_parser(batch: Sequence[Job]) -> bool:
-    """Whether files of a batch need a parser, by their names."""
+    """Return whether any file of a batch needs a parser, by its name."""
     return any(always_needs_parser(job.path) for job in batch)
 
 
 def helpers_for(hard: int, easy: int) -> int:
-    """How many helpers so many bytes are worth that need a parser, and that hardly do."""
+    """Return the number of helpers for some bytes of files that need a parser and of files that rarely do."""
     most = min(MOST_PROCESSES, available_cores())
     if hard:
         return max(1, min(most, (hard + easy) // WORTH_A_PROCESS))
@@ -120,7 +121,7 @@ def helpers_for(hard: int, easy: int) -> int:
 
 
 def available_cores() -> int:
-    """Count the cores this process may run on."""
+    """Return the number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -129,7 +130,7 @@ def _size(batches: Iterable[Sequence[Job]]) -> int:
 
 
 def _claims(numbers: Sequence[int]) -> IO[bytes]:
-    """Make a file from which processes take the numbers of batches."""
+    """Create a file from which processes claim the numbers of batches."""
     file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - the caller closes it
     file.write(claims_of(numbers))
     file.seek(0)

@@ -1,6 +1,6 @@
-"""What is measured of each file, and of each chunk, for one query: every feature is about 0 to 1, 0 where absent.
+"""Computes the features of each file and chunk for one query: each is about 0 to 1, and 0 if absent.
 
-``measure`` looks at each by itself; ``surroundings.look_around`` then at what lies around the best of them.
+``measure`` rates each file and chunk alone; ``surroundings.look_around`` then rates what surrounds the best ones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def measure(index: Index, parsed: Parsed) -> Features:
-    """Measure every file and chunk of a commit, each by itself, against a query."""
+    """Compute the features of each file and chunk of a commit for a query, each file and chunk alone."""
     ranked = in_question(index, parsed)
     features = Features()
     add_words(features, index, score_words(index, parsed, ranked), ranked)
@@ -40,7 +40,7 @@ def measure(index: Index, parsed: Parsed) -> Features:
 
 
 def add_past(features: Features, index: Index, parsed: Parsed) -> None:
-    """Files that earlier commits changed for similar reasons, or to fix something, and folders that are worked on."""
+    """Add features of earlier commits: similar changes, frequent fixes and folders with recent work."""
     past, size = index.changes, len(index.paths)
     features.files["similar_change"], features.files["similar_changes"] = similar_changes(past, parsed, size)
     features.files["told"] = told_of(past, parsed, size)

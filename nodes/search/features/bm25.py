@@ -1,4 +1,4 @@
-"""BM25 of a query's fields over whole files and over their chunks."""
+"""BM25 scores of a query's fields for whole files and for their chunks."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
+# Files differ more in length than functions, so they are saturated later and shortened more.
 K1_FILE, B_FILE = 2.0, 0.75
 K1_PART, B_PART = 2.0, 0.7
 K1_CHUNK, B_CHUNK = 1.2, 0.4
@@ -30,17 +31,17 @@ class Words:
     """Scores by field of the query."""
 
     files: dict[str, Floats]
-    """One score a file."""
+    """One score per file."""
     parts: dict[str, Floats]
-    """One score a chunk, by which the files are told apart that they are parts of."""
+    """One score per chunk; the scores of a file's chunks rank the file."""
     chunks: dict[str, Floats]
-    """One score a chunk, by which chunks are told apart."""
+    """One score per chunk; they rank the chunks."""
     paths: dict[str, Floats]
-    """One score a file, for the words of its path alone."""
+    """One score per file, for the words of its path only."""
 
 
 def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> Words:
-    """Score every file and chunk; rarity is counted over the files marked in ``ranked``."""
+    """Score every file and chunk. The inverse document frequency counts only the files marked in ``ranked``."""
     hashes = sorted({term_hash(term) for field in parsed.terms.values() for term in field})
     place = {value: number for number, value in enumerate(hashes)}
     weights = {name: np.zeros(len(hashes)) for name in parsed.terms}
@@ -70,35 +71,35 @@ def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> 
 
 
 def by_file(index: Index, matches: Matches, terms: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
-    """Add up the matches of each file and term."""
+    """Sum the matches per file and term. Return the file, the term and the count of each sum."""
     keys = index.chunk_file[matches.chunk].astype(np.int64) * max(1, terms) + matches.term
     distinct, inverse = grouped(keys)
     return distinct // max(1, terms), distinct % max(1, terms), added(inverse, matches.counts, len(distinct))
 
 
 def added(rows: npt.NDArray[np.signedinteger], values: npt.NDArray[np.int32] | Floats, size: int) -> Floats:
-    """Add up the values of each row."""
+    """Sum the values per row."""
     return np.bincount(rows, values, size).astype(np.float64)
 
 
 def rarity(files_with: npt.NDArray[np.int64], files: int) -> Floats:
-    """Inverse document frequency, never negative."""
+    """Return the inverse document frequency, never negative."""
     return np.asarray(np.log(1 + (files - np.minimum(files_with, files) + 0.5) / (files_with + 0.5)))
 
 
 def relative(lengths: npt.NDArray[np.int32]) -> Floats:
-    """Lengths as multiples of their mean over what has words at all."""
+    """Return lengths as multiples of the mean of the non-zero ones."""
     some = lengths[lengths > 0]
     return np.asarray(lengths / (some.mean() if len(some) else 1.0))
 
 
 def saturate(count: npt.NDArray[np.int32] | Floats, length: Floats, k1: float, b: float) -> Floats:
-    """Let a term count less the more often it was there, and the longer the text."""
+    """Return term weights that grow less with each occurrence and shrink with the length of the text (BM25's k1, b)."""
     return np.asarray(count * (k1 + 1) / (count + k1 * (1 - b + b * length)))
 
 
 def best_chunk(index: Index, scores: Floats) -> Floats:
-    """Return the best chunk's score of each file."""
+    """Return the score of each file's best chunk."""
     best = np.zeros(len(index.paths))
     np.maximum.at(best, index.chunk_file, scores)
     return best

@@ -1,4 +1,4 @@
-"""Tests and documents as bridges: what an issue sounds like is often told there, next to the name of the code."""
+"""Follows tests and documents to source files: they often use an issue's words next to the names in the code."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 CROSSED = 20
-"""Chunks of tests, and of documents, that are followed."""
-SHARPNESS = 3.0  # how quickly a less similar chunk stops counting
-NAMESAKES = 4  # files of the same stem: more, and a test's name points at none of them
+"""Number of chunks of each role that are followed."""
+SHARPNESS = 3.0  # how quickly the weight drops with the similarity
+NAMESAKES = 4  # files of the same stem; if there are more, a test's name identifies none of them
 BY_NAME, BY_MENTION, BY_IMPORT = 1.0, 0.6, 0.4
-"""How much a target counts that the bridge is called after, names a definition of, or only imports."""
+"""Weight of a target that the bridge is named after, whose definition it names, or that it only imports."""
 _TEST_PART = re.compile(r"^(tests?|spec)[_-]|[._-](tests?|spec)$|(?<=[a-z0-9])(Tests?|TestCase|Spec|IT)$")
 
 
@@ -43,17 +43,17 @@ def bridge_chunks(index: Index, scores: Floats) -> list[int]:
 def cross(
     index: Index, names: PathIndex, scores: Floats, chunks: list[int], said: Mapping[int, Mapping[int, float]]
 ) -> Floats:
-    """Follow chunks to the source files they speak of.
+    """Follow chunks to the source files that they refer to.
 
     Args:
         index: the commit's files.
         names: their paths.
         scores: similarity of every chunk with the text.
-        chunks: the ones to follow, best first.
-        said: the definitions that each of them names.
+        chunks: the chunks to follow, best first.
+        said: the definitions that each chunk names.
 
     Returns:
-        One score a file, 0 to 1; all 0 where source files are as similar to the text as any bridge.
+        One score per file, 0 to 1; all 0 if source files are as similar to the text as any bridge.
     """
     found = np.zeros(len(index.paths))
     if not chunks:
@@ -80,14 +80,14 @@ def cross(
 
 
 def how_far_ahead(index: Index, scores: Floats, bridge: int) -> float:
-    """How much more similar a bridge is than any source file, 0 to 1: where the code has the words, none is needed."""
+    """Return by how much a bridge is more similar than any source file, 0 to 1; 0 if the code has the words itself."""
     source = np.array([role == "source" for role in index.roles], bool)
     best = float(scores.max(initial=0.0, where=source[index.chunk_file]))
     return min(1.0, max(0.0, float(scores[bridge]) / best - 1.0)) if best > 0 else 1.0
 
 
 def same_name(index: Index, names: PathIndex, number: int) -> set[int]:
-    """Find the source files that a test or a page is called after."""
+    """Return the source files that a test or a document is named after."""
     path = PurePosixPath(index.paths[number])
     stem = _TEST_PART.sub("", path.name.partition(".")[0]).lower()
     found = [other for other in names.by_stem.get(stem, ()) if index.roles[other] == "source"]

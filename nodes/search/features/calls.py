@@ -1,4 +1,4 @@
-"""The call neighbourhood of the likeliest functions: what they call, and what calls them."""
+"""The call neighbourhood of the likeliest functions: their callees and their callers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 AROUND = 30
-"""Chunks whose calls are followed."""
-TEMPERATURE = 2.0  # how quickly a lower score stops counting
-COMMON = 60  # chunks that say a name: more, and it is no call of this one function
+"""Number of chunks whose calls are followed."""
+TEMPERATURE = 2.0  # how quickly the weight drops with the score
+COMMON = 60  # chunks that contain a name; if there are more, it does not identify calls of this function
 
 
 def likely_chunks(scores: Floats, count: int = AROUND) -> dict[int, float]:
-    """Return the best chunks with their shares of likelihood, which add up to 1; none where nothing speaks for any."""
+    """Return the best chunks with their shares of likelihood, which add up to 1; empty if no score is positive."""
     rows = np.flatnonzero(scores > 0)
     if not len(rows):
         return {}
@@ -34,7 +34,7 @@ def likely_chunks(scores: Floats, count: int = AROUND) -> dict[int, float]:
 
 
 def called(index: Index, likely: Mapping[int, float], said: Mapping[int, Mapping[int, float]]) -> Floats:
-    """Give each definition the share of likelihood of the chunks that name it."""
+    """Give each definition the likelihood of the chunks that name it."""
     found = np.zeros(len(index.def_last))
     for chunk, share in likely.items():
         own = int(index.chunk_def[chunk])
@@ -45,7 +45,7 @@ def called(index: Index, likely: Mapping[int, float], said: Mapping[int, Mapping
 
 
 def callers(index: Index, likely: Mapping[int, float]) -> Floats:
-    """Give each chunk the share of likelihood of the definitions whose compound name it says."""
+    """Give each chunk the likelihood of the definitions whose compound name it contains."""
     wanted: dict[int, float] = {}
     owners: dict[int, set[int]] = {}
     for chunk, share in likely.items():

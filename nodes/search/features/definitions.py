@@ -1,4 +1,4 @@
-"""What the names and kinds of definitions say, for the files that are in question."""
+"""Features of the names and kinds of definitions, for the best files only."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from nodes.search.query import Parsed
 
 CONTAINERS = frozenset({"class", "interface", "enum", "module", "type"})
-"""Kinds whose own lines are mostly attributes; what they do is in their members."""
+"""Kinds whose own lines are mostly attributes; their behaviour is in their members."""
 
 
 def add_definitions(features: Features, index: Index, parsed: Parsed, files: Iterable[int]) -> None:
-    """Add what the definitions of some files are called, and what kind they are, to the chunks."""
+    """Add features to the chunks of some files: the kind of their definition, and how much of its name the text has."""
     size = len(index.chunk_file)
     title = {term_hash(term) for term in parsed.terms["title"]}
     body = {term_hash(term) for field in ("prose", "code") for term in parsed.terms[field]}

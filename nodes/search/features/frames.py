@@ -1,4 +1,4 @@
-"""Files and functions on a stack trace."""
+"""Features of the files and functions on a stack trace."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-FRAMES = 12  # frames further out than this are the program's entry, not its fault
+FRAMES = 12  # frames further out are the program's entry, not its fault
 
 
 def add_trace(features: Features, index: Index, names: PathIndex, parsed: Parsed) -> None:
-    """Files, and functions, on a stack trace; the innermost frame of the repository counts most."""
+    """Add features for files and functions on a stack trace; the repository's innermost frame weighs most."""
     size = len(index.paths)
     first, any_frame, chunk_frame = np.zeros(size), np.zeros(size), zeros_of(index)
     for trace in parsed.traces:
@@ -43,7 +43,7 @@ def add_trace(features: Features, index: Index, names: PathIndex, parsed: Parsed
 
 
 def files_of_frame(names: PathIndex, frame: Frame) -> list[int]:
-    """Map a frame to files: by its path, else by its class or module."""
+    """Return the files of a frame: by its path, else by its class or module."""
     if frame.path:
         found = names.with_suffix(frame.path)
         return [number for number, shared in found if shared > 1 or len(found) == 1]
@@ -51,7 +51,7 @@ def files_of_frame(names: PathIndex, frame: Frame) -> list[int]:
 
 
 def mark_frame(chunks: Floats, index: Index, number: int, frame: Frame, worth: float) -> None:
-    """Mark the function a frame is in: by name first, since line numbers move between versions."""
+    """Mark the function of a frame, by name first, because line numbers differ between versions."""
     mine = np.flatnonzero(index.chunk_file == number)
     owners = index.chunk_def[mine]
     if frame.function and len(mine):

@@ -1,4 +1,4 @@
-"""Files whose path, module or stem the text says."""
+"""Features of files whose path, module or stem occurs in the text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def add_names(features: Features, names: PathIndex, parsed: Parsed, ranked: Flags) -> None:
-    """Files whose path, module or stem the text says."""
+    """Add features for files whose path, module or stem occurs in the text."""
     size = len(names.paths)
     path, module = np.zeros(size), np.zeros(size)
     for written in parsed.paths:
@@ -40,7 +40,7 @@ def add_names(features: Features, names: PathIndex, parsed: Parsed, ranked: Flag
 
 
 def stem_scores(names: PathIndex, text: str, ranked: Flags) -> Floats:
-    """Files whose stem is a word of the text."""
+    """Return scores for files whose stem is a word of the text; files that share a stem share the score."""
     scores = np.zeros(len(names.paths))
     for word in {word.lower() for word in WORD.findall(text)} - STOPWORDS:
         found = [number for number in names.by_stem.get(word, ()) if ranked[number]]

@@ -1,4 +1,4 @@
-"""The import graph around the likeliest files: a file whose neighbours are likely is a little likelier itself."""
+"""The import graph around the likeliest files: a file with likely neighbours becomes slightly likelier."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 AROUND = 40
-"""Files whose imports are read: reading those of all would cost more than the rest of a query."""
-TEMPERATURE = 2.0  # how quickly a lower score stops counting
+"""Number of files whose imports are read: reading all would cost more than the rest of a query."""
+TEMPERATURE = 2.0  # how quickly the weight drops with the score
 
 
 def likely_files(scores: Floats) -> dict[int, float]:
-    """Return the best files with their shares of likelihood, which add up to 1; none where nothing speaks for any."""
+    """Return the best files with their shares of likelihood, which add up to 1; empty if no score is positive."""
     rows = np.flatnonzero(scores > 0)
     if not len(rows):
         return {}
@@ -34,7 +34,7 @@ def likely_files(scores: Floats) -> dict[int, float]:
 
 
 def neighbour_scores(index: Index, names: PathIndex, likely: Mapping[int, float]) -> Floats:
-    """Give each file the share of likelihood that it is linked to."""
+    """Give each file the likelihood of the files that it imports or that import it."""
     found = np.zeros(len(index.paths))
     for number, share in likely.items():
         for other in sorted(imported(index, names, number)):
@@ -53,12 +53,12 @@ def siblings(scores: Floats, folder: npt.NDArray[np.int64]) -> Floats:
 
 
 def imported(index: Index, names: PathIndex, number: int) -> set[int]:
-    """Map a file's imports to files of the commit."""
+    """Return the files of the commit that a file imports."""
     return {found for written in index.meta(number).imports for found in resolve(names, index.paths[number], written)}
 
 
 def resolve(names: PathIndex, path: str, written: str) -> Iterator[int]:
-    """Map one import, relative or absolute, to files."""
+    """Yield the files that one import, relative or absolute, refers to."""
     parts = [
         part for part in written.replace("::", ".").replace("/", ".").split(".") if part not in {"", "crate", "self"}
     ]

@@ -1,4 +1,4 @@
-"""What earlier commits say: which files changed for similar reasons, which change together, which change often."""
+"""Features of earlier commits: files changed for similar reasons, files changed together, files changed often."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-WIDE = 30  # files: a commit that changes more is a sweep and says nothing of any one of them
-SIMILAR = 60  # the most similar commits that are heard
-HALF_LIFE = 150  # commits after which a change counts half as recent
-MEMORY = 600  # commits after which a fix counts half
-FEW = 3.0  # changes a file needs before "these change together" means something
+WIDE = 30  # files; a commit that changes more says nothing about any one of them
+SIMILAR = 60  # number of the most similar commits that count
+HALF_LIFE = 150  # commits after which the weight of a change is halved
+MEMORY = 600  # commits after which the weight of a fix is halved
+FEW = 3.0  # added to a file's number of changes, so that few changes together prove little
 K1, B = 1.2, 0.4
 
 
@@ -35,10 +35,11 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
     """Score files by the similarity of the text with the messages of commits that changed them.
 
     Returns:
-        The best single commit's say for each file, and the sum of all; both 0 to 1.
+        For each file the weight of its best commit, and the sum over all commits; both 0 to 1.
     """
     best, total = np.zeros(size), np.zeros(size)
     scores = _message_scores(past, parsed)
+    # Rounding prevents scores that differ by a rounding error from changing places between machines.
     order = np.lexsort((np.arange(len(scores)), -np.round(scores, 9)))[:SIMILAR].tolist()
     top = float(scores[order[0]]) if order else 0.0
     for number in order:
@@ -52,7 +53,7 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
 
 
 def _message_scores(past: Changes, parsed: Parsed) -> Floats:
-    """BM25 of the text's terms over the commits' messages."""
+    """Return the BM25 score of each commit's message for the text's terms."""
     weight = _weights(parsed)
     place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
     said, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
@@ -76,7 +77,7 @@ def _weights(parsed: Parsed) -> dict[int, float]:
 
 
 def told_of(past: Changes, parsed: Parsed, size: int) -> Floats:
-    """Score files by BM25 of the text over all that the messages of commits said of each; 0 to 1."""
+    """Score files by BM25 of the text over all messages of the commits that changed them; 0 to 1."""
     weight = _weights(parsed)
     place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
     term, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
@@ -96,7 +97,7 @@ def told_of(past: Changes, parsed: Parsed, size: int) -> Floats:
 
 
 def _files_of(past: Changes, commits: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Return for each file of each of some commits: which of these it is one of, and the file."""
+    """Return a row per file of each given commit: the position in ``commits``, and the file."""
     order = np.argsort(past.file_commit, kind="stable")
     first = np.searchsorted(past.file_commit[order], np.arange(len(past) + 1))
     count = first[commits + 1] - first[commits]
@@ -106,12 +107,15 @@ def _files_of(past: Changes, commits: npt.NDArray[np.int32]) -> tuple[npt.NDArra
 
 
 def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
-    """How often each source file changed with a test, as fixes do, lately more than long ago: about -1 to 1.
+    """Return how often each source file changed with a test, as fixes do, with recent changes weighing more.
 
     Args:
         past: the commits.
         tests: whether a file is a test.
         source: whether a file is source.
+
+    Returns:
+        The logarithm of each file's rate relative to the mean, about -1 to 1.
     """
     size, commits = len(source), len(past)
     with_test = np.bincount(past.file_commit, tests[past.file], commits) > 0
@@ -123,7 +127,12 @@ def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
 
 
 def busy_folders(past: Changes, folder: npt.NDArray[np.int64]) -> Floats:
-    """How much was changed lately in each file's folder, 0 to 1; files are given by the number of their folder."""
+    """Return how much was changed recently in each file's folder, 0 to 1.
+
+    Args:
+        past: the commits.
+        folder: the number of each file's folder.
+    """
     narrow = past.width[past.file_commit] <= WIDE
     file, age = past.file[narrow], past.file_commit[narrow]
     recent = np.bincount(folder[file], 0.5 ** (age / HALF_LIFE), int(folder.max(initial=0)) + 1)[folder]
@@ -131,7 +140,7 @@ def busy_folders(past: Changes, folder: npt.NDArray[np.int64]) -> Floats:
 
 
 def change_together(past: Changes, likely: Mapping[int, float], size: int) -> Floats:
-    """Give each file the share of likelihood of the files that it used to change with."""
+    """Give each file the likelihood of the files that it changed with in the past."""
     known = np.bincount(past.file_commit, minlength=len(past))
     several = (known > 1) & (past.width <= WIDE)
     rows = several[past.file_commit]

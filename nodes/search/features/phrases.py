@@ -1,4 +1,4 @@
-"""String literals that the text quotes: error messages."""
+"""Features of string literals that the text quotes, such as error messages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-ENOUGH_SHINGLES = 3.0  # as much rarity as three unique three-word runs is a message quoted in full
+ENOUGH_SHINGLES = 3.0  # the rarity of three unique runs of three words means a message quoted in full
 
 
 def add_phrases(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
-    """Files with string literals that share three words in a row with the text: error messages."""
+    """Add features for files with string literals that share three consecutive words with the text: error messages."""
     wanted = np.asarray(sorted(parsed.shingles), np.uint32)
     place, exact = lookup(wanted, index.string_hash)
     rows = np.flatnonzero(exact & ranked[index.string_file])

@@ -1,4 +1,4 @@
-"""What is rarely the fault, whatever it says."""
+"""Features of files that are rarely at fault, whatever the text says."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ SUBJECT = {
     "docs": re.compile(rf"\b(typos?|readme|changelog)\b|{TAGGED % 'docs?|documentation'}", re.IGNORECASE),
     "example": re.compile(TAGGED % "examples?|tutorials?|demos?", re.IGNORECASE),
 }
-"""Titles that make tests, pages or examples the subject. Not the bare word: documents are some projects' own trade."""
+"""Titles about tests, documents or examples. The bare word does not count: documents are the topic of some projects."""
 
 
 def in_question(index: Index, parsed: Parsed) -> Flags:
-    """Mark the files that may be the fault: source, and what the text is about or names outright."""
+    """Mark the files that may be at fault: source, and files that the title is about or names by path."""
     about = {"source"} | about_roles(parsed)
     marked = np.array([role in about for role in index.roles], bool) | named_outright(index.names, parsed)
     return marked if marked.any() else np.ones(len(index.paths), bool)
 
 
 def add_priors(features: Features, index: Index, ranked: Flags) -> None:
-    """What is rarely the fault, unless it is in question."""
+    """Add features of files that are rarely at fault, unless ``ranked`` marks them."""
     for role in ROLES:
         features.files[f"role_{role}"] = np.array([float(role == other) for other in index.roles]) * ~ranked
     stems = [path.rpartition("/")[2].partition(".")[0] for path in index.paths]
@@ -52,12 +52,12 @@ def add_priors(features: Features, index: Index, ranked: Flags) -> None:
 
 
 def about_roles(parsed: Parsed) -> frozenset[str]:
-    """Tell which kinds of files the title says the issue is about."""
+    """Return the roles of files that the title says the issue is about."""
     return frozenset(role for role, says in SUBJECT.items() if says.search(parsed.texts["title"]))
 
 
 def named_outright(names: PathIndex, parsed: Parsed) -> Flags:
-    """Mark the files whose path the title says. What the prose says is often a template's link or how it was seen."""
+    """Mark the files whose path is in the title. A path in the body is often a template's link or part of the steps."""
     named = np.zeros(len(names.paths), bool)
     for written in parsed.paths:
         if "." in written and written in parsed.texts["title"]:

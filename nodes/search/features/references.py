@@ -1,4 +1,4 @@
-"""Which definitions a piece of code or prose speaks of, by their exact names."""
+"""Finds the definitions that a piece of code or prose refers to, by their exact names."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     Flags = npt.NDArray[np.bool_]
 
-SHORTEST = 4  # letters: shorter names are loop variables more often than references
-SAME_NAME = 4  # definitions that share a name: more, and saying it names none of them
+SHORTEST = 4  # letters; shorter names are loop variables more often than references
+SAME_NAME = 4  # definitions that share a name; if there are more, the name identifies none of them
 
 
 def definitions_said(index: Index, texts: Mapping[int, str], ranked: Flags) -> dict[int, dict[int, float]]:
-    """Return for each text the definitions in ranked files that it names, weighed by how few share the name."""
+    """Return for each text the definitions in ranked files that it names, weighted by how few share the name."""
     words = {key: {word for word in WORD.findall(text) if _may_name(word)} for key, text in texts.items()}
     every = sorted({term_hash(word) for said in words.values() for word in said})
     place, exact = lookup(np.asarray(every, np.uint32), index.def_last)

@@ -1,4 +1,4 @@
-"""Words: BM25 of files, of their best chunk, and of their paths."""
+"""Features of word similarity: BM25 of files, of their best chunk and of their paths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def add_words(features: Features, index: Index, words: Words, ranked: Flags) -> None:
-    """BM25 of files, of their best chunk, and of their paths."""
+    """Add BM25 features of files, of their best chunk and of their paths."""
     every = np.asarray(sum(words.chunks.values(), np.zeros(len(index.chunk_file))))
     features.similarity = every
     parts = np.asarray(sum(words.parts.values(), np.zeros(len(index.chunk_file))))

@@ -1,4 +1,4 @@
-"""The second look: what lies around the likeliest files and functions of the first."""
+"""The second pass: features of what surrounds the likeliest files and functions of the first pass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """What is known before looking around."""
+    """The result of the first pass."""
 
     files: Floats
     """The first score of every file."""
@@ -37,13 +37,13 @@ class FirstLook:
 
 
 def look_around(features: Features, index: Index, first: FirstLook, read_chunks: ReadChunks) -> None:
-    """Add the features that follow from a first ranking.
+    """Add the features that depend on a first ranking.
 
     Args:
-        features: what was measured of each file and chunk by itself; is added to.
+        features: the features of each file and chunk alone; this function adds to them.
         index: the commit's files.
         first: the first ranking.
-        read_chunks: gives the text of chunks.
+        read_chunks: returns the text of chunks.
     """
     likely = likely_files(first.files)
     features.files["neighbour"] = neighbour_scores(index, index.names, likely)

@@ -1,4 +1,4 @@
-"""Definitions that the text names."""
+"""Features of definitions that the text names."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-COMMON = 12  # definitions of the same name: more than this and the name says nothing
+COMMON = 12  # definitions of the same name; if there are more, the name says little
 
 
 def add_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
-    """Definitions whose name the text says exactly, weighed by how few there are."""
+    """Add features for definitions whose exact name is in the text, weighted by how few share the name."""
     hashes = {term_hash(word): word for word in parsed.identifiers}
     strength = {value: parsed.identifiers[word] for value, word in hashes.items()}
     definition, value = definitions_named(index.def_last, list(hashes), index, ranked)
@@ -48,7 +48,7 @@ def add_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags)
 
 
 def add_title_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
-    """Definitions that the title says, plain words too, since a title is short and chosen."""
+    """Add features for definitions named in the title. Plain words count too, because a title is short and chosen."""
     title = {term_hash(word): 1.0 for word in WORD.findall(parsed.texts["title"]) if word in parsed.identifiers}
     scores = np.zeros(len(index.def_last))
     definition, value = definitions_named(index.def_last, list(title), index, ranked)
@@ -61,14 +61,14 @@ def add_title_symbols(features: Features, index: Index, parsed: Parsed, ranked: 
 def definitions_named(
     names: npt.NDArray[np.uint32], wanted: list[int], index: Index, ranked: Flags
 ) -> tuple[list[int], list[int]]:
-    """Return (definition, hash) for the definitions in ranked files that go by one of the hashes."""
+    """Return (definition, hash) for the definitions in ranked files whose name has one of the hashes."""
     place, exact = lookup(np.asarray(wanted, np.uint32), names)
     rows = np.flatnonzero(exact & ranked[index.def_file])
     return rows.tolist(), [wanted[number] for number in place[rows]]
 
 
 def rarities(values: Sequence[int]) -> list[float]:
-    """Weigh each value by how often it occurs: 1 for once, little for often."""
+    """Weight each value by how often it occurs: 1 for a unique one, little for a frequent one."""
     counts: dict[int, int] = defaultdict(int)
     for value in values:
         counts[value] += 1
@@ -76,7 +76,7 @@ def rarities(values: Sequence[int]) -> list[float]:
 
 
 def total_of_distinct(index: Index, scores: Floats) -> Floats:
-    """Add up a file's definitions, with diminishing returns, so that a facade does not win by number."""
+    """Sum the scores of a file's definitions with diminishing returns, so that a facade does not win by number."""
     total = np.bincount(index.def_file, scores, len(index.paths)) if len(scores) else np.zeros(len(index.paths))
     best = np.zeros(len(index.paths))
     np.maximum.at(best, index.def_file, scores)
@@ -84,6 +84,6 @@ def total_of_distinct(index: Index, scores: Floats) -> Floats:
 
 
 def tails_of(dotted: str) -> list[str]:
-    """``a.B.c`` may be the definition ``B.c``."""
+    """Return the tails of a dotted name, since ``a.B.c`` may be the definition ``B.c``."""
     parts = dotted.split(".")
     return [".".join(parts[start:]) for start in range(max(0, len(parts) - 3), len(parts) - 1)]

@@ -1,4 +1,4 @@
-"""The values measured for one query, and the ways to spread them over files and chunks."""
+"""The feature values of one query, and helpers that distribute them over files and chunks."""
 
 from __future__ import annotations
 
@@ -25,47 +25,47 @@ class Features:
     files: dict[str, Floats] = field(default_factory=dict)
     chunks: dict[str, Floats] = field(default_factory=dict)
     notes: dict[tuple[str, int], str] = field(default_factory=dict)
-    """What the reason of (feature, file) should name."""
+    """The name to show in the reason for (feature, file)."""
     similarity: Floats = field(default_factory=lambda: np.zeros(0))
-    """BM25 of the whole text with every chunk, whatever its role."""
+    """BM25 of the whole text for every chunk, whatever its role."""
 
 
 def scaled(scores: Floats, ranked: Iterable[bool] | Flags) -> Floats:
-    """Divide by the best score of what is ranked; more than that is cut off."""
+    """Divide by the best score of the ranked items; cap the result at 1."""
     best = float(np.max(scores, where=np.asarray(ranked, bool), initial=0.0))
     return np.minimum(1.0, scores / best) if best > 0 else np.zeros(len(scores))
 
 
 def raise_to(scores: Floats, number: int, value: float) -> None:
-    """Set a score unless it is higher already."""
+    """Set a score unless it is already higher."""
     scores[number] = max(float(scores[number]), value)
 
 
 def zeros_of(index: Index) -> Floats:
-    """No score for any chunk."""
+    """Return a score of 0 for each chunk."""
     return np.zeros(len(index.chunk_file))
 
 
 def best_definition(index: Index, scores: Floats) -> Floats:
-    """Give each file what its best definition has."""
+    """Give each file the score of its best definition."""
     best = np.zeros(len(index.paths))
     np.maximum.at(best, index.def_file, scores)
     return best
 
 
 def of_definitions(index: Index, scores: Floats) -> Floats:
-    """Give each chunk what its definition has."""
+    """Give each chunk the score of its definition."""
     return np.where(index.chunk_def >= 0, scores[index.chunk_def], 0.0) if len(scores) else zeros_of(index)
 
 
 def best_of_file(index: Index, of_chunks: Floats) -> Floats:
-    """Give each file what its best chunk has."""
+    """Give each file the score of its best chunk."""
     best = np.zeros(len(index.paths))
     np.maximum.at(best, index.chunk_file, of_chunks)
     return best
 
 
 def to_the_best(scores: Floats) -> Floats:
-    """Give scores as shares of the best one."""
+    """Divide scores by the best one."""
     best = float(scores.max(initial=0.0))
     return scores / best if best > 0 else scores

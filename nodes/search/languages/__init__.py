@@ -1,4 +1,4 @@
-"""Which languages can be outlined; a new one is one file and one line here."""
+"""The languages that can be outlined. A new language takes one file and one line here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nodes.search.languages.lexemes import Kind, pieces
 from nodes.search.types import Outline
 
 PARSER_VERSION = 3
-"""Raised whenever the same source gives another outline, so that cached ones are read again."""
+"""Version of the outlines. No code reads it: ``version.py`` identifies the parsers by a digest of their source."""
 
 LANGUAGES = (
     c.LANGUAGE,
@@ -46,19 +46,19 @@ LANGUAGES = (
     typescript.TSX,
 )
 _CPP_HEADER = re.compile(rb"^(namespace|template|class|using)\b|^[ \t]*(public|private|protected)\s*:", re.MULTILINE)
-"""What a ``.h`` file only holds if it is C++."""
+"""Lines that occur in a ``.h`` file only if it is C++."""
 _BY_FILE = {file: language for language in LANGUAGES for file in language.files}
 _BY_ENDING = {ending: language for language in LANGUAGES for ending in language.endings}
 
 
 def language_of(path: str) -> str | None:
-    """The grammar for a path, by its ending; None where there is none."""
+    """Return the grammar's name for a path, by its file name or ending; None if there is none."""
     language = _by_path(path)
     return language.name if language else None
 
 
 def outline_without_parser(path: str, source: bytes) -> Outline | None:
-    """Outline a file in time linear to its size; None where only the parser of its language can do that."""
+    """Outline a file in time linear in its size; None if only the parser of its language can do that."""
     language = language_for(path, source)
     return Outline("text") if language is None else grammar.outline_without_parser(language, source)
 
@@ -74,13 +74,13 @@ def language_for(path: str, source: bytes) -> grammar.Language | None:
 
 
 def always_needs_parser(path: str) -> bool:
-    """Whether a file of this name can only be outlined by a parser, unless it is large or minified."""
+    """Return whether a file of this name needs a parser, unless it is large or minified."""
     language = _by_path(path)
     return language is not None and language.plainly is None
 
 
 def lexemes(path: str, text: str) -> list[tuple[Kind, str]]:
-    """Cut a few lines of a file into pieces, each with its kind; joined they are the text again."""
+    """Split a few lines of a file into pieces with their kinds; the pieces joined are the text."""
     language = _by_path(path)
     return pieces(language.name, text) if language else [("", text)]
 

@@ -4,9 +4,9 @@ from nodes.search.languages.grammar import Language
 
 
 def functions(name: str, *others: str) -> str:
-    """Spell the pattern of functions with such a name, below the stars of what they return, or declared otherwise.
+    """Return the pattern of functions with such a name, also for pointer results; ``others`` are further declarators.
 
-    To read a pattern takes milliseconds in a large grammar, so there is but one.
+    There is one pattern for all, because compiling a pattern takes milliseconds in a large grammar.
     """
     plain = f"(function_declarator declarator: {name})"
     pointed = f"(pointer_declarator declarator: {plain})"

@@ -1,4 +1,4 @@
-"""The code of a plainly written Python file: what its strings and comments say is out of the way, and noted."""
+"""Masks the strings and comments of a plainly written Python file, and collects the messages in its strings."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MARK = b"\xef\xbb\xbf"
-"""What an editor may put before the first line."""
+"""The byte order mark that an editor may write before the first line."""
 _APART = re.compile(
     rb"""([^#"'\\]*+)(?:(\#[^\n]*|\\\r?\n)|("{3}[^"\\]*+(?>(?:(?:\\.|"(?!""))[^"\\]*+)*)"{3}|"""
     rb"""'{3}[^'\\]*+(?>(?:(?:\\.|'(?!''))[^'\\]*+)*)'{3}|"(?!"")[^"\\\n]*+(?>(?:\\.[^"\\\n]*+)*)"|"""
     rb"""'(?!'')[^'\\\n]*+(?>(?:\\.[^'\\\n]*+)*)')|(["'\\].*)|\Z)""",
     re.DOTALL,
 )
-"""Code; a comment or a line's end that is none; a string; what begins as one of these and does not end."""
+"""Code; a comment or an escaped line end; a string; or an unterminated comment, escape or string."""
 _QUOTED_INSIDE = re.compile(rb"\{[^{}\"']*+[\"'](?:[^{}]*?[^\s\"'{}] +[^\s\"'{}]|[^\"']*[{}])")
-"""What may be a message inside what an f-string puts in."""
+"""A possible message inside an f-string's replacement field."""
 _ODD_SPACE = re.compile(rb"\n *[\t\f\v]")
 _PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
 
 
-class NotPlain(Exception):  # noqa: N818 - nothing is wrong
-    """A parser must look at this file."""
+class NotPlain(Exception):  # noqa: N818 - it is no error
+    """The file needs a parser."""
 
 
 def code_of(source: bytes) -> tuple[bytes, tuple[tuple[int, str], ...]]:
-    """Return code and messages.
+    """Return the masked code and the messages of a source.
 
     Returns:
-        A line's end and the source, with marks for a comment or a string (as many as it has bytes, and no line's end
-        among them); the first messages, each with its line.
+        The source after a line feed, with comments and strings masked (same number of bytes, no line feed among them);
+        the first messages, each with its 1-based line.
 
     Raises:
-        NotPlain: brackets or strings are open, or the space before code is not made of spaces.
+        NotPlain: brackets or strings are open, or indentation has other characters than spaces.
     """
     be_plain(source.count(b"\r") == source.count(b"\r\n") and _is_utf8(source))
     strings: list[tuple[int, str]] = []
@@ -65,21 +65,21 @@ def _pieces(source: bytes, strings: list[tuple[int, str]]) -> Iterator[bytes]:
 
 
 def _look_into(quoted: bytes, before: bytes) -> None:
-    """Leave an f-string with messages inside to the parser."""
+    """Reject an f-string with possible messages inside: the parser must read it."""
     if b"{" in quoted and any(letter in b"fF" for letter in before):
         be_plain(quoted.count(b"{") == quoted.count(b"}") and not _QUOTED_INSIDE.search(quoted))
 
 
 def is_closed(code: bytes, start: int, end: int) -> bool:
-    """Whether as many brackets of each kind are closed as are opened."""
+    """Return whether the numbers of opening and closing brackets match for each kind."""
     return all(code.count(one, start, end) == code.count(other, start, end) for one, other in _PAIRS)
 
 
 def be_plain(what: bool) -> None:  # noqa: FBT001 - reads like an assertion
-    """Give up unless something holds.
+    """Check a condition that plain source meets.
 
     Raises:
-        NotPlain: it does not.
+        NotPlain: the condition is false.
     """
     if not what:
         raise NotPlain
@@ -89,7 +89,7 @@ def sure(match: re.Match[bytes] | None) -> re.Match[bytes]:
     """Return a match.
 
     Raises:
-        NotPlain: there is none.
+        NotPlain: there is no match.
     """
     if match is None:
         raise NotPlain

@@ -1,4 +1,4 @@
-"""What was found in a file, put together: definitions inside one another, and the text of messages."""
+"""Combines what was found in a file: nests definitions and extracts the text of messages."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_STRINGS = 400
-"""Messages of a file that are kept."""
+"""Maximum number of stored messages per file."""
 MAX_STRING = 300
 MAX_NAME = 300
-"""Characters of a dotted name beyond which what is inside starts a new one: deep nesting would fill the memory."""
+"""Maximum characters of a dotted prefix. A longer one is dropped, because deep nesting would exhaust memory."""
 _OPENING = re.compile(r"^[A-Za-z@$#]{0,3}[\"'`]{1,3}")
 _CLOSING = re.compile(r"[\"'`]{1,3}#?$")
 
 
 @dataclass(slots=True)
 class Found:
-    """A definition, or a block that only lends its name (``scope``), by itself."""
+    """A definition alone, or a block that only adds its name to those inside (``scope``)."""
 
     kind: str
     name: str
     start: int
-    """Byte."""
+    """First byte."""
     end: int
-    """Byte, exclusive."""
+    """End byte, exclusive."""
     start_line: int
     end_line: int
 
 
 def nested(found: Iterable[Found]) -> tuple[Definition, ...]:
-    """Prefix each name with those of the definitions around it; one node found twice counts once."""
+    """Prefix each name with those of the definitions around it; count a node that was found twice once."""
     open_: list[tuple[int, str]] = []
     result: list[Definition] = []
     seen: set[tuple[int, int]] = set()
+    # Outer ranges come first. Of a definition and a scope with the same range, the definition counts.
     for item in sorted(found, key=lambda f: (f.start, -f.end, f.kind == "scope")):
         if (item.start, item.end) in seen:
             continue
@@ -46,7 +47,7 @@ def nested(found: Iterable[Found]) -> tuple[Definition, ...]:
         while open_ and open_[-1][0] < item.end:
             open_.pop()
         if open_ and open_[-1][0] == item.end and open_[-1][1].rpartition(".")[2] == item.name:
-            continue  # a decorated definition holds the bare one
+            continue  # the node of a decorated definition contains the plain one
         full = f"{open_[-1][1]}.{item.name}" if open_ and len(open_[-1][1]) < MAX_NAME else item.name
         open_.append((item.end, full))
         if item.kind != "scope":
@@ -60,8 +61,8 @@ def _definition(item: Found, name: str) -> Definition:
 
 
 def message(quoted: bytes) -> str:
-    """Return what a string literal says, if that is two words or more; most are no messages, and say nothing."""
-    if b" " not in quoted:  # the rest costs time
+    """Return the text of a string literal if it has a space; most literals are no messages and give an empty text."""
+    if b" " not in quoted:  # a cheap test first, since most literals fail it
         return ""
     text = _OPENING.sub("", quoted.decode("utf-8", "replace"))
     text = (text[:-8] + _CLOSING.sub("", text[-8:])).strip()

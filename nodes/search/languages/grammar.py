@@ -1,4 +1,4 @@
-"""How a language is described, and the outlines that need no parser."""
+"""The description of a language, and the outlines that need no parser."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from dataclasses import dataclass
 from nodes.search.types import Outline
 
 MAX_SOURCE = 1_000_000
-"""Bytes above which a file is data or generated: it stays searchable as text."""
+"""Bytes; a larger file is data or generated and is indexed as text only."""
 MAX_LINE = 5_000
-"""Mean bytes a line above which a file is minified."""
+"""Mean bytes per line; a file with more is minified."""
 MAX_UNCLOSED = 100
-"""Comments that a file opens and does not end; to look for the end of each, Swift's scanner takes time that grows by
-its cube."""
+"""Maximum unterminated comments per file; the time of Swift's scanner grows by the cube of their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How the parser of one language is found and queried.
+    """Where the parser of one language is found and how its syntax tree is queried.
 
-    The query's captures are named for what they find: a kind of definition (``function``, ``class`` …), ``scope`` (a
-    block that only lends its name), each with a ``name`` and perhaps an ``owner``; ``import``, ``string`` and ``lead``
-    (what belongs to the definition behind it: an attribute) stand alone.
+    The query's captures are named after what they find. A kind of definition (``function``, ``class`` …) or ``scope``
+    (a block that only adds its name) comes with a ``name`` and optionally an ``owner``. ``import``, ``string`` and
+    ``lead`` (an attribute that belongs to the next definition) have neither.
     """
 
     name: str
@@ -33,13 +32,13 @@ class Language:
     factory: str = "language"
     """The function of that module that returns the grammar."""
     files: tuple[str, ...] = ()
-    """Names of files that are of this language whatever their ending."""
+    """File names that belong to this language whatever their ending."""
     plainly: Callable[[bytes], Outline | None] | None = None
-    """Gives the parser's outline of plainly written source in less time; None where only a parser can tell."""
+    """Returns the parser's outline of plainly written source in less time; None if only the parser can tell."""
 
 
 def outline_without_parser(language: Language, source: bytes) -> Outline | None:
-    """Outline what is too large, minified or plainly written; None where the parser is needed."""
+    """Outline a file that is too large, minified or plainly written; None if the parser is needed."""
     if len(source) > MAX_SOURCE or len(source) > MAX_LINE * (source.count(b"\n") + 1):
         return Outline(language.name)
     opened = source.count(b"/*")

@@ -4,7 +4,7 @@ from nodes.search.languages.grammar import Language
 
 
 def _callables(prefix: str, suffix: str) -> str:
-    """Spell a pattern with each way to write a function as a value."""
+    """Return a pattern for each way to write a function as a value."""
     return f"{prefix}[(arrow_function) (function_expression) (generator_function)]{suffix}\n"
 
 
@@ -50,7 +50,7 @@ QUERY = (
 
 
 def fields(node: str, key: str) -> str:
-    """Build the pattern of class fields that hold a function, which every grammar of the family names its own way."""
+    """Return the pattern of class fields that hold a function; each grammar of the family has its own node names."""
     return _callables(f"({node} {key}: (_) @name value: ", ") @method")
 
 

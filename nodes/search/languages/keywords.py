@@ -1,4 +1,4 @@
-"""The reserved words of each language, for quotes in colour."""
+"""The reserved words of each language, for syntax highlighting of quotes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Cut a few lines of code into pieces that a page shows in colour.
+"""Splits a few lines of code into pieces for syntax highlighting.
 
-Pages are drawn in the process that answers GitHub, so no parser runs here: one regular expression takes linear time.
+Pages are rendered in the process that answers GitHub, so no parser runs here: one regular expression takes linear time.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from nodes.search.languages.keywords import KEYWORDS
 
 Kind = Literal["", "comment", "string", "number", "keyword"]
 LONGEST = 20_000
-"""Characters above which a quote stays plain."""
+"""Characters; a longer quote has no highlighting."""
 _HASH = frozenset(["python", "ruby", "php"])
-"""Languages whose comments begin with a number sign."""
+"""Languages whose comments start with a number sign."""
 _NO_SLASHES = frozenset(["python", "ruby"])
 _TRIPLE = frozenset(["python", "kotlin", "scala", "swift", "java", "csharp"])
 _BACKTICK = frozenset(["javascript", "typescript", "tsx", "go"])
 _QUOTED_TEXT = frozenset(["python", "ruby", "php", "javascript", "typescript", "tsx"])
-"""Languages in which single quotes hold text; elsewhere they hold one character, or begin the name of a lifetime."""
-# What is opened and not closed reaches to the end of its line or of the quote: a second attempt would be quadratic.
+"""Languages in which single quotes enclose text; elsewhere they enclose one character, or start a lifetime's name."""
+# An unterminated piece extends to the end of its line or of the quote: a second attempt would take quadratic time.
 _SLASHES = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
 _LONG = r'"""(?s:.*?)(?:"""|\Z)' + r"|'''(?s:.*?)(?:'''|\Z)"
 _TEMPLATE = r"`(?>(?:\\.|[^`\\])*)`?"
@@ -32,10 +32,10 @@ _CHARACTER = r"'(?:\\[^'\n]{1,9}|[^'\\\n])'"
 
 
 def pieces(language: str, text: str) -> list[tuple[Kind, str]]:
-    """Cut text into comments, strings, numbers, keywords and the rest.
+    """Split text into comments, strings, numbers, keywords and the rest.
 
     Returns:
-        Pieces that are the text again when they are joined.
+        Pieces that give the text when joined.
     """
     if len(text) > LONGEST or "\0" in text:
         return [("", text)]

@@ -1,7 +1,7 @@
-"""Python by its lines: what its grammar says of a plainly written file, in a fifth of the time.
+"""Outlines Python by its lines: the grammar's result for a plainly written file, in a fifth of the time.
 
-Python's blocks are its indentation, so definitions can be read off the lines once strings and comments are out of the
-way. Whatever is not plain (tabs, a bracket or a quote that is left open, a form this does not know) is the parser's.
+Python's blocks are its indentation, so definitions can be read from the lines once strings and comments are masked.
+Any other file (with tabs, an open bracket or quote, or an unknown form) needs the parser.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DEEPEST = 100
-"""Spaces before a definition from which a parser must look: each level reads its block once more."""
-# A group is repeated within (?>…), for before Python 3.11.5 the possessive *+ of a group loses matches.
+"""Maximum spaces before a definition: each level reads its block once more, so deeper files go to the parser."""
+# Groups are repeated within (?>…), because before Python 3.11.5 the possessive *+ of a group loses matches.
 _HEAD = re.compile(rb"\n( *+)(?:(@)|(?:async +)?(def|class) +([\w\x80-\xff]+))")
 _HEAD_ENDS = re.compile(rb" *+(?:\([^()]*+\))? *+:")
-"""A head as most are; one with brackets in its brackets, or with a result, takes longer."""
+"""The end of a common head; one with nested brackets or a return annotation takes the slower path."""
 _FROM = re.compile(rb"from *+(\.[. ]*+[\w.\x80-\xff]*|[\w.\x80-\xff]+) *+")
 _IMPORT = re.compile(rb"import\b(?<!\wimport)(?<!\.import)")
 _MODULE = re.compile(rb" *+([\w.\x80-\xff]+)(?: +as +[\w\x80-\xff]+)? *+")
@@ -32,7 +32,7 @@ _NOTHING = re.compile(rb"(?>(?:[ \r]*+#*+\r?\n)*)")
 
 
 def plainly(source: bytes) -> Outline | None:
-    """Read the outline of a Python file off its lines; None for what only a parser can tell."""
+    """Outline a Python file by its lines; None if only a parser can do that."""
     try:
         return _Reader(source).outline()
     except NotPlain:
@@ -40,14 +40,14 @@ def plainly(source: bytes) -> Outline | None:
 
 
 class _Reader:
-    """One file, and its code alone."""
+    """One file and its masked code."""
 
     def __init__(self, source: bytes) -> None:
         self._source = source.removeprefix(MARK)
         self._code, self._strings = code_of(self._source)
 
     def outline(self) -> Outline:
-        """Return what the grammar would say."""
+        """Return the outline that the grammar would give."""
         found: list[Found] = []
         decorated = after = end = counted = -1
         line = 0
@@ -64,13 +64,13 @@ class _Reader:
         return Outline("python", nested(found), tuple(dict.fromkeys(self._imports())), self._strings)
 
     def _imports(self) -> Iterator[str]:
-        """Yield what is imported; the word stands in nothing else."""
+        """Yield the imported modules; in masked code the word ``import`` occurs in import statements only."""
         code, last, line = self._code, 0, -1
         for word in _IMPORT.finditer(code):
             begin = 1 + max(code.rfind(mark, last, word.start()) for mark in (b"\n", b";", b":"))
             before, last = code[begin : word.start()].lstrip(), word.end()
             if not before:
-                if line < last:  # looked for once a line, for a line may hold a hundred thousand imports
+                if line < last:  # computed once per line, because a line may contain a hundred thousand imports
                     line = _line_end(code, last)
                 yield from _modules(code[last : _stop(code, last, line)])
                 continue
@@ -79,7 +79,7 @@ class _Reader:
                 yield module[1].decode().strip()
 
     def _definition(self, head: re.Match[bytes], start: int, line: int) -> tuple[Found, int]:
-        """Return what a head defines, and where the head ends."""
+        """Return the definition of a head, and where the head ends."""
         indent, code = len(head[1]), self._code
         simple = _HEAD_ENDS.match(code, head.end())
         colon = simple.end() if simple else self._turn(head.end(), b":")
@@ -95,7 +95,7 @@ class _Reader:
         return Found(kind, head[4].decode(), start, end, line, last), colon
 
     def _end(self, start: int, indent: int, inner: int) -> int:
-        """Return where a block ends: after its last line, and the comments behind it that are no less indented."""
+        """Return the end of a block: after its last line and the following comments with at least its indentation."""
         follows = _outside(indent).search(self._code, start)
         at = follows.start() if follows else len(self._code)
         be_plain(is_closed(self._code, start, at))
@@ -117,7 +117,7 @@ class _Reader:
         return at
 
     def _turn(self, at: int, mark: bytes) -> int:
-        """Return where the first such mark outside of brackets ends."""
+        """Return the end of the first such mark outside brackets."""
         depth = 0
         for turn in _TURN.finditer(self._code, at):
             if turn[0] in b"([{":
@@ -131,14 +131,14 @@ class _Reader:
         return len(self._code)
 
     def _after(self, at: int) -> int:
-        """Return where the line ends behind a decorator and what is no code."""
+        """Return the end of the line after a decorator and the blank or comment lines that follow."""
         nothing = _NOTHING.match(self._code, self._turn(at, b"\n"))
         return nothing.end() - 1 if nothing else at
 
 
 @cache
 def _outside(indent: int) -> re.Pattern[bytes]:
-    """The next line of code that is not indented by more."""
+    """Return the pattern of the next code line that is indented by at most ``indent`` spaces."""
     return re.compile(rb"\n {0,%d}[^ \r\n#]" % indent)
 
 
@@ -148,7 +148,7 @@ def _line_end(code: bytes, at: int) -> int:
 
 
 def _stop(code: bytes, at: int, line: int) -> int:
-    """Return where a statement without brackets ends, on a line that ends there."""
+    """Return the end of a statement without brackets, on a line that ends at ``line``."""
     semicolon = code.find(b";", at, line)
     return semicolon if semicolon >= 0 else line
 

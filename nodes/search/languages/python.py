@@ -1,4 +1,4 @@
-"""Python, and Cython as far as Python's grammar reads it."""
+"""Python, and Cython as far as Python's grammar parses it."""
 
 from dataclasses import replace
 

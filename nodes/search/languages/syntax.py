@@ -1,7 +1,7 @@
-"""Definitions, imports and messages of a file, by one query over its syntax tree.
+"""Finds definitions, imports and messages of a file with one query over its syntax tree.
 
-tree-sitter is imported here and nowhere else. It holds the interpreter's lock while it parses, and on hostile input
-that lasts for minutes. So only the helper processes (``nodes.search.helper``) and tests import this module.
+Only this module imports tree-sitter, which holds the interpreter's lock while it parses, on hostile input for minutes.
+Therefore only the helper processes (``nodes.search.helper``) and tests import this module.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from nodes.search.languages.grammar import Language, outline_without_parser
 from nodes.search.types import Outline
 
 MAX_WRECKAGE = 20_000
-"""Loose tokens at the top of a file that does not parse; to query more of them takes time that grows by its square."""
+"""Loose tokens at the top of a file that does not parse; the time of a query grows by the square of their number."""
 MAX_GAP = 2_000
-"""Bytes between an attribute and its definition beyond which they are not put together."""
+"""Maximum bytes between an attribute and its definition."""
 _ARGUMENTS = re.compile(r"<[^<>]*>")
 _CAST = re.compile(r"(\boperator\s+\w[^()]*)\(.*", re.DOTALL)
 _SPACE = re.compile(r"\s+(?!\w)|(?<!\w)\s+")
 _BETWEEN = re.compile(rb"(?>(?:\s|//[^\n]*\n)*)")
-"""What may stand between an attribute and its definition: space, and documentation."""
+"""Allowed between an attribute and its definition: white space and line comments."""
 
 _KINDS = frozenset(("function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"))
 
 
 def outline(path: str, source: bytes) -> Outline:
-    """Outline one file; without a parser where that is possible."""
+    """Outline one file, without a parser if possible."""
     language = language_for(path, source)
     if language is None:
         return Outline("text")
@@ -43,11 +43,11 @@ def outline(path: str, source: bytes) -> Outline:
 
 
 def parsed(language: Language, source: bytes) -> Outline:
-    """Read one file by its syntax tree."""
+    """Outline one file by its syntax tree."""
     parser, query = _loaded(language)
     try:
         root = parser.parse(source).root_node
-    except ValueError:  # how the binding says that no tree came of it
+    except ValueError:  # the binding raises this if the parser returned no tree
         return Outline(language.name)
     if root.type == "ERROR" and root.child_count > MAX_WRECKAGE:
         return Outline(language.name)
@@ -76,7 +76,7 @@ def _loaded(language: Language) -> tuple[Parser, Query]:
 
 @cache
 def load(language: Language) -> Grammar:
-    """The grammar of a language, from its wheel."""
+    """Return the grammar of a language from its wheel."""
     module: Any = importlib.import_module(language.package)
     return Grammar(getattr(module, language.factory)())
 
@@ -94,7 +94,7 @@ def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[Found]:
 
 
 def _last_line(node: Node, source: bytes) -> int:
-    """Leave out the space behind a definition, which grammars that read indentation count as part of it."""
+    """Return a definition's last line without the white space after it, which indentation-based grammars include."""
     line, end, start = node.end_point[0] + 1, node.end_byte, node.start_byte
     while end > start and source[end - 1] in b" \t\r\n":
         end -= 1
@@ -103,7 +103,7 @@ def _last_line(node: Node, source: bytes) -> int:
 
 
 def _lead(found: Iterable[Found], leads: list[Node], source: bytes) -> None:
-    """Let each definition begin where the attributes before it do."""
+    """Set the first line of each definition to that of the attributes before it."""
     leads.sort(key=lambda lead: lead.end_byte)
     ends = [lead.end_byte for lead in leads]
     for item in found if leads else ():
@@ -135,7 +135,7 @@ def _dotted(node: Node) -> str:
     if text.isidentifier():
         return text
     text = text.strip("*& \r\n\t`:")
-    # In an operator's name angle brackets may be the name, and a cast is named for its type.
+    # In an operator's name, angle brackets may be the name itself, and a cast is named after its type.
     text = _CAST.sub(r"\1", text) if "operator" in text else _ARGUMENTS.sub("", text)
     return _SPACE.sub("", text).replace("::", ".").removesuffix(".prototype").strip(".")
 

@@ -1,4 +1,4 @@
-"""What an issue names outside its stack traces: paths, symbols, modules, messages, versions and code."""
+"""Finds what an issue names outside its stack traces: paths, symbols, modules, messages, versions and code."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ __all__ = ["MAX_EACH", "Mentions", "find_mentions", "form_fields", "split_fields
 T = TypeVar("T")
 
 MAX_EACH = 100
-"""Mentions of one kind that are kept."""
+"""Maximum number of stored mentions per kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a text names; without repeats, in order of appearance, a hundred of a kind at the most."""
+    """What a text names, without repeats, in order of appearance, at most a hundred per kind."""
 
     paths: tuple[str, ...] = ()
     """Files and folders with forward slashes, without line numbers."""
     lines: tuple[tuple[str, int, int], ...] = ()
-    """(path, first, last): the 1-based inclusive lines that were named with a path."""
+    """(path, first, last): the 1-based inclusive lines that the text names with a path."""
     symbols: tuple[str, ...] = ()
-    """Identifiers that look like code, without their call's parentheses."""
+    """Identifiers that look like code, without a call's parentheses."""
     modules: tuple[str, ...] = ()
-    """Dotted or path-like, as an import would write them."""
+    """Dotted or path-like, as in an import statement."""
     errors: tuple[str, ...] = ()
-    """Messages: what follows ``XError:`` or ``error:``, and quoted phrases of three words or more."""
+    """Messages: the text after ``XError:`` or ``error:``, and quoted phrases of three words or more."""
     versions: tuple[str, ...] = ()
-    """With the name they belong to where one is stated: ``Django 3.2``."""
+    """With the name that they belong to, if stated: ``Django 3.2``."""
     platforms: tuple[str, ...] = ()
     """Systems, browsers and runtimes, in lower case."""
     code_blocks: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Mentions:
 
 
 def find_mentions(text: str) -> Mentions:
-    """Everything that a text names, for ranking and for asking what is missing."""
+    """Return everything that a text names, for ranking and for detecting missing details."""
     text = without_comments(text[:MAX_TEXT])
     prose, blocks = split_blocks(text)
     places = list(find_places(text))
@@ -70,7 +70,7 @@ def find_mentions(text: str) -> Mentions:
 
 
 def _first(found: Iterable[T]) -> tuple[T, ...]:
-    """The first of what is found, each once, nothing empty among it; what comes after is never looked for."""
+    """Return the first distinct non-empty items; stop at the limit, so that later items are never computed."""
     kept: dict[T, None] = {}
     for item in found:
         if item:

@@ -1,4 +1,4 @@
-"""A body without what a form asked, where things were seen and which versions they had: what is left was told."""
+"""Reduces an issue's body to the reporter's account: drops form texts, environment sections and version lines."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _MACHINE = re.compile(
     r"|extra tools|platform|extensions|\bsearch(ed)?\b|contribut|willing|\bterms\b|code of conduct|prerequisites",
     re.IGNORECASE,
 )
-"""Headings of forms whose answers say where something was seen, or that the form was read."""
+"""Headings of form sections that describe the environment, or that confirm the form was read."""
 _VERSION = re.compile(
     r"(?: {0,3}[>*`-]{1,2}[ \t]{1,2}| {0,3})[\w.()-][\w.() -]{0,29}[:=]{1,2}[ \t]{0,8}v?\d{1,6}(\.\d{1,6}){1,4}"
 )
-_LONGEST = 2_000  # characters of a line in which a version or a heading is looked for
+_LONGEST = 2_000  # characters of a line in which a version or a heading is searched
 
 
 def without_asides(body: str) -> str:
-    """Drop a form's comments, headings and boxes to tick, sections about the machine, lines of versions, and links.
+    """Drop a form's comments, headings and check boxes, sections about the environment, version lines and links.
 
-    Code in fences stays as it is, but for those sections.
+    Fenced code stays unchanged, except in those sections.
     """
     return "\n".join(_told(without_comments(body)))
 

@@ -1,4 +1,4 @@
-"""An issue's Markdown: its prose, its code, and the fields of its form, without the hints of a template."""
+"""Splits an issue's Markdown into prose, code and form fields, without template hints."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 MAX_FIELDS = 100
-"""Fields of a form that are kept."""
+"""Maximum number of form fields."""
 MAX_TEXT = 200_000
-"""Characters that are read; GitHub's longest body has 65,536."""
+"""Maximum characters that are read; GitHub's longest body has 65,536."""
 _MAX_LINE = 2000
 _COMMENT_OPEN, _COMMENT_CLOSE = "<!--", "-->"
 _FENCE = re.compile(r" {0,3}(?:> ?){0,4}(`{3,}|~{3,})")
@@ -17,13 +17,13 @@ _NO_RESPONSE = ("_No response_", "*No response*", "No response")
 
 
 def split_fields(text: str) -> tuple[str, str]:
-    """The prose of a text and the content of its fenced code blocks; template hints are dropped."""
+    """Return the prose of a text and the content of its fenced code blocks, without template hints."""
     prose, blocks = split_blocks(without_comments(text[:MAX_TEXT]))
     return prose, "\n".join(blocks)
 
 
 def form_fields(text: str) -> tuple[tuple[str, str], ...]:
-    """The (heading, content) pairs of a body that a GitHub issue form wrote; no response is an empty content."""
+    """Return the (heading, content) pairs of a GitHub issue form's body; "No response" becomes an empty content."""
     fields: list[tuple[str, list[str]]] = []
     fence = ""
     for line in without_comments(text[:MAX_TEXT]).split("\n"):
@@ -37,7 +37,7 @@ def form_fields(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def without_comments(text: str) -> str:
-    """The text without its HTML comments, which are hints of an issue template; lines keep their numbers."""
+    """Return the text without HTML comments, which are template hints; line numbers stay the same."""
     kept: list[str] = []
     at = 0
     while (start := text.find(_COMMENT_OPEN, at)) >= 0:
@@ -51,7 +51,7 @@ def without_comments(text: str) -> str:
 
 
 def split_blocks(text: str) -> tuple[str, list[str]]:
-    """The prose, and each fenced block of code."""
+    """Return the prose, and each fenced code block."""
     prose: list[str] = []
     blocks: list[list[str]] = []
     fence = ""
@@ -67,7 +67,7 @@ def split_blocks(text: str) -> tuple[str, list[str]]:
 
 
 def indented_blocks(prose: str) -> Iterator[str]:
-    """The blocks of prose that are code by their indentation alone."""
+    """Yield the blocks of prose that are code by their indentation only."""
     block: list[str] = []
     blank_above = True
     for line in (*prose.split("\n"), ""):
@@ -84,17 +84,17 @@ def indented_blocks(prose: str) -> Iterator[str]:
 
 
 def lines(text: str) -> Iterator[str]:
-    """The lines that are not empty, each cut to a length that is worth reading."""
+    """Yield the lines that are not empty, each cut to the maximum length."""
     return (line[:_MAX_LINE] for line in text.split("\n") if line)
 
 
 def _fence_after(line: str, fence: str) -> str:
-    """The fence that is open once the line is read: empty outside any block."""
+    """Return the fence that is open after a line; empty outside any block."""
     mark = _FENCE.match(line[:_MAX_LINE])
     if not mark:
         return fence
     if not fence:
-        # A line with the whole block on it opens nothing.
+        # A line that contains the whole block opens nothing.
         return "" if mark[1] in line[mark.end() :] else mark[1]
     return "" if mark[1].startswith(fence) else fence
 

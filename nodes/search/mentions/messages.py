@@ -1,4 +1,4 @@
-"""What a program said: error messages, and phrases that a reporter quotes."""
+"""Finds the messages of a program: error messages, and phrases that a reporter quotes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PHRASE = re.compile(r"\"([^\"\n]{8,300})\"|“([^”\n]{8,300})”|(?<![\w`'])'
 
 
 def find_messages(text: str, prose: str) -> Iterator[str]:
-    """The messages of the whole text, then the phrases that its prose quotes."""
+    """Yield the messages of the whole text, then the phrases that its prose quotes."""
     for raw in lines(text):
         line = raw.strip()
         said = _ERROR.match(line) or _SAYS.search(line)

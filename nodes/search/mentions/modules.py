@@ -1,4 +1,4 @@
-"""Modules that a text imports, as a dozen languages write it."""
+"""Finds the modules that a text imports, in the syntax of a dozen languages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DASH_M = re.compile(r"\bpython[\d.]{0,5}(?: -[A-Za-ln-z]{1,4}){0,4} -m ([\w.]{1
 
 
 def find_modules(text: str) -> Iterator[str]:
-    """Each module as it is written, with repeats."""
+    """Yield each module as written, with repeats."""
     for raw in lines(text):
         line = raw.strip().lstrip("> ").strip()
         if "python" in line:

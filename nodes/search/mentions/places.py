@@ -1,4 +1,4 @@
-"""Files that a text names, and the lines of them: paths, and links into a repository."""
+"""Finds files and lines that a text names: paths, and links into a repository."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _BARE_NAMES = frozenset({"Dockerfile", "Makefile", "Rakefile", "Gemfile", "CMake
 
 
 def find_places(text: str) -> Iterator[tuple[str, int, int]]:
-    """(path, first, last); the lines are 0 where none is named."""
+    """Yield (path, first, last); both lines are 0 if the text names none."""
     for line in lines(text):
         found = [*_linked_places(line), *_plain_places(URL.sub(_blank, line))]
         yield from (place for _, place in sorted(found, key=itemgetter(0)))
 
 
 def find_urls(text: str) -> Iterator[str]:
-    """Each address, without the punctuation behind it."""
+    """Return each URL without trailing punctuation."""
     return (url.rstrip(".,;:!?*_") for line in lines(text) for url in URL.findall(line))
 
 
 def is_path(path: str) -> bool:
-    """Whether a word is written as the name of a file that a repository may hold."""
+    """Return whether a word is written like a file name of a repository."""
     name = path.rpartition("/")[2]
     stem, dot, suffix = name.rpartition(".")
     if name in _BARE_NAMES:
@@ -53,7 +53,7 @@ def is_path(path: str) -> bool:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """As many spaces, so that what follows keeps its column."""
+    """Return as many spaces, so that the text after the match stays in its column."""
     return " " * len(found[0])
 
 

@@ -1,4 +1,4 @@
-"""Identifiers that a text names: what looks like code, in backticks, in prose and in code blocks."""
+"""Finds identifiers that a text names: code-like words in backticks, in prose and in code blocks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KEYWORDS = frozenset(
 
 
 def find_symbols(prose: str, code: str) -> Iterator[str]:
-    """Each identifier, with repeats: those in backticks first, line by line."""
+    """Yield each identifier, with repeats; per line of prose, those in backticks come first."""
     for line in lines(prose):
         for span in _INLINE.findall(line):
             yield from (word for word, _ in _words(span) if word not in _KEYWORDS)

@@ -1,4 +1,4 @@
-"""What it runs on: versions with the names they belong to, systems, browsers and runtimes."""
+"""Finds the environment: versions with the names they belong to, systems, browsers and runtimes."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _PLATFORMS = re.compile(
 
 
 def find_platforms(prose: str) -> Iterator[str]:
-    """Each system, browser or runtime, in lower case."""
+    """Return each system, browser or runtime, in lower case."""
     return (found.lower() for line in lines(prose) for found in _PLATFORMS.findall(line))
 
 
 def find_versions(prose: str) -> Iterator[str]:
-    """Each version, with its name where one is stated."""
+    """Yield each version, with its name if the text states one."""
     for raw in lines(prose):
         line = URL.sub(" ", raw)
         for found in _VERSION.finditer(line):

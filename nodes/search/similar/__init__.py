@@ -1,4 +1,4 @@
-"""Issues that are about the same: found among many by their words, judged one by one."""
+"""Finds issues about the same failure: a word search over all issues, then a comparison of each pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two issues are about the same failure, or close: few rules, each with its reason in words."""
+"""Decides whether two issues report the same or a related failure, by few rules, each with a reason in words."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from nodes.search.similar.nearest import BODY, TITLE, PastIndex, shared
 from nodes.search.similar.words import IssueWords, words_of
 
 SAME_TITLE, SAME_BODY = 0.85, 0.6
-"""From here on two texts tell the same: docs/accuracy.md has the pairs by which this was set."""
+"""Minimum similarities for two texts that report the same; docs/accuracy.md has the pairs they were set by."""
 LIKE_TITLE, LIKE_TEXT = 0.5, 0.5
-"""From here on two texts bear out a crash that is not named surely enough by itself."""
+"""Minimum similarities for two texts to confirm a crash whose fingerprint alone is not sure enough."""
 CLOSE_TITLE, CLOSE = 0.3, 0.25
-"""From here on one issue is worth a look for whoever reads the other. Where titles share nothing, it is a template's
-words that are alike."""
+"""Minimum similarities for related issues. If the titles share nothing, the similar words come from a template."""
 MANY_FRAMES = 3
-"""From here on a way through the code is no coincidence, whatever was said at its end."""
+"""With this number of equal frames, a call path is no coincidence, even if the messages differ."""
 FEW_TITLE_WORDS, FEW_WORDS = 2, 5
-"""Two texts that share fewer words say too little to be called the same."""
+"""Two texts that share fewer words are never called the same."""
 
 _QUOTED = re.compile(r"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|“[^”\n]{0,200}”")
 _NUMBER = re.compile(r"\d+(?:\.\d+){0,5}")
@@ -29,7 +28,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+){0,5}")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """An issue as it is compared."""
+    """An issue in the form that is compared."""
 
     title: str
     words: IssueWords
@@ -37,7 +36,7 @@ class Report:
 
     @classmethod
     def of(cls, title: str, body: str, crashes: tuple[Fingerprint, ...] = ()) -> Report:
-        """Read an issue."""
+        """Extract the words of an issue."""
         return cls(title, words_of(title, body), crashes)
 
 
@@ -47,17 +46,17 @@ class Likeness:
 
     relation: Literal["duplicate", "related"] | None
     score: float
-    """0..1; a crash that is the same is 1."""
+    """0..1; 1 for the same crash."""
     why: str = ""
 
 
 def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
-    """Judge two issues.
+    """Compare two issues.
 
     Args:
-        one: as it is now.
-        other: as it is now.
-        past: the repository's issues, which say how rare a word is.
+        one: the first issue as it is now.
+        other: the second issue as it is now.
+        past: the repository's issues, which determine how rare a word is.
     """
     alike = _Texts.of(one, other, past)
     same = _same_crash(one, other)
@@ -74,7 +73,7 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """How alike titles and bodies are."""
+    """The similarities of titles and bodies."""
 
     title: float
     body: float
@@ -101,14 +100,14 @@ class _Texts:
 
 
 def _same_crash(one: Report, other: Report) -> Fingerprint | None:
-    """A crash that both show, one that is named by its frames first."""
+    """Return a crash that both issues show, preferably one identified by its frames."""
     theirs = {crash.value for crash in other.crashes}
     same = [crash for crash in one.crashes if crash.value in theirs]
     return max(same, key=lambda crash: crash.basis == "frames", default=None)
 
 
 def _is_sure(crash: Fingerprint, other: Report) -> bool:
-    """Whether a crash went the same way and said the same; every query of a program ends in the same two frames."""
+    """Return whether frames and message are equal; every query of a program ends in the same two frames."""
     return crash.basis == "frames" and any(
         theirs.value == crash.value and theirs.message == crash.message for theirs in other.crashes
     )
@@ -125,7 +124,7 @@ def _says_enough(one: Report, other: Report) -> bool:
 
 
 def _same_numbers(one: str, other: str) -> bool:
-    """Words leave numbers out; outside quotes they tell issues apart: Python 3.11, Python 3.12."""
+    """Return whether the numbers outside quotes are equal: Python 3.11 is not 3.12, but terms have no numbers."""
     return _numbers(one) == _numbers(other)
 
 

@@ -1,4 +1,4 @@
-"""The issues nearest to one by their words: every one is compared, which takes milliseconds for thousands."""
+"""Finds the nearest issues by their words; it compares every issue, which takes milliseconds for thousands."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 from nodes.search.similar.words import WORDS, IssueWords, Words, unpacked
 
 BUCKETS = 1 << 18
-"""Hashes are counted in so many; two words that share one weigh a little less than they should."""
+"""Number of hash buckets; two words that share a bucket weigh slightly too little."""
 SATURATION = 1.2
-"""BM25's k1: a word said ten times is not ten times the word."""
+"""BM25's k1, which limits the weight of a repeated word."""
 TITLE, BODY, CRASH = 0.4, 0.6, 0.5
-"""Shares of the fields in the score by which issues are found; those of title and body are also the likeness's."""
+"""Weights of the fields in the search score; title and body have the same weights in the likeness."""
 
 NEAR = 0.15
-"""Below this no rule calls two issues alike, so that reading the other one again would be for nothing."""
+"""Minimum score. Below it no rule relates two issues, so the other issue need not be read again."""
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An issue that is near."""
+    """An issue that is near another."""
 
     number: int
     score: float
-    """0..1, and up to 1.5 where the crash is the same as well."""
+    """0..1, or up to 1.5 if the crash is also the same."""
 
 
 class _Field:
@@ -42,14 +42,14 @@ class _Field:
         self._starts = np.concatenate((np.zeros(1, np.int64), ends))
         buckets = (joined["term"] & (BUCKETS - 1)).astype(np.int32)
         frequency = np.bincount(buckets, minlength=BUCKETS).astype(np.float32)
-        # BM25's; the floor keeps what every issue says from weighing nothing where there are but a few issues.
+        # BM25's rarity. The floor keeps a positive weight for words of every issue if there are only a few issues.
         self.rarity: Floats = np.log1p((self._rows - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
         np.maximum(self.rarity, 0.01, out=self.rarity)
         self._buckets = buckets
         self._weights: Floats = self.rarity[buckets] * _saturated(joined["count"])
 
     def cosines(self, query: bytes) -> Floats:
-        """How near each row is to a query, 0..1."""
+        """Return the similarity of each row with a query, 0..1."""
         wanted: Words = np.frombuffer(query, WORDS)
         if not self._rows or not len(wanted):
             return np.zeros(self._rows, np.float32)
@@ -61,19 +61,19 @@ class _Field:
         return np.divide(dots, lengths * length, out=np.zeros_like(dots), where=lengths > 0)
 
     def weighted(self, words: Words) -> Floats:
-        """The weights of a row's words."""
+        """Return the weights of a row's words."""
         weights: Floats = self.rarity[words["term"] & (BUCKETS - 1)] * _saturated(words["count"])
         return weights
 
     def _sums(self, values: Floats) -> Floats:
-        """The sum of each row's values; an empty row's is 0, which ``reduceat`` would get wrong."""
+        """Return the sum of each row's values, 0 for an empty row; ``reduceat`` gives a wrong sum for an empty row."""
         running = np.concatenate((np.zeros(1), np.cumsum(values, dtype=np.float64)))
         sums: Floats = (running[self._starts[1:]] - running[self._starts[:-1]]).astype(np.float32)
         return sums
 
 
 class PastIndex:
-    """Issues of one repository by their words."""
+    """The issues of one repository by their words."""
 
     def __init__(self, issues: Sequence[tuple[int, IssueWords]]) -> None:
         self.numbers = np.array([number for number, _ in issues], np.int64)
@@ -82,27 +82,27 @@ class PastIndex:
         self._crash = _Field([words.crash for _, words in issues])
 
     def __len__(self) -> int:
-        """How many issues there are."""
+        """Return the number of issues."""
         return len(self.numbers)
 
     def nearest(self, query: IssueWords, limit: int) -> list[Near]:
-        """The nearest issues that are near at all, best first; of equally near ones the oldest first."""
+        """Return the nearest issues above the minimum score, best first; of equal scores, the oldest issue first."""
         scores = TITLE * self._title.cosines(query.title) + BODY * self._body.cosines(query.body)
         scores = np.round(scores + CRASH * self._crash.cosines(query.crash), 4)
         order = np.lexsort((self.numbers, -scores))[:limit]
         return [Near(int(self.numbers[at]), float(scores[at])) for at in order if scores[at] >= NEAR]
 
     def title_likeness(self, one: IssueWords, other: IssueWords) -> float:
-        """How alike two titles are, 0..1, rare words first."""
+        """Return the similarity of two titles, 0..1, weighted by the rarity of words."""
         return _cosine(self._title, one.title, other.title)
 
     def body_likeness(self, one: IssueWords, other: IssueWords) -> float:
-        """How alike two bodies are, 0..1, rare words first."""
+        """Return the similarity of two bodies, 0..1, weighted by the rarity of words."""
         return _cosine(self._body, one.body, other.body)
 
 
 def shared(one: bytes, other: bytes) -> int:
-    """How many different words two fields share."""
+    """Return the number of distinct words that two fields share."""
     return len(unpacked(one).keys() & unpacked(other).keys())
 
 

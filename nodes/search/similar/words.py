@@ -1,4 +1,4 @@
-"""An issue as the hashes of its words: what is kept of it, so that no text need be kept."""
+"""Represents an issue by the hashes of its words, so that its text need not be stored."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from nodes.search.stacktraces import find_traces
 from nodes.search.tokens import STOPWORDS, WORD, hashes_of, term_hash
 
 VERSION = 1
-"""Of what is kept; words of another version are read anew."""
+"""Version of the stored words; words of another version are computed again."""
 MOST_WORDS = 800
-"""Different words of a body that are kept, the most frequent first: beyond them it is a log."""
+"""Maximum number of distinct words of a body, the most frequent first; a body with more is a log."""
 
 WORDS: Any = np.dtype([("term", "<u4"), ("count", "u1")])
 _FORM_LINE = re.compile(r" {0,3}(?:#{1,6}[ \t]|[-*+][ \t]\[[ xX]\][ \t])|_?No response_?$|```")
@@ -28,7 +28,7 @@ Words = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class IssueWords:
-    """Three fields of an issue, each the packed hashes of its terms with how often they occur (``WORDS``)."""
+    """Three fields of an issue, each the packed hashes of its terms with their counts (``WORDS``)."""
 
     title: bytes
     body: bytes
@@ -37,18 +37,18 @@ class IssueWords:
 
 
 def words_of(title: str, body: str) -> IssueWords:
-    """Read what is kept of an issue."""
+    """Return the stored representation of an issue."""
     crash = Counter(term_hash(name) for name in crash_names(body))
     return IssueWords(_packed(_terms(title)), _packed(_terms(own_text(body))), _packed(crash))
 
 
 def own_text(body: str) -> str:
-    """A body without what a template wrote: hints, headings and boxes to tick."""
+    """Return a body without a template's text: hints, headings and check boxes."""
     return "\n".join(line for line in lines(without_comments(body[:MAX_TEXT])) if not _FORM_LINE.match(line))
 
 
 def crash_names(body: str) -> list[str]:
-    """Names that the same crash has in any version and on any machine; which files are whose is not known here."""
+    """Return names that a crash has in any version and on any machine; they do not depend on the repository's files."""
     named: list[str] = []
     for trace in find_traces(body[:MAX_TEXT]):
         error = plain_error(trace.error)
@@ -58,7 +58,7 @@ def crash_names(body: str) -> list[str]:
 
 
 def unpacked(words: bytes) -> dict[int, int]:
-    """Hashes with their counts."""
+    """Return hashes with their counts."""
     read = np.frombuffer(words, WORDS)
     return dict(zip(read["term"].tolist(), read["count"].tolist(), strict=True))
 
