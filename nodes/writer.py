@@ -92,7 +92,7 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
 
 
 async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
-    by_rules = report.written_by == "rules"
+    by_rules = _is_by_rules(report, case)
     stated = await state_facts(report, survey, context.code, ordered=by_rules)
     if not by_rules:
         return stated
@@ -101,9 +101,15 @@ async def _with_facts(report: TriageReport, survey: Survey, case: Case, context:
     return stated.model_copy(update={"confidence": round(penalised(survey.confidence, report.citation_audit), 4)})
 
 
+def _is_by_rules(report: TriageReport, case: Case) -> bool:
+    """Whether rules ranked the places too: rules that write in a model's stead keep its order."""
+    searches = [one for one in case.state.findings if one.agent_name == "codebase_search"]
+    return report.written_by == "rules" and all(one.judged_by == "rules" for one in searches[-1:])
+
+
 def _is_thin(report: TriageReport, case: Case) -> bool:
     """A model may have read more out of a few words than rules can."""
-    return report.written_by == "rules" and is_thin(case)
+    return _is_by_rules(report, case) and is_thin(case)
 
 
 def _was_searched(state: BugTriageState) -> bool:

@@ -259,6 +259,9 @@ class RepositoryClient:
         except GoneError:
             return None
         with shaped("a file"):
+            is_directory = isinstance(answer.data, list) and bool(answer.objects())
+            if not is_directory and not text(answer.object()["type"]):
+                raise UndecodableError("GitHub's description of a file has no type")
             return text_file(answer.data)
 
 

@@ -87,8 +87,7 @@ def open_questions(thread: Thread) -> str:
     """What the reporter is asked, as boxes to be ticked off, with answers to choose from."""
     waiting = [question for question in thread.questions if question.state == "open"]
     who = mention(thread.reporter)
-    ask = "An answer in your own words is enough" if len(waiting) == 1 else "Answers in your own words are enough"
-    lines = [f"> {f'**{who}** — ' if who else ''}{ask}; reply in this thread, no command is needed."]
+    lines = [f"> {f'**{who}** — ' if who else ''}reply here in your own words; no command is needed."]
     for question in waiting:
         lines.append(f"> - [ ] **Q{question.slot}** {prose(cut(question.text, _QUESTION_WORDS))}")
         options = filter(None, (prose(cut(option, _OPTION_WORDS)) for option in question.options[:3]))

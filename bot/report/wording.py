@@ -34,8 +34,8 @@ LEAKED: Final = (
     "Once it is gone from the text, triage goes on by itself."
 )
 WAITING: Final = (
-    "**I need one thing from you before a place can be named.**",
-    "**I need a few things from you before a place can be named.**",
+    "**One question before a place can be named.**",
+    "**A few questions before a place can be named.**",
 )
 FOLLOWS: Final = "*A first report by rules; a model's report will replace it here.*"
 FOOTER: Final = "<sub>Automated first read; a maintainer decides.</sub>"

@@ -40,19 +40,22 @@ def test_kind(title, body, expected):
 @pytest.mark.parametrize(
     ("body", "kind", "expected", "reason"),
     [
-        pytest.param("All my data is corrupted.", "bug", "high", "lost or damaged", id="corruption"),
+        pytest.param("All my data is corrupted.", "bug", "high", "“All my data is corrupted”", id="corruption"),
         pytest.param("Data loss on save.", "bug", "high", "lost or damaged", id="data-loss"),
         pytest.param("Segfault on start.", "bug", "high", "a crash", id="crash"),
         pytest.param("It hangs.", "bug", "high", "a hang", id="hang"),
-        pytest.param(TRACE, "bug", "medium", "`KeyError`", id="a-trace"),
+        pytest.param("It does not hang.", "bug", "unknown", "", id="denied"),
+        pytest.param(TRACE, "bug", "unknown", "", id="a-trace-is-no-prose"),
+        pytest.param("```\nsegfault\n```", "bug", "unknown", "", id="code-is-no-prose"),
         pytest.param("A typo in the label.", "bug", "low", "wording", id="typo"),
-        pytest.param("It is odd.", "bug", "unknown", "does not say", id="nothing-said"),
+        pytest.param("It worked before.", "bug", "unknown", "", id="a-regression-is-no-impact"),
+        pytest.param("It is odd.", "bug", "unknown", "", id="nothing-said"),
         pytest.param("It hangs.", "feature", "unknown", "", id="features-have-none"),
         pytest.param("How?", "question", "unknown", "", id="questions-have-none"),
-        pytest.param("Wrong page.", "docs", "low", "documentation", id="docs"),
+        pytest.param("Wrong page.", "docs", "unknown", "", id="docs-have-none"),
     ],
 )
 def test_severity_comes_with_its_reason(body, kind, expected, reason):
-    severity, said = severity_of("Title", body, read_facts("Title", body), kind)
+    severity, said = severity_of("Title", body, kind)
     assert severity == expected
     assert reason in said

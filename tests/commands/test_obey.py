@@ -70,7 +70,7 @@ class Stage:
             updated_at=comment["updated_at"],
         )
         found = FoundConfig(read_config(config), config, "")
-        heard = Heard(self.ref, read, who, person(who)["id"], found, edit)
+        heard = Heard(self.ref, read, who, person(who)["id"], found, edit=edit)
         await obey(heard, self.store.control, self.publisher)
 
     async def signals(self) -> list[tuple[str, str]]:

@@ -137,9 +137,9 @@ async def stage(server: GitHubServer, tmp_path: Path, writes: StoredWrites) -> A
 async def test_words_go_by_the_repositorys_record_where_there_is_one(stage) -> None:
     shipped = await stage.publish(config="mode: dry-run\n")
     here = await stage.publish(config="mode: dry-run\n", record=Record(40, 12, -4.0))
-    assert "Confidence: medium" in shipped.comment
+    assert "(medium, " in shipped.comment
     assert "(shipped calibration)" in shipped.comment
-    assert "Confidence: low" in here.comment
+    assert "(low, " in here.comment
     assert "by 40 known fixes of this repository" in here.comment
 
 
@@ -162,7 +162,7 @@ async def test_a_changed_report_is_edited_in_place(stage) -> None:
     stage.later(3_600)
     await stage.publish(OTHER, why="edited")
     assert len(stage.said) == 1
-    assert "I could not locate this" in stage.said[0]
+    assert "No line of the code could be tied" in stage.said[0]
     assert "*Updated since the issue was edited.*" in stage.said[0]
     assert "updated 2026-01-01 11:02 UTC" in stage.said[0]
 

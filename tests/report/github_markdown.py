@@ -47,6 +47,8 @@ _LIVE = {
     "maths": re.compile(r"\$"),
     "emoji": re.compile(r":(?!\d+:)[a-z0-9_+-]+:", re.IGNORECASE),
 }
+_PERMALINK = re.compile(r"https?://[\w.:-]+/[\w.-]+/[\w.-]+/blob/[0-9a-f]{40}/[^\s<>]+#L\d+-L\d+")
+"""The bare link to a line that leads a report, on an address of ours."""
 _MARKER = re.compile(r" triage:(?:report|question|reply|config) [\w.= -]* ")
 
 
@@ -94,7 +96,8 @@ class _Reader(HTMLParser):
         self.found.append(f"html: <![{data}]>")
 
     def handle_data(self, data: str) -> None:
-        if not {"code", "pre"} & set(self.open_tags) and data not in self.mentions:
+        is_permalink = data.startswith(self.own) and _PERMALINK.fullmatch(data) is not None
+        if not {"code", "pre"} & set(self.open_tags) and data not in self.mentions and not is_permalink:
             self.found += [f"{kind}: {data.strip()}" for kind, live in _LIVE.items() if live.search(data)]
 
 

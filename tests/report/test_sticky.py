@@ -11,7 +11,14 @@ import pytest
 
 from bot.ports import AskedQuestion
 from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS
-from bot.report.sticky import question_reply, report_comment, visible_words, waiting_comment, withheld_comment
+from bot.report.sticky import (
+    QUESTION_WORDS,
+    question_reply,
+    report_comment,
+    visible_words,
+    waiting_comment,
+    withheld_comment,
+)
 from bot.report.thread import REPORT_MARKER, Thread, footer, stamped, unstamped
 from nodes.report import RelatedIssue
 from nodes.state import BugTriageState
@@ -30,8 +37,6 @@ from tests.report.reports import (
 
 GOLDEN = Path(__file__).parent / "golden"
 BASE = "https://github.example/octo/parser"
-QUESTION_WORDS = 160
-"""A question with its options takes more room than a report."""
 OPEN = AskedQuestion(
     slot=1,
     question_id="r1-q1",

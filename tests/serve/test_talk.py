@@ -9,6 +9,7 @@ from tests.serve.conftest import BODY, TITLE, on_both_databases
 
 pytestmark = on_both_databases
 
+CLAIM = "Probable place of the fix: `feedbox/dates.py`"
 ANSWER = "It ends in parse_date: `ValueError: no zone in 'Mon'`"
 
 
@@ -65,7 +66,11 @@ def test_a_redirect_withdraws_the_question_and_is_obeyed(app: App, github: GitHu
 def test_a_redirect_leads_the_report_whatever_the_issue_is_full_of(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mia"] = "push"
     number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: "Probable place of the fix: `feedbox/dates.py`" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
+    wait_for(
+        lambda: "Probable place of the fix: `feedbox/dates.py`" in sticky(github, repo, number),
+        40.0,
+        lambda: app.log[-5:],
+    )
     app.comment(repo, number, "/triage redirect look at the store", "mia")
     wait_for(lambda: "after a redirect" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
     report = sticky(github, repo, number)
@@ -73,15 +78,23 @@ def test_a_redirect_leads_the_report_whatever_the_issue_is_full_of(app: App, git
     assert "feedbox/store.py#L" in report.partition("<details>")[0]
     assert "dates.py" in report
     app.comment(repo, number, "/triage redirect no, parse_date after all", "mia")
-    wait_for(lambda: "Probable place of the fix: `feedbox/dates.py`" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
+    wait_for(
+        lambda: "Probable place of the fix: `feedbox/dates.py`" in sticky(github, repo, number),
+        40.0,
+        lambda: app.log[-5:],
+    )
 
 
 def test_what_was_called_wrong_is_not_claimed_again(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mia"] = "push"
     number = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: "Probable place of the fix: `feedbox/dates.py`" in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
+    wait_for(
+        lambda: "Probable place of the fix: `feedbox/dates.py`" in sticky(github, repo, number),
+        40.0,
+        lambda: app.log[-5:],
+    )
     app.comment(repo, number, "/triage wrong it fails long before that", "mia")
-    wait_for(lambda: "Probable place" not in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
+    wait_for(lambda: CLAIM not in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
 
 
 def test_a_stop_is_obeyed_and_a_resume_too(app: App, github: GitHubServer, repo: Repo) -> None:
