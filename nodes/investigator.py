@@ -1,4 +1,4 @@
-"""Read the issue: what is certain, what it suggests, what is missing."""
+"""Read the issue: what is certain, what it suggests, and what is missing."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _details(hypothesis: str, missing: tuple[str, ...]) -> str:
 
 
 def _from_the_issue(context: Context) -> list[Evidence]:
-    """Traces and error messages as the reporter wrote them: verbatim, so that a program can find them again."""
+    """Return traces and error messages verbatim, so that a program can find them in the issue again."""
     whole = f"{context.title}\n{context.body}"
     found = [
         Evidence(kind="trace", quote=context.body[trace.start : trace.end][:MAX_QUOTE], score=1.0)

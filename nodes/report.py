@@ -1,4 +1,4 @@
-"""The result of a run: what is believed, why, and what a program checked."""
+"""The result of a run: its claims, the reasons, and the program's checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.search.facts import Fact
 
 Kind = Literal["bug", "feature", "question", "docs", "spam", "security"]
 Severity = Literal["high", "medium", "low", "unknown"]
-"""The top level, critical, is a person's to give (SPEC section 2)."""
+"""Only a person may assign the top level, critical (SPEC section 2)."""
 NotFoundReason = Literal[
     "no_candidates",
     "only_weak_candidates",
@@ -21,11 +21,11 @@ NotFoundReason = Literal[
     "code_not_readable",
 ]
 Statement = Literal["claim", "facts", "first_place", "ranked", "nothing"]
-"""How much a report states about the code (SPEC section 5a): one file is claimed; facts are listed and no file is
-claimed; the first place of a sure search; only a folded list; no place at all."""
+"""How much a report states about the code (SPEC section 5a): it claims one file; it lists facts and claims no file;
+it names the first place of a confident search; it has only a folded list; it names no place."""
 ChangeBasis = Literal["named", "versions", "dates", "affected", "recent"]
-"""What makes a change a candidate: the issue names it, gives versions or days, gives only the version that it happens
-with, or gives nothing."""
+"""Why a change is a candidate: the issue names it, gives versions or dates, gives only the affected version, or gives
+no hint."""
 Line = Annotated[str, StringConstraints(max_length=300)]
 Text = Annotated[str, StringConstraints(max_length=1_200)]
 
@@ -176,13 +176,13 @@ class TriageReport(Part):
     """Best first. Nothing was bisected: nothing was run."""
     recent_changes: tuple[SuspectChange, ...] = ()
     """Where no change is suspected: the latest ones of the places named."""
-    no_suspect_change: Line = ""
+    """Why no change is suspected."""
     """Why no change is suspected."""
     related: tuple[RelatedIssue, ...] = ()
     outside: tuple[OutsideSource, ...] = Field(default=(), exclude_if=lambda value: not value)
     """Related at most, never the ground of a claim; left out of what is written where nothing outside was asked."""
     missing: tuple[Line, ...] = ()
-    """Information that would help and is not in the issue."""
+    """A place that was read again at its commit and matches the quote."""
     ruled_out: tuple[Line, ...] = ()
     how_to_confirm: Text = ""
     labels: tuple[str, ...] = ()
@@ -194,16 +194,16 @@ class TriageReport(Part):
     confidence: float = Field(default=0.0, ge=0, le=1)
     """The program's calibrated number after the citation penalty; a model can only lower it."""
     requires_human_review: bool = False
-    review_message: Line = ""
+    """The short number of its evidence in this report, such as E3; empty if only the ranking named the place."""
     """For maintainers: what happened and what to do."""
     written_by: str = "rules"
     """The brain that wrote it: a model's name or rules."""
     notes: tuple[Line, ...] = ()
     """What fell back, and why."""
-    repository: str = ""
+    """Set only by the program: the quote is at these lines of this commit."""
     commit: str = ""
-    citation_audit: CitationAudit = CitationAudit()
+    """Set only by the program: the issue itself names this file or symbol, so the search only confirms it."""
     evaluation: Evaluation = Evaluation()
-    github_comment: str = ""
+    """Set only by the program: a maintainer pointed at this place."""
     """Markdown draft of the one comment."""
-    ticket: Ticket = Ticket()
+    """Indexes of the report's facts about this file."""
