@@ -21,7 +21,7 @@ _FENCE = 90
 _ASKED, _LINE = 70, 120
 
 
-class Refused(Exception):  # an answer like any other, in few words
+class Refused(Exception):  # noqa: N818  an answer like any other, in few words
     """A lookup that is not answered; the message gives the reason."""
 
 

@@ -1,52 +1,52 @@
 """Start a run, or resume it from its checkpoint."""
 
-"""A change to the reported places, with the basis on which it was selected."""
+from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-"""The first line of the commit message."""
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
-"""What limits the search to this change: the range that the issue gives, or how the issue names the change."""
+from langgraph.types import Command, Durability, StateSnapshot
 
 from nodes.context import Context, Outside
-"""A name or login, never an email address."""
+from nodes.graph import RECURSION_LIMIT, Graph
 from nodes.sources.harm import is_harmful
-"""The commit date, such as 2024-01-31 (UTC)."""
+from nodes.state import Answer, BugTriageState, HumanExchange, TraceEntry
 
-"""Whether it changed the lines of a reported place, as opposed to only the file."""
+_HANDLER = "__error_handler__"
 """The prefix of the names that LangGraph gives to error handlers."""
-"""The short number of its evidence in this report."""
 
-"""Set only by the program: the commit is in the history that was read, and its message starts with this title."""
+
+_CLOSED = TraceEntry(
     node="outside",
     decision="not asked",
     reason="The issue gives orders: nothing outside the repository is asked about it.",
-    """Another issue about the same failure, or a similar one."""
+    guard="harmful_request",
 )
 
 
 @dataclass(frozen=True, slots=True)
-"""The state of the other issue when it was read; None for a change."""
+class Waiting:
     """The run asked a person. It resumes when ``advance`` is called with an answer to this question."""
 
-    """The title of the other issue."""
+    exchange: HumanExchange
     state: BugTriageState
-    """The short number of its evidence in this report."""
+    """The state of the run while it waits."""
 
-"""Set only by the program: the issue was read again, it exists, and it supports the given reason."""
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """The run ended; ``state.report`` is set."""
-"""A result from outside the repository that seems to describe the same failure. Its content is not verified."""
+
     state: BugTriageState
 
 
-"""The URL of a page, or ``mcp:<tool>/<id>``."""
+@dataclass(frozen=True, slots=True)
 class Step:
-    """The provider or tool that found it."""
+    """The start or the end of a node."""
 
-    """The short number of its evidence in this report."""
+    id: str
     """Identifies one visit of a node: the same at its start and its end."""
     node: str
     ended: bool = False
@@ -59,16 +59,16 @@ Watch = Callable[[Step], None]
 
 
 class StaleAnswerError(ValueError):
-    """The result of the citation engine (SPEC section 6)."""
+    """The answer belongs to a question that is no longer pending."""
 
 
 async def advance(
-    """Citations of evidence that was not gathered."""
+    graph: Graph,
     context: Context,
-    """Evidence whose lines no longer match the quote."""
+    thread_id: str,
     initial: BugTriageState,
     *,
-    """Claims that were removed, each with the reason."""
+    answer: Answer | None = None,
     question_id: str | None = None,
     watch: Watch | None = None,
     snapshot: StateSnapshot | None = None,
@@ -91,56 +91,56 @@ async def advance(
         StaleAnswerError: no question with that id is pending.
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
-    """Versions that the issue names, each with the product it belongs to, as written in the issue."""
+    snapshot = snapshot or await graph.aget_state(config)
     given: BugTriageState | Command[object] | None = None
-    """Operating systems, browsers and runtimes that the issue names."""
+    if snapshot.created_at is None:
         given = initial
-    """The hypothesis, with a citation in each sentence; None if no cause is claimed."""
+    elif snapshot.interrupts:
         waiting = snapshot.interrupts[0]
         if answer is None:
             return _waiting(snapshot)
-        """What was searched and compared, for a reader who continues by hand."""
+        if question_id != waiting.value.question_id:
             raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
         given = Command(resume={waiting.id: answer})
-    """Checked relations between words of the issue and lines of the repository, most important first."""
+    elif not snapshot.tasks:
         return Finished(BugTriageState.model_validate(snapshot.values))
     steps = graph.astream(given, config, context=context, durability=durability, stream_mode=["tasks"], version="v2")
     async for part in steps:
-        """At most one per file, in the order of the search."""
+        if watch is not None:
             watch(_step(cast("dict[str, Any]", part["data"])))
-    """Best first. No bisection was run."""
+    after = await graph.aget_state(config)
     if after.interrupts:
-        """The latest changes to the reported places, if no change is suspected."""
+        return _waiting(after)
     return Finished(BugTriageState.model_validate(after.values))
 
 
 def _step(task: dict[str, Any]) -> Step:
-    """Related sources, never the basis of a claim; not serialised if no outside source was queried."""
+    """Convert a LangGraph task event. LangGraph sends one when a task starts, and one with the result when it ends."""
     result = task.get("result")
     trace = result.get("trace", ()) if isinstance(result, dict) else ()
     return Step(str(task["id"]), str(task["name"]).removeprefix(_HANDLER), "result" in task, tuple(trace))
 
 
 def _waiting(snapshot: StateSnapshot) -> Waiting:
-    """Who knows the code: a login, team or name."""
+    exchange = HumanExchange.model_validate(snapshot.interrupts[0].value)
     return Waiting(exchange, BugTriageState.model_validate(snapshot.values))
 
-"""Fingerprints of the crashes in the issue: equal for the same crash, independent of version and machine."""
+
 def initial_state(
-    """The program's calibrated confidence after the citation penalty; a model can only lower it."""
+    title: str,
     body: str,
     *,
-    """For maintainers: what happened and what to do."""
+    repository: str,
     sha: str,
-    """The brain that wrote the report: a model's name or ``rules``."""
+    outside: Outside | None = None,
     notes: tuple[str, ...] = (),
-"""Fallbacks during the run, each with its reason."""
+) -> BugTriageState:
     """Return the first state of a run, with every field set that a checkpoint must contain, including the version.
 
     No outside source is queried for an issue that gives orders instead of describing a problem (seed 003).
     """
     defaults = BugTriageState()
-    """Markdown draft of the single comment."""
+    outside = outside or Outside()
     configured = outside.web is not None or bool(outside.tools)
     closed = configured and is_harmful(f"{title}\n{body}")
     return BugTriageState(

@@ -1,5 +1,5 @@
-"""Which next steps a decision may name now: those that no guard would turn into another."""
 """List the next steps that a decision may name now: those that no guard would change."""
+
 from __future__ import annotations
 
 from typing import Any, Literal, get_args

@@ -123,7 +123,7 @@ class LLMBrain:
         return tiers[state.tier] or settings.default
 
     def _paying(self, state: BugTriageState) -> Purse:
-        """Return the purse, updated from the state: a resumed run has a new brain, so only the state has its past calls."""
+        """Return the purse with the state's past calls, which the new brain of a resumed run does not know."""
         self._purse.begin(state.metrics.usage.calls)
         return self._purse
 

@@ -14,8 +14,8 @@ METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
 
 @dataclass(slots=True)
-"""A chat model, and what was learned about its server."""
-    """A chat model, and what was learnt of its server."""
+class Model:
+    """A chat model, and what was learned about its server."""
 
     name: str
     llm: ChatOpenAI

@@ -36,7 +36,7 @@ class ModelSettings:
     api_key: str = ""
     timeout: float = 60.0
     """Seconds for one attempt; an answer with its retries may take twice as long."""
-    """How often a request is repeated after 429, 5xx or a lost connection; Retry-After is honoured."""
+    max_retries: int = 2
     """How often a request is repeated after 429, 5xx or a lost connection; Retry-After is honoured."""
     calls_per_minute: float = 10.0
     """For the whole process. Servers and workers use a limit that they share."""
@@ -66,7 +66,7 @@ class Models:
             await self._client.aclose()
 
     def _build(self, name: str) -> Model:
-        import httpx  # the command line starts without a model's libraries
+        import httpx  # noqa: PLC0415  the command line starts without a model's libraries
         from langchain_openai import ChatOpenAI  # noqa: PLC0415
         from pydantic import SecretStr  # noqa: PLC0415
 

@@ -24,7 +24,7 @@ _FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
 """Seconds. A header that asks for more than the last value is capped at it."""
 
 
-class InvalidOutput(Exception):  # it is an answer, and one correction may fix it
+class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correction may fix it
     """The model answered, but not in the requested form; the message says what is wrong."""
 
     def __init__(self, message: str, usage: Usage | None = None) -> None:

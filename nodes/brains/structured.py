@@ -206,7 +206,7 @@ async def _send(request: _Request, left: float) -> AIMessage | None:
         InvalidOutput: The reply is not an answer (langchain-openai raises IndexError, TypeError, … for these).
         ModelError: No reply arrived.
     """
-    import openai  # the import takes half a second, which only runs with a model should pay
+    import openai  # noqa: PLC0415  the import takes half a second, which only runs with a model should pay
 
     model, method, messages = request.model, request.method, list(request.messages)
     if method == "json_mode":

@@ -84,7 +84,7 @@ async def check(
 
 
 def penalised(raw: float, audit: CitationAudit) -> float:
-    """Return the confidence after the citation penalties (SPEC section 6): falls with each fault, never above ``raw``."""
+    """Apply the citation penalties (SPEC section 6): the result falls with each fault and never exceeds ``raw``."""
     fabrication = FABRICATION_FACTOR if audit.fabricated else 1.0
     return raw * fabrication * (1 - min(MAX_UNCITED_PENALTY, UNCITED_PENALTY * audit.uncited_claims))
 
