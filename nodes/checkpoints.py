@@ -84,6 +84,7 @@ def migrate(values: Values) -> Values:
 
 def migrated(found: CheckpointTuple | None) -> CheckpointTuple | None:
     """Return a loaded checkpoint with its values in the current schema."""
+    # LangGraph's input checkpoint has the initial state under __start__, and no fields of ours yet.
     if found is None or "__start__" in found.checkpoint["channel_values"]:
         return found
     values = migrate(found.checkpoint["channel_values"])
@@ -115,6 +116,7 @@ class SqliteCheckpoints(AsyncSqliteSaver):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Load a checkpoint in the current schema."""
+        # Migration happens while loading: `update_state` would erase the interrupt of a run that waits for an answer.
         return migrated(await super().aget_tuple(config))
 
     async def adelete_thread(self, thread_id: str) -> None:

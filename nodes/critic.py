@@ -25,6 +25,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     judged = await judge(context, case, lambda brain: brain.audit(case))
     audit = judged.value
     contradictions = _grounded(judged, case)
+    # Evidence that changed leads to a rejection in code, independent of the brain's judgement.
     gaps = (*(f"{name} no longer reads as quoted" for name in gone), *audit.gaps)[:4]
     verdict = CriticVerdict(
         verdict="APPROVED" if audit.approved and not gone else "REJECTED",

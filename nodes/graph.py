@@ -56,9 +56,11 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
         "critic": critic,
         "human_input": human_input_node,
     }
+    # The error handlers turn a failure into a finding, so nodes only catch exceptions that they can name.
     for name, node in nodes.items():
         graph.add_node(name, node, error_handler=_specialist_failed)
     graph.add_node("writer", writer, error_handler=_writer_failed)
+    # A deferred node runs once, after all parallel branches.
     graph.add_node("join", join, defer=True)
     graph.add_edge(START, "supervisor")
     graph.add_conditional_edges("supervisor", _next, [*ALONE, *SPECIALISTS, END])
@@ -99,6 +101,7 @@ def limited(name: str, node: Node) -> Node:
         if name == "codebase_search" and not state.also:
             return await node(state, runtime)
         patience = runtime.context.outside.patience
+        # The general limit is too short for the first search in a large repository and for a model's lookups.
         seconds = patience.code if name == "codebase_search" else patience.outside
         started = time.time()
         try:

@@ -11,7 +11,7 @@ ROUNDS_FOR_A_QUESTION = 3
 """Rounds that must remain when a question is asked, so that its answer can still change the report."""
 MAX_SEARCHES = 2
 MAX_CALLS = 2
-"""How often a run queries one source in parallel with others."""
+"""How often a run queries one source in parallel with others. A source's question is the same each time."""
 NOT_READABLE = "not readable"
 """The trace decision for a search that could not read the code."""
 NOTHING_JOINED = "nothing joined"
@@ -212,6 +212,7 @@ def is_simple(state: BugTriageState) -> bool:
 
 def settled(state: BugTriageState) -> Route | None:
     """Return the route if every possible decision leads to the same node; then the brain need not be asked."""
+    # The guards are pure, so every decision can be tried without a model call.
     routes = {route(state.model_copy(update={"next_node": node})).node for node in get_args(NodeName)}
     if len(routes) > 1:
         return None

@@ -25,6 +25,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     case = await load_case(state, context)
     judged = await judge(context, case, lambda brain: brain.investigate(case))
     reading = judged.value
+    # In doubt the rules overrule the brain: a vulnerable place that was named in public cannot be taken back.
     if may_be_security(parts_of(context.title, context.body)):
         reading = reading.model_copy(update={"kind": "security"})
     finding = AgentFinding(

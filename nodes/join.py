@@ -57,6 +57,7 @@ def joint_confidence(findings: Sequence[AgentFinding]) -> float:
     evidence, such as a failed one, does not change the mean. The mean lies between the lowest and the highest
     confidence of the findings that count, and does not depend on their order.
     """
+    # Fractions are exact, so the order of the findings cannot change the result.
     sources = [frozenset(finding.evidence) for finding in findings]
     shared = {key: sum(key in rests for rests in sources) for rests in sources for key in rests}
     weights = [sum((Fraction(1, shared[key]) for key in rests), Fraction()) for rests in sources]

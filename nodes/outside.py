@@ -38,6 +38,7 @@ async def ask(
 
 async def _read(name: str, found: Found, state: BugTriageState, context: Context, began: float) -> Update:
     await context.evidence.put(found.evidence)
+    # The brain needs numbers now. The supervisor assigns the final ones after the branches have joined.
     known = tuple(dict.fromkeys((*state.evidence, *(item.key for item in found.evidence))))
     case = await load_case(state.model_copy(update={"evidence": known}), context)
     numbered = tuple(NumberedEvidence(id=f"E{known.index(item.key) + 1}", evidence=item) for item in found.evidence)

@@ -78,6 +78,7 @@ async def _compared(case: Case, context: Context, past: PastPort) -> tuple[int, 
     mine = await _read(case.title, case.body, context) if nearby.numbers else None
     found: list[Found] = []
     for number in nearby.numbers if mine is not None else ():
+        # No issue text is stored, so each candidate is judged by its current text.
         issue = await past.read(number)
         if issue is None or mine is None:
             continue
@@ -98,6 +99,7 @@ def _chosen(found: Sequence[Found]) -> list[Found]:
 
     The duplicate is the oldest open one; otherwise two reports could name each other as the original.
     """
+    # A closed issue is never the duplicate: the reporter cannot continue there.
     same = [one for one in found if one.likeness.relation == "duplicate" and one.issue.state == "open"]
     original = min(same, key=lambda one: one.issue.number, default=None)
     rest = sorted((one for one in found if one is not original), key=lambda one: -one.likeness.score)

@@ -93,6 +93,7 @@ async def advance(
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
     snapshot = snapshot or await graph.aget_state(config)
     given: BugTriageState | Command[object] | None = None
+    # LangGraph returns a snapshot without a creation time for an unknown thread.
     if snapshot.created_at is None:
         given = initial
     elif snapshot.interrupts:

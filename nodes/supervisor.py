@@ -76,6 +76,7 @@ async def _take_stock(state: BugTriageState, context: Context) -> Update:
         stock["marks"] = state.marks.model_copy(update={"after_search": after})
     signals = await context.signals.unread(state.last_signal)
     if signals:
+        # Each redirect adds rounds, so their number is limited.
         room = MAX_REDIRECTS - len(state.redirect_instructions)
         redirects = tuple(signal.text[:600] for signal in signals)[: max(room, 0)]
         stock["redirect_instructions"] = (*state.redirect_instructions, *redirects)

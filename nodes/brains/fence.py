@@ -13,6 +13,7 @@ _MARKER = re.compile(r"<<\s{0,8}(?=DATA\b)|(?<=\bDATA)(?=[^\S\n]+[0-9a-f]{1,64}>
 
 def fence(name: str, text: str) -> str:
     """Put text between markers that the text cannot close, because their token is a hash of the text."""
+    # The text's own markers are broken up first, so that it cannot imitate a fence.
     inside = _MARKER.sub("·", mask(text))
     token = hashlib.sha256(inside.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"<<<DATA {name} {token}\n{inside}\nDATA {token}>>>"

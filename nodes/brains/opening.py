@@ -24,6 +24,7 @@ LATER = 150
 CANDIDATES, CANDIDATES_TOKENS = 20, 2_400
 """How many candidates are shown, and their total token limit; about 2,000 tokens are typical."""
 _BEST = 5
+# Tokens per quote, tried in this order until all candidates fit.
 _QUOTES = (90, 60, 40, 20, 1)
 _REASONS = 30
 _LINE = 160
@@ -41,6 +42,7 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
     """Combine the issue, later messages, and the candidates in the engine's order."""
     text = f"{mask(case.title)[:300]}\n\n{mask(case.body)}".strip()
     issue = squeeze(text, ISSUE)
+    # Facts repeat parts of the issue, so they are only needed if the issue was shortened.
     facts = fence("facts", squeeze(mask(facts_in_words(case.facts)), FACTS)) if issue != text else ""
     described = _described(candidates[:CANDIDATES])
     order = build_engine_order(case.search_confidence)

@@ -30,6 +30,7 @@ class Reader:
         self._purse = purse
         self._case = case
         self._ledger = Ledger(json.dumps(strict_schema(CodeStep)))
+        # Only appended to, with one schema throughout, so that its beginning stays in a provider's prompt cache.
         self._said: tuple[Message, ...] = ()
         self._usage = Usage()
 

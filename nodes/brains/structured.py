@@ -126,6 +126,7 @@ async def _request(
 ) -> AIMessage:
     """Send one request with the first method that the server accepts."""
     fields = strict_schema(schema)
+    # The model remembers the method that worked, so a rejected method is not tried again in this process.
     for method in METHODS[METHODS.index(model.method) :]:
         reply = await _patiently(_Request(model, method, fields, messages, room), purse)
         if reply is not None:
@@ -170,6 +171,7 @@ async def _patiently(request: _Request, purse: Purse) -> AIMessage | None:
                 return reply
         except BusyError as busy:
             pause = busy.pause(attempt)
+            # A wait that the server's rate limit requests does not count against the deadline.
             left -= time.monotonic() - began + (0.0 if busy.limited else pause)
             if attempt == model.max_retries:
                 raise

@@ -37,6 +37,7 @@ class Model:
     def shares(self, terms: Mapping[Field, Iterable[str]]) -> dict[LearntKind, float]:
         """Return the probability of each kind; they add up to 1."""
         scores = [score / self.temperature for score in self.scores(terms)]
+        # Subtracting the highest score keeps exp() from overflowing.
         highest = max(scores)
         raised = [exp(score - highest) for score in scores]
         return {kind: value / sum(raised) for kind, value in zip(LEARNT, raised, strict=True)}

@@ -58,6 +58,7 @@ async def serve_child(
             finally:
                 tasks.cancel_scope.cancel()
     finally:
+        # Shielded, so that a cancelled run still ends its server.
         with anyio.CancelScope(shield=True):
             await _end(process, stdin, lifeline)
 
@@ -85,6 +86,7 @@ async def _start(
             env={**inherited, **env},
             # Not our working directory: a checkout there could contain modules that the server would import.
             cwd=cwd or os.sep,
+            # A session of its own, so that `_end` can kill the whole process group without this process.
             start_new_session=True,
             pass_fds=[watched],
         )
@@ -136,11 +138,12 @@ async def _end(process: asyncio.subprocess.Process, stdin: asyncio.StreamWriter,
     os.close(lifeline)
     await asyncio.wait([gone], timeout=_KILL)
     gone.cancel()
-    # Without a subreaper (only Linux has one), the process group is all that can be found and killed.
+    # Without a subreaper, the process group is all that can be found and killed.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(TimeoutError):
         await asyncio.wait_for(process.wait(), _GRACE)
+    # asyncio's Process has no public method that closes its pipes.
     transport = process._transport  # type: ignore[attr-defined]
     transport.close()
 

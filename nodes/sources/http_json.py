@@ -30,6 +30,7 @@ async def fetch_json(
     Raises:
         SourceError: the answer is late, too long, not JSON, or an error status.
     """
+    # Uncompressed: a compressed answer could expand to any size after it was counted.
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
     meter = Meter(max_bytes)
     try:

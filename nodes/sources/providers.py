@@ -66,6 +66,7 @@ class SearxNG:
 class Tavily:
     """Tavily's search (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
+    # Not part of the repr, so that the key does not appear in logs.
     api_key: str = field(repr=False)
     turn: Turn
     url: str = "https://api.tavily.com"

@@ -45,6 +45,7 @@ def as_evidence(results: Iterable[Result], kind: EvidenceKind, source: str, limi
         if len(found) >= limit or not quote:
             continue
         locator = Locator(url=_address(result, source, number))
+        # Scores fall from BEST_SCORE towards half of it, which keeps the order of the results.
         score = round(BEST_SCORE * (1 - (number - 1) / (2 * max(limit, 1))), 3)
         item = Evidence(kind=kind, locator=locator, quote=quote, score=max(score, 0.05), reasons=(f"from {source}",))
         found.setdefault(item.key, item)

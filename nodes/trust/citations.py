@@ -108,6 +108,7 @@ async def stands(evidence: Evidence, source: Source, issue: str, others: OtherIs
         return others is not None and await others.title(where.url) == evidence.quote
     if evidence.kind in ("issue", "trace"):
         return evidence.quote in issue
+    # Other kinds, from people and from outside sources, cannot be read again.
     return bool(evidence.quote)
 
 

@@ -55,6 +55,7 @@ def read_history(
         return History(Suspicion(doubt="no_places", said="no place in the code was found"), fingerprints=names)
     window = log.horizon(WINDOW)
     touched = read_touched(log, spots, _depth(log, span, window))
+    # Without the files' history, as in a partial clone, nothing is known about lines.
     known = touched if touched is not None else [Touched(spot, {}, None, (spot.path,)) for spot in spots]
     return History(
         suspect_changes(log, query, span, known, named=named, own=own), find_owners(log, known, window), names
@@ -81,6 +82,7 @@ def _depth(log: Log, span: Range | NoRange, window: str | None) -> Depth:
     back = len(log.between(span.start, log.commit))
     if back >= DEEPEST:
         return Depth(window)
+    # A deep range costs a long walk per file, so replaced lines are only followed in the first file.
     if back > WINDOW:
         return Depth(span.start, replaced=1, replaced_since=span.start)
     return Depth(window, replaced=PLACES, replaced_since=span.start)

@@ -75,6 +75,7 @@ class Claims:
 def read_claims(title: str, body: str) -> Claims:
     """Extract what an issue says about when it broke; code and stack traces are ignored."""
     body = body[:MOST_TEXT]
+    # Removed from the end, so that the offsets of earlier traces stay valid.
     for trace in sorted(find_traces(body), key=lambda trace: -trace.start):
         body = f"{body[: trace.start]}\n\n{body[trace.end :]}"
     prose, _code = split_fields(body)

@@ -29,6 +29,7 @@ _PLAIN = (
     *("-c", "diff.algorithm=myers", "-c", "diff.indentHeuristic=true", "-c", "core.quotePath=false"),
     *("-c", "log.follow=false", "-c", "log.showRoot=true", "-c", "blame.ignoreRevsFile="),
 )
+# Options against programs that a repository or a user can configure: converters, diff drivers and gpg.
 _NOTHING_RUNS = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
 _RAW: tuple[str, ...] = ("-z", "--raw", "--no-abbrev", LOG_FORMAT, *_NOTHING_RUNS)
 
@@ -77,6 +78,7 @@ class Log:
 
     def before(self, moment: int) -> str | None:
         """Return the last first-parent commit made by a time (seconds since 1970)."""
+        # The @ makes git read any number as seconds since 1970; it guesses the format of small numbers otherwise.
         return self._sha(
             "rev-list", "--first-parent", "--max-count=1", f"--before=@{max(0, moment)} +0000", self.commit
         )

@@ -114,4 +114,5 @@ def _late(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iter
 
 
 def _is_sweep(commit: Commit) -> bool:
+    # The author of a mass edit does not know all the code that it changes.
     return len(commit.files) + len(commit.renamed) > MASS

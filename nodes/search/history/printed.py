@@ -87,6 +87,7 @@ def parse_raw(tokens: Sequence[bytes], at: int) -> tuple[int, list[str], list[st
             at += 1
             continue
         status = head.rsplit(b" ", 1)[-1]
+        # Renames and copies have two paths, the old one first.
         two = status[:1] in (b"R", b"C")
         (renamed if status == b"R100" else changed).append(os.fsdecode(tokens[min(at + 1 + two, len(tokens) - 1)]))
         at += 2 + two
