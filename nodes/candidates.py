@@ -45,6 +45,7 @@ def find_candidates(
     """
     best = max((location.score for location in ranking.locations), default=0.0)
     places = [place for place in ranking.locations if best > 0 and is_citable(place.path, place.quote)]
+    # A pointed place that the search found too appears once, with the reasons of the redirect.
     shown = {item.key for item in pointed}
     found = [as_evidence(place, ranking.commit, place.score / best) for place in places]
     found = [*pointed, *(item for item in found if item.key not in shown)]

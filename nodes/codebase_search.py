@@ -95,6 +95,7 @@ def build_query(state: BugTriageState, context: Context) -> Query:
     gaps = (*verdict.gaps, *verdict.required_evidence) if verdict and state.retry_count else ()
     terms = state.reading.search_terms if state.reading else ()
     limit = CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES
+    # A model sees more candidates than rules do, independent of their score.
     return Query(
         title=context.title,
         body=context.body,
@@ -124,6 +125,7 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
 
 async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
     """Search with the text of the last redirect alone, because the words of the issue can outweigh it."""
+    # A correction says what is wrong, not where to search.
     said = [text for text in state.redirect_instructions if not text.startswith(CORRECTION)]
     if not said:
         return ()
@@ -150,6 +152,7 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
         lambda brain: brain.read_code(case, candidates.strong if brain is context.rules else candidates.all),
     )
     suspects = judged.value.suspects
+    # After a fallback the results of the model's lookups are dropped, so the run equals one by rules.
     if not is_model_asked(context, case.state) or judged.fallback:
         ranked = in_order(candidates.strong, suspects)
         return Read(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))

@@ -49,6 +49,7 @@ def read_facts(title: str, body: str) -> IssueFacts:
 
 def _without(body: str, traces: tuple[StackTrace, ...]) -> str:
     """Return the body without its stack traces, which reporters often paste outside code blocks."""
+    # From the end, so that the offsets of earlier traces stay valid.
     for trace in sorted(traces, key=lambda trace: -trace.start):
         body = body[: trace.start] + body[trace.end :]
     return body

@@ -42,6 +42,7 @@ def route_from_supervisor(state: BugTriageState) -> NodeName:
 def route(state: BugTriageState) -> Route:
     """Apply the guards in order. The function is pure, and the result is the same for every brain."""
     result = Route(state.next_node or "writer")
+    # Each guard sees the result of the guards before it.
     for guard in GUARDS:
         node = guard.insists_on(state, result.node)
         if node is not None and node != result.node:

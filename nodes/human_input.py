@@ -12,6 +12,7 @@ from nodes.state import ROUNDS_PER_ANSWER, AgentFinding, Answer, BugTriageState,
 
 async def human_input_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Interrupt with the pending question, and append the exchange once it is answered or withdrawn."""
+    # LangGraph runs the node again from its start when the run resumes; only then does `interrupt` return.
     answer = Answer.model_validate(interrupt(state.pending_exchange))
     exchange = state.pending_exchange
     if exchange is None:

@@ -83,6 +83,7 @@ async def _compared(case: Case, context: Context, past: PastPort) -> tuple[int, 
         if issue is None or mine is None:
             continue
         theirs = await _read(issue.title, issue.body, context)
+        # The comparison is pure computation, so it runs in a thread and does not block the event loop.
         likeness = await asyncio.to_thread(compare, mine, theirs, nearby.past)
         if likeness.relation is not None:
             found.append(Found(issue, likeness))

@@ -212,6 +212,7 @@ def keep_short(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) 
     findings = (*left, *right)
     old = findings[: -_WHOLE_FINDINGS or None] if len(findings) > _WHOLE_FINDINGS else ()
     kept = (*map(_shortened, old), *findings[len(old) :])
+    # Only runs with parallel specialists have so many findings that older ones must be cut further.
     if not any(finding.agent_name == JOIN for finding in kept):
         return kept
     return (*map(_worn, kept[:-_REMEMBERED]), *kept[-_REMEMBERED:])

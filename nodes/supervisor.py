@@ -93,6 +93,7 @@ async def _numbered(state: BugTriageState, context: Context) -> tuple[str, ...]:
     findings = sorted(state.findings, key=lambda finding: finding.agent_name != "codebase_search")
     ordered = (key for finding in findings for key in finding.evidence)
     keys = tuple(dict.fromkeys((*state.evidence, *ordered)))
+    # Only outside evidence is compared, so runs without outside sources skip the lookup.
     asked_outside = state.web_configured or state.tools
     return await _without_twins(state.evidence, keys, context) if asked_outside else keys
 
@@ -115,6 +116,7 @@ async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorD
     settled = guards.settled(state)
     if settled is not None:
         return Judged(_decision(settled.node, "Every decision leads here."))
+    # The program decides these steps itself, because a model might spend further rounds on them.
     if state.retry_pending:
         return Judged(_decision("codebase_search", "The draft did not pass the quality gate: search wider."))
     if guards.all_failed(state):

@@ -31,6 +31,7 @@ def fill(
     required = [name for name in schema.get("required") or () if isinstance(name, str)]
     name = argument or _question_of(fields, required, given)
     counts = {key: limit for key, field in fields.items() if key.lower() in _COUNTS and _is(field, "integer", "number")}
+    # `given` comes last, so the operator's arguments win.
     filled = {**counts, name: question, **given}
     missing = [key for key in required if key not in filled]
     if missing:

@@ -71,6 +71,7 @@ async def _start(
     if program is None:
         raise SourceError(f"`{command[0]}` is not an executable on the PATH")
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    # The reaper reads this pipe and kills all processes when our end closes, even if this process dies.
     watched, lifeline = os.pipe()
     process = None
     try:

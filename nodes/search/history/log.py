@@ -127,6 +127,7 @@ class Log:
         with tempfile.NamedTemporaryFile("w", suffix=".revs") as ignored:
             ignored.writelines(f"{sha}\n" for sha in sorted(self.ignored))
             ignored.flush()
+            # Paths are passed as bytes because a file name need not be UTF-8.
             where: tuple[str | bytes, ...] = (*lines, *span(start, self.commit), "--", os.fsencode(path))
             command = ("blame", "--incremental", "--no-textconv", "--ignore-revs-file", ignored.name)
             found = self._git(*command, *where, asked=("blame", *where))

@@ -110,6 +110,7 @@ def _late(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iter
     for author, count in sorted(counts.items()):
         of = f"{count} of the last {len(mine)} changes" if len(mine) > 1 else "the last change"
         text = f"made {of} of `{path}`"
+        # The divisor is at least half of LAST_CHANGES, so that the only change of a file counts little.
         yield author, Reason("late", text, round(CHANGED * weight * count / max(len(mine), LAST_CHANGES // 2), 6))
 
 

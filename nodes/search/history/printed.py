@@ -106,6 +106,7 @@ def parse_blame(printed: bytes, unknown: frozenset[str]) -> Blamed:
             sha = words[0].decode()
             groups[sha].append(range(int(words[2]), int(words[2]) + int(words[3])))
         elif line == b"boundary":
+            # git marks the commits at which the walk stops; older commits may have written their lines.
             old.add(sha)
         elif line.startswith(b"filename "):
             paths.setdefault(os.fsdecode(line[9:]))

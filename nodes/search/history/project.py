@@ -40,6 +40,7 @@ def own_names(repository: Repository, paths: Mapping[str, str]) -> frozenset[str
         repository: the clone.
         paths: the commit's files, each with its blob.
     """
+    # A mirror's folder is `name.git`; the git directory of a work tree is `.git` in the project's folder.
     folder = repository.directory.name.removesuffix(".git") or repository.directory.parent.name
     names = {folder, *_packages(paths)}
     for _, content in repository.read([paths[name] for name in _MANIFESTS if name in paths]):

@@ -19,6 +19,7 @@ MOST_TAGS = 20_000
 _LONGEST = 100
 _NUMBER = re.compile(r"[vVrR]?\d{1,20}(?:[._+-].{0,80}|[A-Za-z].{0,40})?")
 _SPLIT = re.compile(r"[-_/@. ](?=[vVrR]?\d)|(?<=[A-Za-z])(?=\d)")
+# Tags that contain a date are not versions.
 _DATE = re.compile(r"\d{4}-\d\d?-\d")
 _IMPLICIT_POST = re.compile(r"[vVrR]?\d{1,20}-\d")  # packaging reads 1-2 as a post-release of 1; tags never mean that
 _PLAIN_SERIES = frozenset({"", "v", "r", "rel", "release", "releases", "version", "ver", "tag", "tags", "stable"})
