@@ -90,7 +90,7 @@ def something_new(state: BugTriageState, decided: NodeName) -> NodeName | None:
 
 
 def critic_verdict(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """A rejected draft is not written: the critic judges new evidence if any arrived, else the issue is read again."""
+    """A rejected hypothesis is not written: the critic judges new input if any came, else the issue is read again."""
     if decided != "writer" or not is_rejected(state):
         return None
     return "critic" if _given_since_verdict(state) else "investigator"
@@ -153,7 +153,7 @@ def is_exempt(state: BugTriageState) -> bool:
 
 
 def may_criticise(state: BugTriageState) -> bool:
-    """Has anything changed since the critic's last verdict?"""
+    """Has anything changed since the critic was last called?"""
     return progress(state) != state.marks.at_critic
 
 

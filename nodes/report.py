@@ -173,7 +173,7 @@ class TriageReport(Part):
     suspects: tuple[Suspect, ...] = ()
     """At most one per file, in the order of the search."""
     suspect_changes: tuple[SuspectChange, ...] = ()
-    """Best first. No bisection was run."""
+    """Best first. No bisection and no code was run."""
     recent_changes: tuple[SuspectChange, ...] = ()
     """The latest changes to the reported places, if no change is suspected."""
     no_suspect_change: Line = ""
