@@ -1,4 +1,4 @@
-"""What a search found, as evidence: who sees how much of it, and in which order it is believed."""
+"""Turn search results into evidence: how many rules and models see, and the order and confidence of the results."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from nodes.judgements import CodeReading
 from nodes.search.types import Location, Ranking
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
-"""Seed 002, MIN_SCORE_THRESHOLD: candidates below this share of the best one's score are dropped."""
+"""Seed 002, MIN_SCORE_THRESHOLD: candidates whose score is below this fraction of the best score are dropped."""
 CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
-"""Seed 002: how many are fetched at first, and when the draft came back."""
+"""Seed 002: the number of candidates fetched at first, and on a retry after a rejected draft."""
 
 
 POINTED = "a maintainer said to look here"
@@ -28,39 +28,41 @@ _SUFFIXES = frozenset({"cpp", "java", "php", "tsx", "jsx", "mjs"})
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The places of one search under their numbers, best first."""
+    """The numbered places that one search found, best first."""
 
     strong: tuple[NumberedEvidence, ...] = ()
-    """Those whose score alone says that they are worth a look: what rules see."""
+    """Places whose score reaches the threshold. Rules see these."""
     all: tuple[NumberedEvidence, ...] = ()
-    """Those that a model sees: it reads them, so that no score need choose for it."""
+    """Places that a model sees. The model reads them itself, so no score threshold applies."""
 
 
 def find_candidates(
     ranking: Ranking, known: Sequence[str], *, retry: bool, pointed: Sequence[Evidence] = ()
 ) -> Candidates:
-    """Number what was found after what is known, as the supervisor will, in the order of finding.
+    """Number the search results after the known evidence, as the supervisor will, in the order of the search.
 
-    Places that a person pointed at come first, however little else speaks for them.
+    Places that a person pointed at come first, even if no other signal supports them.
     """
     best = max((location.score for location in ranking.locations), default=0.0)
     places = [place for place in ranking.locations if best > 0 and is_citable(place.path, place.quote)]
+    # A pointed place that the search found too appears once, with the reasons of the redirect.
     shown = {item.key for item in pointed}
     found = [as_evidence(place, ranking.commit, place.score / best) for place in places]
     found = [*pointed, *(item for item in found if item.key not in shown)]
     numbers = {key: number for number, key in enumerate(dict.fromkeys((*known, *(item.key for item in found))), 1)}
     numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in found)
     lowest, most = (MIN_SCORE_ON_RETRY, CANDIDATES_ON_RETRY) if retry else (MIN_SCORE, CANDIDATES)
-    # As it was before it was rounded: a score is rounded to four places.
+    # Evidence scores are rounded to four places, so the threshold is rounded in the same way.
     strong = [item for item in numbered if item.evidence.score >= round(lowest, 4)]
     return Candidates(tuple(strong[:most]), numbered[:SHOWN_TO_A_MODEL])
 
 
 def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:
-    """The places that a redirect means, of those that were found with its words alone.
+    """Return the places that a redirect means, out of those found with its text as the query.
 
-    Those whose file and symbol share most words with it, else those in a folder that it names; where it names
-    nothing, the one that fits it best, if any fits. A file that it names and that is not there is no other file.
+    Prefers places whose file name and symbol share the most words with the redirect, then places in a folder that
+    it names. If it names neither a place nor a file, the best match is used, if any place matches. If it names a file
+    that does not exist, no other file replaces it.
     """
     places = [place for place in ranking.locations if is_citable(place.path, place.quote)]
     named = _named_most(said, [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places])
@@ -72,7 +74,7 @@ def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:
 
 
 def _named_most(said: str, places: Sequence[tuple[Location, str]]) -> list[Location]:
-    """The places whose words are said most, if any are."""
+    """Return the places that share the most words with the text; empty if none shares a word."""
     words = set(plain_words(said))
     shared = [len(words & (set(plain_words(text)) - _SUFFIXES)) for _, text in places]
     most = max(shared, default=0)
@@ -80,7 +82,7 @@ def _named_most(said: str, places: Sequence[tuple[Location, str]]) -> list[Locat
 
 
 def as_evidence(place: Location, sha: str, score: float) -> Evidence:
-    """A place that was found, quoted at its commit."""
+    """Turn a search result into evidence, quoted at its commit."""
     return Evidence(
         kind="code",
         locator=Locator(path=place.path, start_line=place.quote_start, end_line=place.quote_end, sha=sha),
@@ -92,16 +94,16 @@ def as_evidence(place: Location, sha: str, score: float) -> Evidence:
 
 
 def in_order(found: Iterable[NumberedEvidence], suspects: Sequence[str]) -> tuple[NumberedEvidence, ...]:
-    """What a brain suspects, then the rest as it was found."""
+    """Return the suspects of a brain first, then the rest in search order."""
     order = {name: place for place, name in enumerate(suspects)}
     return tuple(sorted(found, key=lambda item: order.get(item.id, len(order))))
 
 
 def rescored(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
-    """Hand the engine's scores out anew in a model's order.
+    """Redistribute the engine's scores in the model's order.
 
-    Whoever reads the evidence later goes by its score: without this a briefing would leave out what was found in the
-    fifteenth place and ranked first, and rules that write in the model's stead would not know of its order.
+    Later readers sort evidence by score. Without this, a briefing would leave out a place that the engine found
+    fifteenth and the model ranked first, and rules that write after a model failure would not see the model's order.
     """
     scores = sorted((item.evidence.score for item in ranked), reverse=True)
     return tuple(
@@ -111,10 +113,10 @@ def rescored(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]
 
 
 def honest(reading: CodeReading, ranked: Sequence[NumberedEvidence], ranking: Ranking, sure: float) -> float:
-    """How sure a model's first place is: no surer than the engine was of its own, whatever the model says.
+    """Bound the model's confidence in its first place by the engine's confidence in its own first file.
 
-    The engine's number was calibrated for its own first file. Of another one that a model prefers nothing was measured
-    but that the engine leaves it at most the rest, so that is the most that is claimed.
+    The engine's confidence was calibrated for its own first file. For any other file, the only known bound is the
+    remaining probability, ``1 - ranking.confidence``, so a model that prefers another file may claim at most that.
     """
     if not reading.suspects:
         return 0.0

@@ -1,4 +1,4 @@
-"""What the history adds to a report: suspect changes that were re-read, and who knows the code."""
+"""Add history to a report: suspect changes that were read again, and the owner of the code."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from nodes.state import AgentFinding
 from nodes.trust.citations import stands
 
 SHOWN = 3
-"""Changes of a report."""
+"""The maximum number of changes in a report."""
+# A report on a security issue must name no place in public.
 _NEEDS_NO_HISTORY = frozenset({"feature", "question", "spam", "security"})
 
 
 async def add_history(
     report: TriageReport, case: Case, context: Context
 ) -> tuple[TriageReport, tuple[AgentFinding, ...]]:
-    """The report with the changes that may have broken its places, and the finding that gathered them.
+    """Return the report with the changes that may have broken its places, and the finding that lists them.
 
-    Every change becomes evidence and is read again: it must be in the history behind the commit, and say what is shown.
+    Every change becomes evidence and is read again: it must be an ancestor of the commit, and its subject must match.
     """
     if report.kind in _NEEDS_NO_HISTORY or not (report.suspects or case.facts.traces):
         return report, ()
+    # Answers and redirects may name versions, dates or commits too.
     answers = tuple(exchange.answer for exchange in case.state.human_exchanges if exchange.answer)
     query = Query(case.title, case.body, extra=(*case.state.redirect_instructions, *answers))
     try:
@@ -80,7 +82,7 @@ def _evidence(change: SuspectCommit) -> Evidence:
 
 
 def _numbers(case: Case, gathered: Sequence[Evidence]) -> dict[str, str]:
-    """The short numbers that the supervisor will give the commits, by their SHAs."""
+    """Map each commit's SHA to the short number that the supervisor will assign to it."""
     known = dict.fromkeys((*case.state.evidence, *(item.key for item in gathered)))
     numbers = {key: f"E{number}" for number, key in enumerate(known, 1)}
     return {str(item.locator.sha): numbers[item.key] for item in gathered}

@@ -1,4 +1,4 @@
-"""Checkpoints that outlive releases: typed values in, older schemas brought up to date when they are read."""
+"""Checkpoints that survive upgrades: only known types are stored, and older schemas are migrated on load."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ _STORED = {
 
 
 def _from_0(values: Values) -> Values:
-    """Before versions were counted, instructions were one string."""
+    """Migrate from the time before schema versions, when instructions were a single string."""
     instructions = values.get("redirect_instructions", ())
     return {**values, "redirect_instructions": (instructions,) if isinstance(instructions, str) else instructions}
 
 
 _DEFLATED = "deflated "
-"""Before the kind of a value that is kept compressed; values of earlier releases are not."""
+"""The prefix of the type of a compressed value. Values written by earlier releases have no prefix."""
 _LONG = 256
-"""Bytes from which that pays."""
+"""The size in bytes from which compression pays."""
 
 _MIGRATIONS: Mapping[int, Migration] = {0: _from_0}
-"""Schema version → the step to the next one."""
+"""Maps a schema version to the function that migrates it to the next version."""
 
 
 class NewerSchemaError(RuntimeError):
@@ -65,10 +65,10 @@ class NewerSchemaError(RuntimeError):
 
 
 def migrate(values: Values) -> Values:
-    """Bring a checkpoint's values to the current schema.
+    """Migrate a checkpoint's values to the current schema.
 
     Raises:
-        NewerSchemaError: they were written by a newer release; this one must not guess what they mean.
+        NewerSchemaError: a newer release wrote the values; this release must not guess what they mean.
     """
     version = values.get("schema_version", 0) if values else _CURRENT_SCHEMA_VERSION
     if version > _CURRENT_SCHEMA_VERSION:
@@ -83,7 +83,8 @@ def migrate(values: Values) -> Values:
 
 
 def migrated(found: CheckpointTuple | None) -> CheckpointTuple | None:
-    """A checkpoint as it was loaded, with its values in the current schema."""
+    """Return a loaded checkpoint with its values in the current schema."""
+    # LangGraph's input checkpoint has the initial state under __start__, and no fields of ours yet.
     if found is None or "__start__" in found.checkpoint["channel_values"]:
         return found
     values = migrate(found.checkpoint["channel_values"])
@@ -91,7 +92,7 @@ def migrated(found: CheckpointTuple | None) -> CheckpointTuple | None:
 
 
 class _Compact(JsonPlusSerializer):
-    """Keeps long values compressed: a trace is kept again with each of its entries, a state with each step."""
+    """Compresses long values: each step stores the state again, and each trace entry stores the trace again."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         kind, data = super().dumps_typed(obj)
@@ -105,7 +106,7 @@ class _Compact(JsonPlusSerializer):
 
 
 def serializer() -> JsonPlusSerializer:
-    """A serializer that rebuilds our own types, and no others."""
+    """Return a serializer that rebuilds our own types and no others."""
     allowed = [(module, name) for module, names in _STORED.items() for name in names]
     return _Compact(allowed_msgpack_modules=allowed)
 
@@ -115,9 +116,10 @@ class SqliteCheckpoints(AsyncSqliteSaver):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Load a checkpoint in the current schema."""
+        # Migration happens while loading: `update_state` would erase the interrupt of a run that waits for an answer.
         return migrated(await super().aget_tuple(config))
 
     async def adelete_thread(self, thread_id: str) -> None:
-        """Delete a run's checkpoints; the saver's own method fails in a file without tables."""
+        """Delete a run's checkpoints. The saver fails if the file has no tables yet, so create them first."""
         await self.setup()
         await super().adelete_thread(thread_id)

@@ -32,7 +32,7 @@ from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Up
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What the engine found, before anybody judged it."""
+    """The search results before any judgement."""
 
     query: Query
     ranking: Ranking
@@ -43,18 +43,18 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a brain made of it."""
+    """The judgement of a brain on the search results."""
 
     judged: Judged[CodeReading]
     seen: tuple[NumberedEvidence, ...]
-    """All that it was shown, in the order of finding."""
+    """All evidence that the brain saw, in search order."""
     ranked: tuple[NumberedEvidence, ...]
-    """The same as it ranks it, best first."""
+    """The same evidence in the brain's order, best first."""
     confidence: float
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
-    """Rank the places most likely to hold the fault, and say why."""
+    """Rank the places most likely to contain the fault, with reasons."""
     began = time.perf_counter()
     context = runtime.context
     context.listener("codebase_search", "searching the code")
@@ -73,7 +73,7 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
 
 
 def _unreadable(state: BugTriageState, error: SearchError, began: float) -> Update:
-    """Note that nothing was searched: a report must not claim otherwise."""
+    """Record that nothing was searched, because a report must not claim otherwise."""
     said = f"The code could not be read: {error}"
     entry = TraceEntry(
         node="codebase_search",
@@ -89,12 +89,13 @@ def _unreadable(state: BugTriageState, error: SearchError, began: float) -> Upda
 
 
 def build_query(state: BugTriageState, context: Context) -> Query:
-    """The issue, and what came later: redirects, answers, the critic's gaps, the investigator's terms."""
+    """Combine the issue with redirects, answers, the critic's gaps and the investigator's search terms."""
     answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     verdict = state.critic_feedback
     gaps = (*verdict.gaps, *verdict.required_evidence) if verdict and state.retry_count else ()
     terms = state.reading.search_terms if state.reading else ()
     limit = CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES
+    # A model sees more candidates than rules do, independent of their score.
     return Query(
         title=context.title,
         body=context.body,
@@ -123,7 +124,8 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
 
 
 async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
-    """Where the last redirect says to look, whatever the issue itself is full of."""
+    """Search with the text of the last redirect alone, because the words of the issue can outweigh it."""
+    # A correction says what is wrong, not where to search.
     said = [text for text in state.redirect_instructions if not text.startswith(CORRECTION)]
     if not said:
         return ()
@@ -131,7 +133,10 @@ async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, .
 
 
 def _no_surer_by_itself(state: BugTriageState, confidence: float) -> float:
-    """A search widened by the critic's gaps alone finds what it was told to find; that is no support for it."""
+    """Cap the confidence of a repeated search that no new answer or redirect supports.
+
+    A search widened by nothing but the critic's gaps finds what those gaps name, which does not support the result.
+    """
     before, now = state.marks.after_search, progress(state)
     if before is None or (before.answers, before.redirects) != (now.answers, now.redirects):
         return confidence
@@ -139,7 +144,7 @@ def _no_surer_by_itself(state: BugTriageState, confidence: float) -> float:
 
 
 async def _judge(gathered: Gathered, context: Context) -> Read:
-    """Ask the brain; a model sees every candidate and may look further, rules see the strong ones."""
+    """Ask the brain. A model sees every candidate and may make lookups; rules see the strong candidates."""
     case, candidates = gathered.case, gathered.candidates
     judged = await judge(
         context,
@@ -147,6 +152,7 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
         lambda brain: brain.read_code(case, candidates.strong if brain is context.rules else candidates.all),
     )
     suspects = judged.value.suspects
+    # After a fallback the results of the model's lookups are dropped, so the run equals one by rules.
     if not is_model_asked(context, case.state) or judged.fallback:
         ranked = in_order(candidates.strong, suspects)
         return Read(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))

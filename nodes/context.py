@@ -1,4 +1,4 @@
-"""What a run may call, as protocols: the graph never sees GitHub, a server or a database."""
+"""Protocols for everything a run may call. The graph never sees GitHub, a server or a database."""
 
 from __future__ import annotations
 
@@ -28,110 +28,110 @@ class CodePort(Protocol):
 
     @property
     def sha(self) -> str:
-        """The full SHA that is read, pinned for the run."""
+        """The full SHA of the commit to read, pinned for the run."""
 
     async def find(self, query: Query) -> Ranking:
         """Rank files and places for a query."""
 
     async def survey(self, query: Query) -> Survey:
-        """The first files for a query, the checked facts about them, and how likely the first is right."""
+        """Return the first files for a query, the checked facts about them, and the probability of the first file."""
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
-        """Verbatim lines (1-based, inclusive), or None where they do not exist."""
+        """Return verbatim lines (1-based, inclusive), or None if they do not exist."""
 
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:
-        """What the history behind the commit says of places: suspect changes, owners, how the crashes are named."""
+        """Return suspect changes and owners of the places, and crash fingerprints, from the commit's history."""
 
     async def subject(self, change: str) -> str | None:
-        """The first line of a commit's message, or None where the history behind the commit holds no such one."""
+        """Return the first line of a commit's message, or None if the pinned commit's history does not contain it."""
 
     async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:
-        """How the crashes in a text are named, by the commit's files."""
+        """Return the fingerprints of the crashes in a text, resolved against the commit's files."""
 
     async def forms(self) -> tuple[IssueForm, ...]:
-        """What the repository asks a reporter for, at the commit."""
+        """Return the repository's issue forms at the commit."""
 
     async def text(self, path: str) -> str | None:
-        """A whole text file, or None where there is none, or none of a size to read."""
+        """Return the text of a whole file, or None if it does not exist or is too large to read."""
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
-        """As many of these lines as are short enough to quote, or None where there is no such text file."""
+        """Return as many of these lines as fit into a quote, or None if no such text file exists."""
 
     async def definitions(self, name: str) -> Lookup:
-        """Where a name is defined."""
+        """Find where a name is defined."""
 
     async def references(self, name: str) -> Lookup:
-        """Where a name is used."""
+        """Find where a name is used."""
 
     async def words(self, text: str) -> Lookup:
-        """What shares most words with a text."""
+        """Find the passages that share the most words with a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastIssue:
-    """Another issue of the repository, as it is now."""
+    """Another issue of the repository, in its current state."""
 
     number: int
     title: str
     body: str
     state: Literal["open", "closed"]
     url: str
-    """Where it can be read; empty where it has no address."""
+    """The address of the issue; empty if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """Issues that may be about the same, by what was kept of them."""
+    """Issues that may have the same subject, judged by their stored data."""
 
     numbers: tuple[int, ...] = ()
     """Best first."""
     past: PastIndex = field(default_factory=lambda: PastIndex(()))
-    """All that were looked at: they say how rare a word is."""
+    """All issues that were compared; the index supplies word frequencies."""
 
 
 class PastUnreadableError(Exception):
-    """The past issues cannot be read now; the message says why, in one line."""
+    """The past issues cannot be read now; the message gives the reason in one line."""
 
 
 class PastPort(Protocol):
     """The repository's earlier issues. Each call may raise PastUnreadableError."""
 
     async def similar(self, title: str, body: str, limit: int) -> Nearby:
-        """The issues nearest to a text, less those that a person said are another matter."""
+        """Return the issues nearest to a text, except those that a person marked as unrelated."""
 
     async def read(self, number: int) -> PastIssue | None:
-        """An issue as it is now; None where it is gone or is no issue of this repository any more."""
+        """Return an issue in its current state, or None if it is deleted or has left this repository."""
 
 
 class EvidencePort(Protocol):
-    """Where evidence is kept for the length of a run, and beyond a crash."""
+    """Stores evidence for the duration of a run; the evidence survives a crash."""
 
     async def put(self, evidence: Sequence[Evidence]) -> None:
-        """Keep evidence by its key; keeping it twice is the same as once."""
+        """Store evidence by its key; idempotent."""
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
-        """What is known of these keys; a lost one is absent."""
+        """Return the stored evidence for these keys; a missing key is absent from the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Something a person said while the run was in flight."""
+    """A message from a person that arrived during the run."""
 
     number: int
-    """Grows with time; the state remembers the last one read."""
+    """Increases with time; the state remembers the last one read."""
     kind: Literal["redirect"]
     text: str
 
 
 class SignalPort(Protocol):
-    """What people said since the supervisor last looked."""
+    """Messages from people since the supervisor's last step."""
 
     async def unread(self, after: int) -> Sequence[Signal]:
-        """Signals with a number above ``after``, oldest first."""
+        """Return signals with a number above ``after``, oldest first."""
 
 
 class Renderer(Protocol):
-    """Turns a report into the texts that leave the program."""
+    """Renders a report as the texts that leave the program."""
 
     def comment(self, report: TriageReport) -> str:
         """The GitHub comment, sanitised Markdown."""
@@ -141,7 +141,7 @@ class Renderer(Protocol):
 
 
 class Listener(Protocol):
-    """Is told what is going on, for progress on long work."""
+    """Receives progress messages during long work."""
 
     def __call__(self, node: str, message: str) -> None:
         """Receive one line about what a node is doing."""
@@ -149,46 +149,46 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds that a specialist has; then the run goes on without it."""
+    """Time limits of specialists in seconds; after the limit, the run continues without the specialist."""
 
     outside: float = 30.0
     code: float = 300.0
-    """Of the code search, which alone has no limit: it is what everything falls back to."""
+    """The limit of the code search beside other specialists. Alone it has no limit: it is the last fallback."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What may be asked outside the repository: what the operator configured, and nothing else."""
+    """The sources outside the repository that a run may query: exactly those that the operator configured."""
 
     web: SourcePort | None = None
     tools: Mapping[str, SourcePort] = field(default_factory=dict)
-    """By name; the web search is none of them."""
+    """Tools by name, without the web search."""
     patience: Patience = Patience()
 
     @property
     def infos(self) -> tuple[SourceInfo, ...]:
-        """What a brain may know of it, the web search first."""
+        """The descriptions that a brain sees, the web search first."""
         return tuple(SourceInfo.of(source) for source in (*filter(None, (self.web,)), *self.tools.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """The answer to a look."""
+    """The answer to a lookup."""
 
     found: tuple[NumberedEvidence, ...] = ()
     said: str = ""
-    """Why there is nothing, or how much more there is."""
+    """Why nothing was found, or how many more results exist."""
 
 
 class LookPort(Protocol):
-    """What a brain may look up while it judges; all that it is shown becomes evidence."""
+    """Lookups that a brain may make while it judges. Every result shown to it becomes evidence."""
 
     @property
     def left(self) -> int:
-        """How many more looks will be answered."""
+        """How many more lookups will be answered."""
 
     async def look(self, wanted: Look) -> Sight:
-        """Answer, or refuse; either counts."""
+        """Answer or refuse a lookup; both count against the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +205,13 @@ class Case:
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right."""
     looks: LookPort | None = None
-    """Where a brain may look further; None where it may not."""
+    """The port for lookups; None if the brain may make none."""
     language: str = "en"
-    """In which a model writes."""
+    """The language in which a model writes."""
     forms: tuple[IssueForm, ...] = ()
-    """What the repository asks a reporter for."""
+    """The repository's issue forms."""
     sources: tuple[SourceInfo, ...] = ()
-    """What may be asked outside, now and in this run."""
+    """The outside sources that may be queried at this point of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +222,9 @@ class Judged(Generic[J]):
     judged_by: str = "rules"
     usage: Usage = field(default_factory=Usage)
     fallback: str | None = None
-    """Why the model did not judge, where it should have."""
+    """Why the model did not judge, although it should have."""
     dropped: int = 0
-    """What was taken out of the answer because it names what nobody gathered."""
+    """How many parts of the answer were removed because they cite evidence that was not gathered."""
 
 
 class Brain(Protocol):
@@ -238,13 +238,13 @@ class Brain(Protocol):
         """Choose the next step."""
 
     async def investigate(self, case: Case) -> Judged[Investigation]:
-        """Read the issue."""
+        """Assess the issue."""
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
-        """Judge what the search found."""
+        """Judge the results of the code search."""
 
     async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
-        """Judge what was found outside."""
+        """Judge the results from outside the repository."""
 
     async def audit(self, case: Case) -> Judged[Audit]:
         """Try to refute the main hypothesis."""
@@ -254,12 +254,12 @@ class Brain(Protocol):
 
 
 class ModelError(Exception):
-    """The model gave no usable judgement; rules judge instead. The message says why, in one line."""
+    """The model gave no usable judgement, so rules judge instead. The message gives the reason in one line."""
 
     def __init__(self, message: str, usage: Usage | None = None) -> None:
         super().__init__(message)
         self.usage = usage or Usage()
-        """What it cost all the same."""
+        """The usage of the failed call, which is charged anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,15 +272,15 @@ class Context:
     evidence: EvidencePort
     brain: Brain
     rules: Brain
-    """What everything falls back to."""
+    """The fallback for every judgement."""
     signals: SignalPort
     renderer: Renderer
     outside: Outside = Outside()
     past: PastPort | None = None
-    """None where nothing is known of earlier issues."""
+    """None if earlier issues are not available."""
     listener: Listener = field(default=lambda _node, _message: None)
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"
-    """In which a model writes, as a code such as ``de``; rules write English."""
+    """The language in which a model writes, as a code such as ``de``; rules write English."""
     claim_from: float = 0.65
-    """Confidence below which no cause is claimed."""
+    """The confidence below which the report claims no cause."""

@@ -1,4 +1,4 @@
-"""Try to refute what was found, before anyone else reads it."""
+"""Try to refute the findings before the report is written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nodes.trust.statements import cited_in
 
 
 async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
-    """Re-read the evidence, then ask for a second opinion; the verdict gates the writer."""
+    """Re-read the evidence, then ask for a second opinion; the writer runs only after an approval."""
     began = time.perf_counter()
     context = runtime.context
     case = await load_case(state, context)
@@ -25,6 +25,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     judged = await judge(context, case, lambda brain: brain.audit(case))
     audit = judged.value
     contradictions = _grounded(judged, case)
+    # Evidence that changed leads to a rejection in code, independent of the brain's judgement.
     gaps = (*(f"{name} no longer reads as quoted" for name in gone), *audit.gaps)[:4]
     verdict = CriticVerdict(
         verdict="APPROVED" if audit.approved and not gone else "REJECTED",
@@ -60,7 +61,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
 
 
 async def _unreadable(case: Case, context: Context) -> list[str]:
-    """Numbers of code evidence that the commit does not hold as quoted."""
+    """Return the ids of code evidence whose quote does not match the file at the commit."""
     gone = []
     for item in case.evidence:
         where = item.evidence.locator
@@ -72,9 +73,9 @@ async def _unreadable(case: Case, context: Context) -> list[str]:
 
 
 def _grounded(judged: Judged[Audit], case: Case) -> tuple[str, ...]:
-    """A model may contradict with evidence only: what it merely thinks would hold a sound report back.
+    """Return the contradictions that cite gathered evidence; an opinion alone must not block a sound report.
 
-    Nor does what strangers say outside the repository hold one back.
+    Evidence from outside the repository does not count either, because strangers write it.
     """
     if judged.judged_by == "rules":
         return judged.value.contradictions

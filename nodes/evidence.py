@@ -1,4 +1,4 @@
-"""What was gathered, keyed by its content, and where it can be read again."""
+"""Evidence: its content, its content-based key, and where it can be read again."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ EvidenceKind = Literal["code", "trace", "commit", "issue", "web", "document", "d
 
 
 def is_citable(path: str, quote: str) -> bool:
-    """Whether lines can become evidence: a blank quote proves nothing, a long one outgrows the state.
+    """Return whether lines can become evidence: a blank quote proves nothing, and a long one exceeds the state's limit.
 
-    A file whose name is no text can be found, but not written down in a way that leads back to it.
+    A path that is not valid UTF-8 text is refused, because no written citation can lead back to that file.
     """
     is_text = path.encode("utf-8", "ignore").decode() == path
     return is_text and bool(quote.strip()) and len(quote) <= MAX_QUOTE
 
 
 class Locator(BaseModel):
-    """Where evidence stands: a path with lines at a commit, a commit alone, or an address."""
+    """Where evidence is located: a path with lines at a commit, a commit alone, or a URL."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,7 +45,7 @@ class Locator(BaseModel):
 
 
 class Evidence(BaseModel):
-    """One thing that was gathered. Equal content has an equal key, whoever gathered it."""
+    """One piece of gathered evidence. Equal content has an equal key, independent of the source."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -56,13 +56,14 @@ class Evidence(BaseModel):
     quote: Annotated[str, StringConstraints(max_length=MAX_QUOTE)] = ""
     """Verbatim text."""
     score: float = 0.0
-    """Normalised to the best of its search: 0..1."""
+    """Relative to the best score of the same search: 0..1."""
     reasons: tuple[str, ...] = ()
-    """In words, why the program gathered it, strongest first."""
+    """Why the program gathered it, as text, strongest reason first."""
 
     @property
     def key(self) -> str:
-        """Content hash: kind, locator and quote; score and reasons do not make it another evidence."""
+        """The content hash of kind, locator and quote. Score and reasons do not change the identity of evidence."""
+        # The text may contain lone surrogates, which a strict encoder rejects.
         said = "\x00".join((self.kind, self.locator.model_dump_json(), self.quote))
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""Passages as long as an answer to a look has room for."""
+"""Shorten passages to the space that the answer to a lookup has."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from nodes.evidence import MAX_QUOTE, is_citable
 from nodes.search.types import Passage
 
 _HEADING = 12
-"""Tokens beside path, name and quote."""
+"""Tokens in addition to path, name and quote."""
 
 
 def fitted(passage: Passage, tokens: int) -> Passage:
-    """As many whole lines from the start as fit; where the first does not, it is left to be found too large."""
+    """Shorten a passage to the leading whole lines that fit. A first line that is too long is left for the caller."""
     lines = passage.quote.split("\n")
     while len(lines) > 1 and (
         size_of(passage) > tokens or len(passage.quote) > MAX_QUOTE or not passage.quote.split("\n")[-1].strip()
@@ -26,7 +26,7 @@ def fitted(passage: Passage, tokens: int) -> Passage:
 
 
 def size_of(passage: Passage) -> int:
-    """Estimate its tokens; what cannot be quoted at all is too large for any answer."""
+    """Estimate a passage's tokens; a passage that cannot be quoted gets a size that fits no answer."""
     if not is_citable(passage.path, passage.quote):
         return 10 * LOOK
     return _HEADING + estimate(f"{passage.path} {passage.symbol or ''}\n{passage.quote}")

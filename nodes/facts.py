@@ -1,4 +1,4 @@
-"""What a program can read off an issue with certainty: traces, versions, errors, form fields."""
+"""Facts that a program can extract from an issue with certainty: traces, versions, errors, form fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nodes.search.types import StackTrace
 
 @dataclass(frozen=True, slots=True)
 class IssueFacts:
-    """Facts of one issue; empty means looked for and not there."""
+    """Facts of one issue; empty means that none was found."""
 
     traces: tuple[StackTrace, ...] = ()
     errors: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class IssueFacts:
 
 
 def read_facts(title: str, body: str) -> IssueFacts:
-    """Read everything certain off an issue, once a run."""
+    """Extract all certain facts from an issue, once per run."""
     named = find_mentions(f"{title}\n{body}")
     traces = tuple(find_traces(body))
     prose, _code = split_fields(_without(body, traces))
@@ -48,7 +48,8 @@ def read_facts(title: str, body: str) -> IssueFacts:
 
 
 def _without(body: str, traces: tuple[StackTrace, ...]) -> str:
-    """The body without its stack traces, which are pasted outside code blocks often enough."""
+    """Return the body without its stack traces, which reporters often paste outside code blocks."""
+    # From the end, so that the offsets of earlier traces stay valid.
     for trace in sorted(traces, key=lambda trace: -trace.start):
         body = body[: trace.start] + body[trace.end :]
     return body

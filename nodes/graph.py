@@ -1,4 +1,4 @@
-"""Wire the nodes together; nothing is decided here but what happens when a node breaks."""
+"""Wire the nodes together. This module only decides what happens when a node fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from nodes.writer import bare_report, writer
 logger = logging.getLogger(__name__)
 
 RECURSION_LIMIT = 5 * ROUNDS_LIMIT + 10
-"""A round is at most five steps (supervisor, nodes, join, handlers); a run must end by its own limit first."""
+"""A round has at most five steps (supervisor, nodes, join, handlers). The run's own limit must apply first."""
 
 Graph = CompiledStateGraph[BugTriageState, Context, BugTriageState, BugTriageState]
 Node = Callable[[BugTriageState, Runtime[Context]], Awaitable[Update]]
@@ -41,7 +41,7 @@ Handler = Callable[[BugTriageState, NodeError], Command[Any]]
 ALONE = ("investigator", "critic", "human_input", "writer")
 Destination = Literal["investigator", "codebase_search", "web_search", "critic", "human_input", "writer", "__end__"]
 SPECIALISTS = ("codebase_search", "web_search", "tool")
-"""What may run beside each other; ``tool`` stands for whichever tool a branch is sent to ask."""
+"""Nodes that may run in parallel. ``tool`` represents every tool that a branch may query."""
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
@@ -56,9 +56,11 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
         "critic": critic,
         "human_input": human_input_node,
     }
+    # The error handlers turn a failure into a finding, so nodes only catch exceptions that they can name.
     for name, node in nodes.items():
         graph.add_node(name, node, error_handler=_specialist_failed)
     graph.add_node("writer", writer, error_handler=_writer_failed)
+    # A deferred node runs once, after all parallel branches.
     graph.add_node("join", join, defer=True)
     graph.add_edge(START, "supervisor")
     graph.add_conditional_edges("supervisor", _next, [*ALONE, *SPECIALISTS, END])
@@ -70,12 +72,12 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
 
 
 def _next(state: BugTriageState) -> list[str | Send]:
-    """What the supervisor stored, and nothing else."""
+    """Return the nodes that the supervisor stored in the state, without a decision of its own."""
     if state.next_node in (None, "end"):
         return [END]
     if not state.also:
         return [str(state.next_node)]
-    # Findings join in this order, and the newest stay whole: the code's come last.
+    # Findings join in this order, and the newest are not shortened, so the code search comes last.
     names = sorted((str(state.next_node), *state.also), key=lambda name: name == "codebase_search")
     return [Send(_node_of(name), state.model_copy(update={"branch": name})) for name in names]
 
@@ -85,20 +87,21 @@ def _node_of(name: str) -> str:
 
 
 def _after(state: BugTriageState) -> Literal["join", "supervisor"]:
-    """What ran beside others is joined first."""
+    """Route parallel branches to the join, and a single node back to the supervisor."""
     return "join" if state.also else "supervisor"
 
 
 def limited(name: str, node: Node) -> Node:
-    """A specialist that has only so much time; what it leaves behind beside others says when it ran.
+    """Give a specialist a time limit, and record when it ran if it ran in parallel with others.
 
-    The code search alone has no limit: it is what everything falls back to.
+    The code search has no limit when it runs alone, because it is the last fallback.
     """
 
     async def run(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         if name == "codebase_search" and not state.also:
             return await node(state, runtime)
         patience = runtime.context.outside.patience
+        # The general limit is too short for the first search in a large repository and for a model's lookups.
         seconds = patience.code if name == "codebase_search" else patience.outside
         started = time.time()
         try:
@@ -118,7 +121,7 @@ def _timed(update: Update, started: float) -> Update:
 
 
 def _specialist_failed(state: BugTriageState, error: NodeError) -> Command[Literal["supervisor", "join"]]:
-    """A broken specialist costs its finding, never the run."""
+    """Continue the run without the finding of a failed specialist."""
     logger.error("%s failed", error.node, exc_info=error.error)
     name = state.branch or error.node
     entry = _failure(state, error).model_copy(update={"node": name})
@@ -132,7 +135,7 @@ def _specialist_failed(state: BugTriageState, error: NodeError) -> Command[Liter
 
 
 def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["supervisor"]]:
-    """Every run ends with something to read, even when writing it broke."""
+    """Replace the report with a bare one, so every run ends with a report even if the writer fails."""
     logger.error("writer failed", exc_info=error.error)
     report = bare_report(state, type(error.error).__name__)
     update = {"report": report, "requires_human_review": True, "trace": (_failure(state, error),)}
@@ -140,7 +143,7 @@ def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["
 
 
 def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Destination]:
-    """Without a supervisor the guards alone lead to a report."""
+    """Let the guards alone route to a report when the supervisor fails."""
     logger.error("supervisor failed", exc_info=error.error)
     route = guards.route(state.model_copy(update={"next_node": "writer"}))
     update = {

@@ -1,4 +1,4 @@
-"""The order of rules that no supervisor's decision can override (SPEC section 2)."""
+"""Rules in a fixed order that no decision of the supervisor can override (SPEC section 2)."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import NamedTuple, get_args
 from nodes.state import JOIN, MAX_BESIDE, MAX_QUESTIONS, BugTriageState, NodeName, Progress, Specialist
 
 ROUNDS_FOR_A_QUESTION = 3
-"""Rounds that must be left when a question is put, so that its answer can still change the report."""
+"""Rounds that must remain when a question is asked, so that its answer can still change the report."""
 MAX_SEARCHES = 2
 MAX_CALLS = 2
-"""Times that a run asks one source beside others."""
+"""How often a run queries one source in parallel with others. A source's question is the same each time."""
 NOT_READABLE = "not readable"
-"""What the trace says where the code could not be read."""
+"""The trace decision for a search that could not read the code."""
 NOTHING_JOINED = "nothing joined"
-"""What the trace says where no specialist of a round had an answer."""
+"""The trace decision for a round in which no specialist answered."""
 
 
 class Route(NamedTuple):
-    """Where the run goes next, and the last guard that had a say."""
+    """The next node, and the last guard that changed it."""
 
     node: NodeName
     guard: str | None = None
 
 
 class Guard(NamedTuple):
-    """One rule: the node it insists on for a decision, or None where it has nothing to say."""
+    """One rule: the node it requires for a decision, or None if it does not apply."""
 
     name: str
     insists_on: Callable[[BugTriageState, NodeName], NodeName | None]
     final: bool = False
-    """Nothing below it is looked at."""
+    """If this guard applies, the guards after it are skipped."""
 
 
 def route_from_supervisor(state: BugTriageState) -> NodeName:
@@ -40,8 +40,9 @@ def route_from_supervisor(state: BugTriageState) -> NodeName:
 
 
 def route(state: BugTriageState) -> Route:
-    """Apply the guards in their order; pure, and the same for every brain."""
+    """Apply the guards in order. The function is pure, and the result is the same for every brain."""
     result = Route(state.next_node or "writer")
+    # Each guard sees the result of the guards before it.
     for guard in GUARDS:
         node = guard.insists_on(state, result.node)
         if node is not None and node != result.node:
@@ -62,34 +63,34 @@ def report_ends_the_run(state: BugTriageState, _decided: NodeName) -> NodeName |
 
 
 def iteration_limit(state: BugTriageState, _decided: NodeName) -> NodeName | None:
-    """At the limit the writer writes, and its draft becomes the report."""
+    """At the iteration limit the writer runs, and its draft becomes the report."""
     return "writer" if state.iterations >= state.max_iterations else None
 
 
 def no_end_without_report(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """Ending without a report means writing one."""
+    """A run does not end without a report, so the writer runs first."""
     return "writer" if decided == "end" and state.report is None else None
 
 
 def question_limit(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """Two questions an issue, none whose answer comes too late to matter, and none about a security report."""
+    """At most two questions per issue, none too late for its answer to matter, and none about a security report."""
     return "codebase_search" if decided == "human_input" and not may_ask(state) else None
 
 
 def web_search_configured(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """The web cannot be searched with nothing, and not for a security report."""
+    """The web is searched only with a configured provider, and never for a security report."""
     searchable = state.web_configured and not is_private(state)
     return "codebase_search" if decided == "web_search" and not searchable else None
 
 
 def something_new(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """A third search or a second opinion needs something that was not there before."""
+    """A third code search or another call of the critic needs new information since the last one."""
     idle = {"codebase_search": not may_search(state), "critic": not may_criticise(state)}
     return "writer" if idle.get(decided) else None
 
 
 def critic_verdict(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """What the critic rejected is not written: it is judged again if there is more to judge, else read again."""
+    """A rejected hypothesis is not written: the critic judges new input if any came, else the issue is read again."""
     if decided != "writer" or not is_rejected(state):
         return None
     return "critic" if _given_since_verdict(state) else "investigator"
@@ -105,11 +106,11 @@ GUARDS = (
     Guard("something_new", something_new),
     Guard("critic_verdict", critic_verdict),
 )
-"""SPEC section 2, in its order; PRD section 6 has another, which lets a stubborn model loop (SPEC section 13)."""
+"""SPEC section 2, in its order. PRD section 6 has a different order, in which a model can loop (SPEC section 13)."""
 
 
 def meaning(name: str) -> str:
-    """What a rule that changed a decision insists on, in one sentence; empty for none of ours."""
+    """Return what a guard that changed a decision requires, in one sentence; empty for an unknown name."""
     return _MEANINGS.get(name, "")
 
 
@@ -120,15 +121,15 @@ _MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for
 
 
 def is_unreadable(state: BugTriageState) -> bool:
-    """Was the code looked for, and could it be read by no search?"""
+    """Has at least one code search run, and could none of them read the code?"""
     searches = [entry.decision for entry in state.trace if entry.node == "codebase_search"]
     return bool(searches) and set(searches) == {NOT_READABLE}
 
 
 def may_ask(state: BugTriageState) -> bool:
-    """Are fewer than two questions put, over all runs of the issue, and enough rounds left for an answer?
+    """Were fewer than two questions asked, over all runs of the issue, and do enough rounds remain for an answer?
 
-    Where the code cannot be read, no answer can change the report.
+    If the code cannot be read, no answer can change the report.
     """
     if is_unreadable(state) or is_private(state):
         return False
@@ -137,22 +138,22 @@ def may_ask(state: BugTriageState) -> bool:
 
 
 def is_private(state: BugTriageState) -> bool:
-    """Was the issue read as a security report? Then nothing of it is asked in public or outside the repository."""
+    """Is the issue a security report? If so, no question is asked in public and no outside source is queried."""
     return state.reading is not None and state.reading.kind == "security"
 
 
 def may_search(state: BugTriageState) -> bool:
-    """Is this not a third code search with nothing new?"""
+    """Is a code search left under the limit, or did something new arrive since the last one?"""
     return state.marks.searches < MAX_SEARCHES or is_exempt(state)
 
 
 def is_exempt(state: BugTriageState) -> bool:
-    """Did evidence, an answer, a redirect or a retry arrive since the last code search had joined?"""
+    """Did evidence, an answer, a redirect or a retry arrive after the last code search was joined?"""
     return state.marks.after_search is not None and progress(state) != state.marks.after_search
 
 
 def may_criticise(state: BugTriageState) -> bool:
-    """Is there something that the critic has not judged?"""
+    """Has anything changed since the critic was last called?"""
     return progress(state) != state.marks.at_critic
 
 
@@ -172,7 +173,7 @@ def _given_since_verdict(state: BugTriageState) -> bool:
 
 
 def progress(state: BugTriageState) -> Progress:
-    """How much the run has been given so far."""
+    """Count the evidence, answers, redirects and retries of the run so far."""
     return Progress(
         evidence=len(state.evidence),
         answers=sum(exchange.answer is not None for exchange in state.human_exchanges),
@@ -182,36 +183,37 @@ def progress(state: BugTriageState) -> Progress:
 
 
 def companions(state: BugTriageState, node: NodeName, wanted: Iterable[str]) -> tuple[str, ...]:
-    """Which further specialists and tools may run beside ``node`` (SPEC section 4)."""
+    """Return the further specialists and tools that may run in parallel with ``node`` (SPEC section 4)."""
     if node not in get_args(Specialist):
         return ()
     return tuple(name for name in dict.fromkeys(wanted) if name != node and may_run_beside(state, name))[:MAX_BESIDE]
 
 
 def may_run_beside(state: BugTriageState, name: str) -> bool:
-    """May a decision name this specialist or tool to run beside another?"""
+    """May a decision name this specialist or tool to run in parallel with another?"""
     return may_search(state) if name == "codebase_search" else may_be_asked(state, name)
 
 
 def may_be_asked(state: BugTriageState, name: str) -> bool:
-    """Is this source configured, and not asked so often that asking again would be the same question?"""
+    """Is this source configured, and has it been queried fewer times than the limit?"""
     configured = state.web_configured if name == "web_search" else name in state.tools
     return configured and not is_private(state) and sum(entry.node == name for entry in state.trace) < MAX_CALLS
 
 
 def all_failed(state: BugTriageState) -> bool:
-    """Did everything that ran beside each other fail, so that the general search is due (SPEC section 4)?"""
+    """Did every parallel branch of the last round fail, so that the general search is due (SPEC section 4)?"""
     last = state.trace[-1] if state.trace else None
     return last is not None and last.node == JOIN and last.decision == NOTHING_JOINED and may_search(state)
 
 
 def is_simple(state: BugTriageState) -> bool:
-    """Is there nothing to look for in the code? A maintainer who redirects wants it looked at all the same."""
+    """Is there nothing to look for in the code? A redirect from a maintainer always requires a search."""
     return state.tier == "simple" and not state.redirect_instructions
 
 
 def settled(state: BugTriageState) -> Route | None:
-    """The route, if every possible decision leads to the same one; then nobody need be asked."""
+    """Return the route if every possible decision leads to the same node; then the brain need not be asked."""
+    # The guards are pure, so every decision can be tried without a model call.
     routes = {route(state.model_copy(update={"next_node": node})).node for node in get_args(NodeName)}
     if len(routes) > 1:
         return None

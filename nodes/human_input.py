@@ -1,4 +1,4 @@
-"""Wait for a person, for as long as it takes."""
+"""Wait for a person's answer, without a time limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from nodes.state import ROUNDS_PER_ANSWER, AgentFinding, Answer, BugTriageState,
 
 
 async def human_input_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:
-    """Hand the pending question out, typed, and append the exchange once it is answered or withdrawn."""
+    """Interrupt with the pending question, and append the exchange once it is answered or withdrawn."""
+    # LangGraph runs the node again from its start when the run resumes; only then does `interrupt` return.
     answer = Answer.model_validate(interrupt(state.pending_exchange))
     exchange = state.pending_exchange
     if exchange is None:

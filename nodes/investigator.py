@@ -1,4 +1,4 @@
-"""Read the issue: what is certain, what it suggests, what is missing."""
+"""Read the issue: what is certain, what it suggests, and what is missing."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     case = await load_case(state, context)
     judged = await judge(context, case, lambda brain: brain.investigate(case))
     reading = judged.value
+    # In doubt the rules overrule the brain: a vulnerable place that was named in public cannot be taken back.
     if may_be_security(parts_of(context.title, context.body)):
         reading = reading.model_copy(update={"kind": "security"})
     finding = AgentFinding(
@@ -63,7 +64,7 @@ def _details(hypothesis: str, missing: tuple[str, ...]) -> str:
 
 
 def _from_the_issue(context: Context) -> list[Evidence]:
-    """Traces and error messages as the reporter wrote them: verbatim, so that a program can find them again."""
+    """Return traces and error messages verbatim, so that a program can find them in the issue again."""
     whole = f"{context.title}\n{context.body}"
     found = [
         Evidence(kind="trace", quote=context.body[trace.start : trace.end][:MAX_QUOTE], score=1.0)

@@ -1,4 +1,4 @@
-"""Join what specialists found beside each other: once, whoever of them answered."""
+"""Join the findings of specialists that ran in parallel, once per round."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from nodes.guards import NOTHING_JOINED
 from nodes.state import JOIN, AgentFinding, BugTriageState, Timing, TraceEntry, Update
 
 _SAID = 160
-"""Characters; a long run has twenty of these."""
+"""Characters; a long run has about twenty of these summaries."""
 
 
 async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
-    """Weigh the round's findings together; partial results count, failures are named."""
+    """Combine the round's findings. Partial results count, and failures are named."""
     began = time.perf_counter()
     names = (str(state.next_node), *state.also)
     entries = [entry for entry in state.trace if entry.node in names and entry.iteration == state.iterations]
@@ -46,17 +46,18 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
 
 
 def joint_confidence(findings: Sequence[AgentFinding]) -> float:
-    """The evidence-weighted mean of the findings' confidences.
+    """Return the evidence-weighted mean of the findings' confidences.
 
-    With ``c_i`` the confidence of finding i and ``S_i`` the distinct pieces of evidence that it rests on::
+    ``c_i`` is the confidence of finding i, and ``S_i`` is the set of its distinct evidence::
 
-        w_i = sum over s in S_i of 1 / (number of findings that rest on s)
-        c   = sum(w_i * c_i) / sum(w_i),  and 0 where no finding rests on anything
+        w_i = sum over s in S_i of 1 / (number of findings that cite s)
+        c   = sum(w_i * c_i) / sum(w_i),  and 0 if no finding cites evidence
 
-    A source that several found counts once in all, so that repeating it adds no weight; a finding without evidence,
-    such as a failed one, neither lifts nor lowers the mean. It lies between the lowest and the highest confidence of
-    those that count, and the order of the findings is nothing to it.
+    Evidence that several findings cite counts once in total, so repeating it adds no weight. A finding without
+    evidence, such as a failed one, does not change the mean. The mean lies between the lowest and the highest
+    confidence of the findings that count, and does not depend on their order.
     """
+    # Fractions are exact, so the order of the findings cannot change the result.
     sources = [frozenset(finding.evidence) for finding in findings]
     shared = {key: sum(key in rests for rests in sources) for rests in sources for key in rests}
     weights = [sum((Fraction(1, shared[key]) for key in rests), Fraction()) for rests in sources]
@@ -68,7 +69,7 @@ def joint_confidence(findings: Sequence[AgentFinding]) -> float:
 
 
 def overlap(spans: Sequence[tuple[float, float]]) -> float:
-    """Seconds during which two or more of these spans ran."""
+    """Return the seconds during which two or more of these spans ran."""
     edges = sorted({edge for span in spans for edge in span})
     busy = (
         end - start

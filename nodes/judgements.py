@@ -1,4 +1,4 @@
-"""What a brain is asked for, one shape a question; the program checks and fills the rest."""
+"""The judgements that a brain returns, one model per question. The program checks them and fills in the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Sentence = Annotated[str, StringConstraints(max_length=300)]
 Paragraph = Annotated[str, StringConstraints(max_length=1_200)]
 
 LOOKS = 6
-"""Questions that a model may put to the search engine while it reads code."""
+"""Lookups in the search engine that a model may make while it reads code."""
 LOOK_KINDS = ("open", "definition", "references", "words")
 
 
@@ -22,7 +22,7 @@ def _text(value: Any) -> str:
 
 
 def _whole(value: Any) -> int:
-    """A line number, or 0, which no file has."""
+    """Return a line number, or 0, which no file has."""
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):
@@ -65,7 +65,7 @@ class CodeReading(Judgement):
 class Look(Judgement):
     """One question to the search engine."""
 
-    # Anything at all is read as a look and refused where looks are answered, so that a slip costs that look alone.
+    # Any value is parsed as a lookup and refused when it is answered, so a mistake costs that lookup alone.
     kind: Annotated[str, BeforeValidator(_text)] = Field(default="", json_schema_extra={"enum": list(LOOK_KINDS)})
     what: Annotated[str, StringConstraints(max_length=300), BeforeValidator(_text)] = ""
     """open: a path; definition and references: a name; words: words to search for."""

@@ -1,4 +1,4 @@
-"""A model's looks into the repository: answered by the engine, bounded, and kept as evidence."""
+"""A model's lookups in the repository: the engine answers them, within a limit, and the results become evidence."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from nodes.search.types import Lookup, Passage
 from nodes.trust.secrets import mask
 
 MOST_LINES = 60
-"""A wider range is refused: what fits into an answer is some 25 lines."""
+"""A wider range is refused; an answer has room for about 25 lines."""
 _FENCE = 90
-"""Tokens of an answer that are not passages."""
+"""Tokens of an answer outside its passages."""
 _ASKED, _LINE = 70, 120
 
 
 class Refused(Exception):  # noqa: N818  an answer like any other, in few words
-    """A look that is not answered; the message says why."""
+    """A lookup that is not answered; the message gives the reason."""
 
 
 class Looks:
-    """Answers a model's looks, six in all, and numbers what they find."""
+    """Answers a model's lookups, six in total, and numbers the evidence that they find."""
 
     def __init__(
         self, code: CodePort, known: Sequence[str], candidates: Collection[str], listener: Callable[[str, str], None]
     ) -> None:
-        """Begin with no look taken.
+        """Start without any lookup.
 
         Args:
             code: the repository at the run's commit.
-            known: keys of all evidence there is, in the order of their numbers.
-            candidates: those of them that the search at hand found.
-            listener: told of each look.
+            known: keys of all existing evidence, in the order of its numbers.
+            candidates: the keys among them that the current search found.
+            listener: receives a progress message for each lookup.
         """
         self._code = code
         self._numbers = {key: number for number, key in enumerate(known, 1)}
@@ -46,21 +46,21 @@ class Looks:
         self._gathered: dict[str, NumberedEvidence] = {}
         self._before: dict[tuple[str, str, int, int], tuple[int, Sight]] = {}
         self.lines: list[str] = []
-        """One for each look: what was asked, and what was given."""
+        """One line per lookup: the question and the answer."""
         self.refused = 0
 
     @property
     def gathered(self) -> tuple[NumberedEvidence, ...]:
-        """What was found beside the candidates, in the order of finding."""
+        """The evidence found in addition to the candidates, in the order of the lookups."""
         return tuple(self._gathered.values())
 
     @property
     def left(self) -> int:
-        """How many more looks will be answered."""
+        """How many more lookups will be answered."""
         return LOOKS - len(self.lines)
 
     async def look(self, wanted: Look) -> Sight:
-        """Answer, or refuse; either counts. The same look again is not taken again."""
+        """Answer or refuse a lookup; both count against the limit. A repeated lookup refers to the first answer."""
         what = wanted.what.strip()
         asked = (wanted.kind, what, wanted.start_line, wanted.end_line)
         number = len(self.lines) + 1
@@ -124,10 +124,10 @@ class Looks:
         return Sight(self._gather(lookup, "found by words that the model chose"), "" if lookup.total else "No match.")
 
     def _gather(self, lookup: Lookup, reason: str) -> tuple[NumberedEvidence, ...]:
-        """Make evidence of the passages that fit into one answer."""
+        """Turn the passages that fit into one answer into evidence."""
         room, found = LOOK - _FENCE, list[NumberedEvidence]()
         for place, passage in enumerate(lookup.passages):
-            # Each has an equal share of what is left, so that short ones leave room to those that follow.
+            # Each passage may use an equal part of the remaining space, so short passages leave space for later ones.
             whole = fitted(passage, room // (len(lookup.passages) - place))
             room -= size_of(whole)
             if room < 0:
@@ -147,14 +147,14 @@ class Looks:
         return item
 
     def _note(self, wanted: Look, given: str) -> None:
-        """Keep a line for the trace; what a model wrote may hold anything."""
+        """Add a line to the trace. The text is masked because the model may have written anything."""
         lines = f":{wanted.start_line}-{wanted.end_line}" if wanted.kind == "open" else ""
         asked = _plain(f"{wanted.kind} {wanted.what}{lines}")[:_ASKED]
         self.lines.append(f"{asked} → {_plain(given)}"[:_LINE])
 
 
 def _cut(found: Sequence[NumberedEvidence], lookup: Lookup) -> str:
-    """Which of the passages go on, and where to."""
+    """Name the passages that were cut, and the line at which each one ends in the file."""
     ends = zip(found, (passage.ends for passage in lookup.passages), strict=False)
     longer = (f"{item.id} goes on to line {end}." for item, end in ends if end > (item.evidence.locator.end_line or 0))
     return " ".join(longer)

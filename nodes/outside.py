@@ -1,4 +1,4 @@
-"""Ask a source outside the repository, and make a finding of what it says or of its silence."""
+"""Query a source outside the repository, and turn its answer or its failure into a finding."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from nodes.trust.secrets import mask
 
 RESULTS = 5
 KEPT = 3
-"""Pieces of evidence of one finding: what a reader compares, and what stays whole in the state."""
+"""Pieces of evidence per finding: as many as a reader compares and as the state stores without shortening."""
 _CITED = re.compile(r"\s?\[(E\d{1,6}(?:, ?E\d{1,6}){0,9})\]")
 
 
 async def ask(
     name: str, source: SourcePort | None, inquiry: Inquiry, state: BugTriageState, context: Context
 ) -> Update:
-    """Put an inquiry to a source and judge what comes back; a source that fails costs nothing but its finding."""
+    """Query a source and judge the results; if the source fails, only its finding is lost."""
     began = time.perf_counter()
     if source is None:
         return _failed(name, "it is not configured any more", state, began)
@@ -38,6 +38,7 @@ async def ask(
 
 async def _read(name: str, found: Found, state: BugTriageState, context: Context, began: float) -> Update:
     await context.evidence.put(found.evidence)
+    # The brain needs numbers now. The supervisor assigns the final ones after the branches have joined.
     known = tuple(dict.fromkeys((*state.evidence, *(item.key for item in found.evidence))))
     case = await load_case(state.model_copy(update={"evidence": known}), context)
     numbered = tuple(NumberedEvidence(id=f"E{known.index(item.key) + 1}", evidence=item) for item in found.evidence)
@@ -50,7 +51,7 @@ async def _read(name: str, found: Found, state: BugTriageState, context: Context
 
 
 def _finding(name: str, judged: Judged[WebReading], numbered: Sequence[NumberedEvidence]) -> AgentFinding:
-    """Numbers are the supervisor's to give once branches have joined, so that the words name addresses instead."""
+    """Build the finding. Its text cites addresses, because the supervisor numbers evidence after the branches join."""
     reading = judged.value
     by_id = {item.id: item.evidence for item in numbered}
     return AgentFinding(
@@ -82,7 +83,7 @@ def _failed(name: str, why: str, state: BugTriageState, began: float) -> Update:
 
 
 def no_answer(name: str, why: str, state: BugTriageState, duration_ms: int) -> Update:
-    """What a specialist leaves behind that gave no answer."""
+    """Return the update for a specialist that gave no answer."""
     finding = AgentFinding(agent_name=name, summary=f"{name} gave no answer; the run went on without it.")
     entry = TraceEntry(
         node=name,
@@ -96,12 +97,12 @@ def no_answer(name: str, why: str, state: BugTriageState, duration_ms: int) -> U
 
 
 def _masked(inquiry: Inquiry) -> Inquiry:
-    """No secret that somebody pasted into an issue leaves the machine."""
+    """Mask secrets that someone pasted into the issue, so that none is sent to an outside source."""
     return Inquiry(mask(inquiry.text), inquiry.dependency)
 
 
 def _addressed(text: str, by_id: Mapping[str, Evidence]) -> str:
-    """Citations as addresses; one of nothing is left out."""
+    """Replace citations with addresses, and remove citations of unknown evidence."""
 
     def named(found: re.Match[str]) -> str:
         items = (by_id.get(number.strip()) for number in found[1].split(","))

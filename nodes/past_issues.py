@@ -1,4 +1,4 @@
-"""What earlier issues add to a report: the same failure, reported before, and close ones; each was read again."""
+"""Add earlier issues to a report: duplicates and related issues. Each one is read again before it is shown."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from nodes.state import AgentFinding
 from nodes.trust.citations import stands
 
 READ = 6
-"""Issues that are read again: the nearest."""
+"""How many of the nearest issues are read again."""
 RELATED = 3
-"""Issues of a report besides the one that it may be a duplicate of."""
+"""Issues in a report in addition to a possible duplicate."""
 _NOT_LOOKED_UP = frozenset({"spam", "security"})
 _NUMBER = re.compile(r"(?:/issues/|#)([1-9]\d{0,8})$")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Another issue, and what it has in common with this one."""
+    """Another issue, and its similarity to this one."""
 
     issue: PastIssue
     likeness: Likeness
@@ -32,12 +32,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """Other issues by their address, for the citation engine."""
+    """Reads other issues by their address, for the citation engine."""
 
     past: PastPort
 
     async def title(self, url: str) -> str | None:
-        """The title of the issue at an address, or None where there is none."""
+        """Return the title of the issue at an address, or None if no such issue exists."""
         number = _NUMBER.search(url)
         issue = await self.past.read(int(number[1])) if number else None
         return _quote(issue) if issue is not None and _address(issue) == url else None
@@ -46,13 +46,13 @@ class Reread:
 async def add_past_issues(
     report: TriageReport, case: Case, context: Context, gathered: Sequence[AgentFinding]
 ) -> tuple[TriageReport, tuple[AgentFinding, ...]]:
-    """The report with earlier issues about the same, and the finding that gathered them.
+    """Return the report with earlier issues on the same subject, and the finding that lists them.
 
     Args:
-        report: as it is without them.
+        report: the report without earlier issues.
         case: the issue.
-        context: what may be called.
-        gathered: findings whose evidence is numbered before this one's.
+        context: what the run may call.
+        gathered: findings whose evidence is numbered before the evidence of this one.
     """
     if context.past is None or report.kind in _NOT_LOOKED_UP:
         return report, ()
@@ -73,15 +73,17 @@ async def add_past_issues(
 
 
 async def _compared(case: Case, context: Context, past: PastPort) -> tuple[int, list[Found]]:
-    """How many issues are known, and the nearest of them that are alike by what they say now."""
+    """Return the number of known issues, and the nearest ones that are still similar by their current text."""
     nearby = await past.similar(case.title, case.body, READ)
     mine = await _read(case.title, case.body, context) if nearby.numbers else None
     found: list[Found] = []
     for number in nearby.numbers if mine is not None else ():
+        # No issue text is stored, so each candidate is judged by its current text.
         issue = await past.read(number)
         if issue is None or mine is None:
             continue
         theirs = await _read(issue.title, issue.body, context)
+        # The comparison is pure computation, so it runs in a thread and does not block the event loop.
         likeness = await asyncio.to_thread(compare, mine, theirs, nearby.past)
         if likeness.relation is not None:
             found.append(Found(issue, likeness))
@@ -94,7 +96,11 @@ async def _read(title: str, body: str, context: Context) -> Report:
 
 
 def _chosen(found: Sequence[Found]) -> list[Found]:
-    """At most one duplicate, the oldest that is open, or reports would point at each other; then the closest."""
+    """Choose one duplicate at most, then the most similar issues.
+
+    The duplicate is the oldest open one; otherwise two reports could name each other as the original.
+    """
+    # A closed issue is never the duplicate: the reporter cannot continue there.
     same = [one for one in found if one.likeness.relation == "duplicate" and one.issue.state == "open"]
     original = min(same, key=lambda one: one.issue.number, default=None)
     rest = sorted((one for one in found if one is not original), key=lambda one: -one.likeness.score)
@@ -102,7 +108,7 @@ def _chosen(found: Sequence[Found]) -> list[Found]:
 
 
 def _demoted(one: Found) -> Found:
-    """The same failure, but not what to go on with: it is closed, or another report of it is older."""
+    """Turn a match into a related issue: it is closed, or an older issue reports the same failure."""
     why = one.likeness.why
     if one.likeness.relation == "duplicate" and one.issue.state == "closed":
         why = f"{why}; it was closed, so this may be back or not yet released"
@@ -124,12 +130,12 @@ def _address(issue: PastIssue) -> str:
 
 
 def _quote(issue: PastIssue) -> str:
-    """A title is one line; one that is empty is quoted as such."""
+    """Return a title as one line, with a placeholder for an empty title."""
     return " ".join(issue.title.split())[:MAX_QUOTE] or "(no title)"
 
 
 def _numbers(case: Case, gathered: Sequence[AgentFinding], new: Sequence[Evidence]) -> dict[str, str]:
-    """The short numbers that the supervisor will give, by key."""
+    """Map evidence keys to the short numbers that the supervisor will assign."""
     before = (key for finding in gathered for key in finding.evidence)
     known = dict.fromkeys((*case.state.evidence, *before, *(item.key for item in new)))
     return {key: f"E{number}" for number, key in enumerate(known, 1)}

@@ -1,4 +1,4 @@
-"""The result of a run: what is believed, why, and what a program checked."""
+"""The result of a run: its claims, the reasons, and the program's checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.search.facts import Fact
 
 Kind = Literal["bug", "feature", "question", "docs", "spam", "security"]
 Severity = Literal["high", "medium", "low", "unknown"]
-"""The top level, critical, is a person's to give (SPEC section 2)."""
+"""Only a person may assign the top level, critical (SPEC section 2)."""
 NotFoundReason = Literal[
     "no_candidates",
     "only_weak_candidates",
@@ -21,11 +21,11 @@ NotFoundReason = Literal[
     "code_not_readable",
 ]
 Statement = Literal["claim", "facts", "first_place", "ranked", "nothing"]
-"""How much a report states about the code (SPEC section 5a): one file is claimed; facts are listed and no file is
-claimed; the first place of a sure search; only a folded list; no place at all."""
+"""How much a report states about the code (SPEC section 5a): it claims one file; it lists facts and claims no file;
+it names the first place of a confident search; it has only a folded list; it names no place."""
 ChangeBasis = Literal["named", "versions", "dates", "affected", "recent"]
-"""What makes a change a candidate: the issue names it, gives versions or days, gives only the version that it happens
-with, or gives nothing."""
+"""Why a change is a candidate: the issue names it, gives versions or dates, gives only the affected version, or gives
+no hint."""
 Line = Annotated[str, StringConstraints(max_length=300)]
 Text = Annotated[str, StringConstraints(max_length=1_200)]
 
@@ -37,7 +37,7 @@ class Part(BaseModel):
 
 
 class Suspect(Part):
-    """A place that was re-read at its commit and found to say what is quoted."""
+    """A place that was read again at its commit and matches the quote."""
 
     path: str
     start_line: int
@@ -49,69 +49,69 @@ class Suspect(Part):
     score: float = Field(default=0.0, ge=0, le=1)
     why: Line = ""
     evidence: str = ""
-    """Its short number in this report, such as E3; empty where only the ranking named the place."""
+    """The short number of its evidence in this report, such as E3; empty if only the ranking named the place."""
     quote: Annotated[str, StringConstraints(max_length=1_000)] = ""
     """Lines quote_start to quote_end, verbatim."""
     quote_start: int = 0
     quote_end: int = 0
     checked: bool = False
-    """Set by the program alone: the quote stands at these lines of this commit."""
+    """Set only by the program: the quote is at these lines of this commit."""
     named_by_reporter: bool = False
-    """Set by the program alone: the issue names this file or symbol itself, so that reading it only confirms."""
+    """Set only by the program: the issue itself names this file or symbol, so the search only confirms it."""
     pointed: bool = False
-    """Set by the program alone: a maintainer said to look here."""
+    """Set only by the program: a maintainer pointed at this place."""
     facts: tuple[int, ...] = ()
-    """Indexes into the report's facts: those about this file."""
+    """Indexes of the report's facts about this file."""
 
 
 class SuspectChange(Part):
-    """A change of the places named, and whether more speaks against it than that it is recent."""
+    """A change to the reported places, with the basis on which it was selected."""
 
     sha: str
     title: Line
-    """The first line of its message."""
+    """The first line of the commit message."""
     why: Line = ""
     within: Line = ""
-    """What bounds it: the range that the issue gives, or how the issue names it."""
+    """What limits the search to this change: the range that the issue gives, or how the issue names the change."""
     basis: ChangeBasis = "recent"
     author: Line = ""
-    """A name or login, never an address."""
+    """A name or login, never an email address."""
     day: str = ""
-    """When it was committed, as 2024-01-31 (UTC)."""
+    """The commit date, such as 2024-01-31 (UTC)."""
     touches_place: bool = False
-    """Whether it changed the lines of a place named, and not only the file."""
+    """Whether it changed the lines of a reported place, as opposed to only the file."""
     evidence: str = ""
-    """Its short number in this report."""
+    """The short number of its evidence in this report."""
     checked: bool = False
-    """Set by the program alone: the commit is in the history that was read and its message begins so."""
+    """Set only by the program: the commit is in the history that was read, and its message starts with this title."""
 
 
 class RelatedIssue(Part):
-    """Another issue about the same failure, or a close one."""
+    """Another issue about the same failure, or a similar one."""
 
     reference: str
     relation: Literal["duplicate", "related", "fixed_by"]
     state: Literal["open", "closed"] | None = None
-    """Of the other issue, as it was when it was read; None for a change."""
+    """The state of the other issue when it was read; None for a change."""
     why: Line = ""
     title: Line = ""
-    """Of the other issue."""
+    """The title of the other issue."""
     evidence: str = ""
-    """Its short number in this report."""
+    """The short number of its evidence in this report."""
     checked: bool = False
-    """Set by the program alone: it was read again, it exists, and it says what the reason says."""
+    """Set only by the program: the issue was read again, it exists, and it supports the given reason."""
 
 
 class OutsideSource(Part):
-    """What was found outside the repository and seems to speak of the same failure. Nobody checked that it is true."""
+    """A result from outside the repository that seems to describe the same failure. Its content is not verified."""
 
     title: Line = ""
     address: Line = ""
-    """Of a page, or ``mcp:<tool>/<id>``."""
+    """The URL of a page, or ``mcp:<tool>/<id>``."""
     found_by: Line = ""
-    """The provider or tool."""
+    """The provider or tool that found it."""
     evidence: str = ""
-    """Its short number in this report."""
+    """The short number of its evidence in this report."""
 
 
 class Ticket(Part):
@@ -124,16 +124,16 @@ class Ticket(Part):
 
 
 class CitationAudit(Part):
-    """What the citation engine found (SPEC section 6)."""
+    """The result of the citation engine (SPEC section 6)."""
 
     citations: int = 0
     fabricated: tuple[str, ...] = ()
-    """Citations of evidence that nobody gathered."""
+    """Citations of evidence that was not gathered."""
     failed: tuple[str, ...] = ()
-    """Evidence whose lines no longer read as quoted."""
+    """Evidence whose lines no longer match the quote."""
     uncited_claims: int = 0
     dropped: tuple[Line, ...] = ()
-    """Claims that were taken out, each with its reason."""
+    """Claims that were removed, each with the reason."""
 
 
 class Evaluation(Part):
@@ -147,40 +147,40 @@ class Evaluation(Part):
 
 
 class TriageReport(Part):
-    """What a run ends with, always."""
+    """The report that every run ends with."""
 
     status: Literal["success", "needs_clarification"] = "success"
     verdict: Line = ""
-    """One sentence a maintainer can stop after."""
+    """One sentence that suffices for a maintainer who reads no further."""
     kind: Kind = "bug"
     severity: Severity = "unknown"
     severity_reason: Line = ""
     affected_versions: tuple[Line, ...] = ()
-    """Versions that the issue names, each with what it is the version of, as written there."""
+    """Versions that the issue names, each with the product it belongs to, as written in the issue."""
     platforms: tuple[Line, ...] = ()
-    """Systems, browsers and runtimes that the issue names."""
+    """Operating systems, browsers and runtimes that the issue names."""
     root_cause: Text | None = None
-    """The hypothesis, each sentence citing evidence; None where no cause is claimed."""
+    """The hypothesis, with a citation in each sentence; None if no cause is claimed."""
     not_found: NotFoundReason | None = None
     """Why no cause is claimed."""
     tried: tuple[Line, ...] = ()
-    """What was looked at, for a reader who must go on by hand."""
+    """What was searched and compared, for a reader who continues by hand."""
     statement: Statement = "nothing"
     facts: tuple[Fact, ...] = ()
-    """Checked relations between words of the issue and lines of the repository, leading one first."""
+    """Checked relations between words of the issue and lines of the repository, most important first."""
     headline: int | None = None
     """The index of the fact that leads the comment."""
     suspects: tuple[Suspect, ...] = ()
-    """At most one for each file, in the order of the search."""
+    """At most one per file, in the order of the search."""
     suspect_changes: tuple[SuspectChange, ...] = ()
-    """Best first. Nothing was bisected: nothing was run."""
+    """Best first. No bisection and no code was run."""
     recent_changes: tuple[SuspectChange, ...] = ()
-    """Where no change is suspected: the latest ones of the places named."""
+    """The latest changes to the reported places, if no change is suspected."""
     no_suspect_change: Line = ""
     """Why no change is suspected."""
     related: tuple[RelatedIssue, ...] = ()
     outside: tuple[OutsideSource, ...] = Field(default=(), exclude_if=lambda value: not value)
-    """Related at most, never the ground of a claim; left out of what is written where nothing outside was asked."""
+    """Related sources, never the basis of a claim; not serialised if no outside source was queried."""
     missing: tuple[Line, ...] = ()
     """Information that would help and is not in the issue."""
     ruled_out: tuple[Line, ...] = ()
@@ -190,20 +190,20 @@ class TriageReport(Part):
     """Who knows the code: a login, team or name."""
     owner_reason: Line = ""
     fingerprints: tuple[str, ...] = ()
-    """Of the crashes pasted in the issue: the same for the same crash, whatever the version or machine."""
+    """Fingerprints of the crashes in the issue: equal for the same crash, independent of version and machine."""
     confidence: float = Field(default=0.0, ge=0, le=1)
-    """The program's calibrated number after the citation penalty; a model can only lower it."""
+    """The program's calibrated confidence after the citation penalty; a model can only lower it."""
     requires_human_review: bool = False
     review_message: Line = ""
     """For maintainers: what happened and what to do."""
     written_by: str = "rules"
-    """The brain that wrote it: a model's name or rules."""
+    """The brain that wrote the report: a model's name or ``rules``."""
     notes: tuple[Line, ...] = ()
-    """What fell back, and why."""
+    """Fallbacks during the run, each with its reason."""
     repository: str = ""
     commit: str = ""
     citation_audit: CitationAudit = CitationAudit()
     evaluation: Evaluation = Evaluation()
     github_comment: str = ""
-    """Markdown draft of the one comment."""
+    """Markdown draft of the single comment."""
     ticket: Ticket = Ticket()

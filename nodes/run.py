@@ -1,4 +1,4 @@
-"""Start a run, or go on where it stopped."""
+"""Start a run, or resume it from its checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nodes.sources.harm import is_harmful
 from nodes.state import Answer, BugTriageState, HumanExchange, TraceEntry
 
 _HANDLER = "__error_handler__"
-"""How LangGraph's name for what runs in a broken node's place begins."""
+"""The prefix of the names that LangGraph gives to error handlers."""
 
 
 _CLOSED = TraceEntry(
@@ -28,11 +28,11 @@ _CLOSED = TraceEntry(
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The run asked a person; it goes on when ``advance`` is called with an answer to this question."""
+    """The run asked a person. It resumes when ``advance`` is called with an answer to this question."""
 
     exchange: HumanExchange
     state: BugTriageState
-    """As it is while it waits."""
+    """The state of the run while it waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +44,22 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A node that began, or ended."""
+    """The start or the end of a node."""
 
     id: str
-    """The same for the beginning and the end of one visit."""
+    """Identifies one visit of a node: the same at its start and its end."""
     node: str
     ended: bool = False
     trace: tuple[TraceEntry, ...] = ()
-    """What the visit added to the run's trace."""
+    """The entries that the visit added to the run's trace."""
 
 
 Watch = Callable[[Step], None]
-"""Told of each step as it happens; it must return at once, and raise nothing."""
+"""Receives each step as it happens. It must return at once and must not raise."""
 
 
 class StaleAnswerError(ValueError):
-    """The answer is to a question that no longer waits."""
+    """The answer belongs to a question that is no longer pending."""
 
 
 async def advance(
@@ -74,25 +74,26 @@ async def advance(
     snapshot: StateSnapshot | None = None,
     durability: Durability = "sync",
 ) -> Waiting | Finished:
-    """Run a thread until it waits or ends, from wherever its checkpoint stands.
+    """Run a thread from its checkpoint until it waits or ends.
 
     Args:
         graph: compiled with a checkpointer.
         context: what the run may call.
         thread_id: one per run; a finished thread stays finished.
-        initial: where a new thread starts; ignored by one that has begun.
-        answer: to the waiting question; None only asks how things stand.
-        question_id: which question the answer is to.
-        watch: told of each node that begins or ends.
-        snapshot: where the thread stands, if that was just read.
-        durability: whether each step is kept, or only where the run waits or ends.
+        initial: the first state of a new thread; ignored for an existing thread.
+        answer: the answer to the pending question; None only returns the current status.
+        question_id: the question that the answer belongs to.
+        watch: receives each node's start and end.
+        snapshot: the thread's current state, if the caller has just read it.
+        durability: whether to store a checkpoint after each step, or only when the run waits or ends.
 
     Raises:
-        StaleAnswerError: no question with that id waits.
+        StaleAnswerError: no question with that id is pending.
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
     snapshot = snapshot or await graph.aget_state(config)
     given: BugTriageState | Command[object] | None = None
+    # LangGraph returns a snapshot without a creation time for an unknown thread.
     if snapshot.created_at is None:
         given = initial
     elif snapshot.interrupts:
@@ -115,7 +116,7 @@ async def advance(
 
 
 def _step(task: dict[str, Any]) -> Step:
-    """What LangGraph tells of a task when it begins, and again with its result when it ends."""
+    """Convert a LangGraph task event. LangGraph sends one when a task starts, and one with the result when it ends."""
     result = task.get("result")
     trace = result.get("trace", ()) if isinstance(result, dict) else ()
     return Step(str(task["id"]), str(task["name"]).removeprefix(_HANDLER), "result" in task, tuple(trace))
@@ -135,9 +136,9 @@ def initial_state(
     outside: Outside | None = None,
     notes: tuple[str, ...] = (),
 ) -> BugTriageState:
-    """Where a run starts: every field that a checkpoint must carry is set, the version among them.
+    """Return the first state of a run, with every field set that a checkpoint must contain, including the version.
 
-    An issue that gives orders instead of describing something reaches nothing outside (seed 003).
+    No outside source is queried for an issue that gives orders instead of describing a problem (seed 003).
     """
     defaults = BugTriageState()
     outside = outside or Outside()

@@ -15,25 +15,25 @@ _CURRENT_SCHEMA_VERSION = 1
 _WHOLE_FINDINGS = 3
 _OLD_SUMMARY, _OLD_DETAILS, _OLD_LIST = 200, 60, 3
 JOIN = "join"
-"""The node that joins what ran beside each other."""
+"""The node that joins specialists that ran in parallel."""
 _REMEMBERED, _IN_WORDS, _HINT = 6, 12, 40
 
 MAX_ITERATIONS = 8
 MAX_RETRIES = 2
 MAX_QUESTIONS = 2
 CORRECTION = "The last report was wrong: "
-"""How an instruction begins that says what is not so, rather than where to look."""
+"""The prefix of an instruction that says what is wrong, as opposed to where to search."""
 MAX_REDIRECTS = 3
 ROUNDS_PER_ANSWER = 2
 ROUNDS_PER_REDIRECT = 3
 ROUNDS_LIMIT = MAX_ITERATIONS + MAX_QUESTIONS * ROUNDS_PER_ANSWER + MAX_REDIRECTS * ROUNDS_PER_REDIRECT
-"""No run has more rounds than this, whatever was answered or redirected."""
+"""The maximum number of rounds of any run, including those added by answers and redirects."""
 
 NodeName = Literal["investigator", "codebase_search", "web_search", "critic", "human_input", "writer", "end"]
 Specialist = Literal["codebase_search", "web_search"]
-"""What may be a next node and run beside others; configured tools only run beside one of them."""
+"""Nodes that may be a next node and run in parallel. Configured tools only run in parallel with one of these."""
 MAX_BESIDE = 3
-"""Specialists beside the next node; the newest findings must stay whole until their evidence is numbered."""
+"""Specialists in parallel with the next node. Findings must not be shortened before their evidence is numbered."""
 ToolName = Annotated[str, StringConstraints(max_length=40)]
 Tier = Literal["simple", "medium", "complex"]
 
@@ -48,7 +48,7 @@ class Value(BaseModel):
 
 
 class AgentFinding(Value):
-    """What one node concluded, and from what."""
+    """The conclusion of one node, and its evidence."""
 
     agent_name: str
     summary: Short = ""
@@ -61,7 +61,7 @@ class AgentFinding(Value):
 
 
 class HumanExchange(Value):
-    """A question to a person, and the answer once there is one."""
+    """A question to a person, and its answer once one exists."""
 
     question: Short = ""
     context: Long = ""
@@ -72,11 +72,11 @@ class HumanExchange(Value):
     answered_by: str | None = None
     answer_url: str | None = None
     withdrawn: bool = False
-    """No answer will come: it expired, or a redirect or an edit made it moot."""
+    """No answer will come: the question expired, or a redirect or an edit made it irrelevant."""
 
 
 class Answer(Value):
-    """What a person, or the clock, gives back to a waiting question."""
+    """The answer to a pending question, from a person or from the time limit."""
 
     text: Annotated[str, StringConstraints(max_length=1_000)] | None = None
     """None withdraws the question."""
@@ -85,7 +85,7 @@ class Answer(Value):
 
 
 class Progress(Value):
-    """How much a run has been given so far; two equal values mean that nothing is new."""
+    """Counts of a run's inputs so far. Two equal values mean that nothing new arrived."""
 
     evidence: int = 0
     answers: int = 0
@@ -94,7 +94,7 @@ class Progress(Value):
 
 
 class CriticVerdict(Value):
-    """The critic's binary gate (PRD section 6), and what it looked at."""
+    """The critic's binary verdict (PRD section 6), and the state of progress it refers to."""
 
     verdict: Literal["APPROVED", "REJECTED"]
     gaps: tuple[Short, ...] = ()
@@ -102,7 +102,7 @@ class CriticVerdict(Value):
     contradictions: tuple[Short, ...] = ()
     confidence: float = Field(default=0.0, ge=0, le=1)
     on_evidence: Progress | None = None
-    """How far the run was when it judged; anything newer reopens the question."""
+    """The progress of the run when the critic judged. Newer input allows another verdict."""
 
 
 class SupervisorDecision(BaseModel):
@@ -118,38 +118,38 @@ class SupervisorDecision(BaseModel):
 
 
 class Timing(Value):
-    """When something ran; never part of what is compared."""
+    """When something ran; never part of a comparison."""
 
     started: float
     """Seconds since 1970."""
     ended: float
     overlap_ms: int | None = None
-    """Of specialists that ran beside each other: how long two or more of them did."""
+    """For specialists that ran in parallel: the time during which two or more of them ran."""
 
 
 class TraceEntry(Value):
-    """One node in one round, with the seeds' fields."""
+    """One node in one round, with the fields of the seeds."""
 
     node: str
     decision: str = ""
     confidence: float | None = None
     reason: Short = ""
     guard: str | None = None
-    """The rule in code that changed the supervisor's decision."""
+    """The guard that changed the supervisor's decision."""
     counts: dict[str, int] = Field(default_factory=dict)
     looks: tuple[Annotated[str, StringConstraints(max_length=120)], ...] = ()
-    """What a model asked the search engine while it judged, each with what it was given."""
+    """The model's lookups while it judged, each with its answer."""
     judged_by: str = "rules"
     error: Short | None = None
     iteration: int = 0
     duration_ms: int = 0
-    """Wall time; never part of what is compared."""
+    """Wall time; never part of a comparison."""
     timing: Timing | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Of what ran beside others; left out of what is written where nothing did."""
+    """Set for nodes that ran in parallel; not serialised otherwise."""
 
 
 class RetryReason(Value):
-    """Why the quality gate sent a draft back (seed 000)."""
+    """Why the quality gate rejected a draft (seed 000)."""
 
     iteration: int
     confidence: float
@@ -159,7 +159,7 @@ class RetryReason(Value):
 
 
 class Usage(Value):
-    """What model calls cost."""
+    """The cost of model calls."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -175,7 +175,7 @@ class Usage(Value):
 
 
 class Metrics(Value):
-    """Numbers that come with every result."""
+    """Measurements that are part of every result."""
 
     confidence_history: tuple[float, ...] = ()
     retry_reasons: tuple[RetryReason, ...] = ()
@@ -183,44 +183,45 @@ class Metrics(Value):
     last_citation_audit: CitationAudit | None = None
     usage: Usage = Usage()
     claims_dropped: int = 0
-    """Claims taken out because a program could not confirm them."""
+    """Claims removed because the program could not confirm them."""
     fallbacks: tuple[Short, ...] = ()
-    """Each time the model could not judge, and why; after two, rules judge the rest of the run."""
+    """The reason of each case in which the model could not judge. After two, rules judge the rest of the run."""
 
 
 class Marks(Value):
-    """Counters only the supervisor writes; the guards read them."""
+    """Counters that only the supervisor writes and the guards read."""
 
     searches: int = 0
-    """Code searches that nothing new had called for."""
+    """Code searches that started without new information."""
     after_search: Progress | None = None
-    """How far the run was when the last code search had joined."""
+    """The progress of the run when the last code search was joined."""
     at_critic: Progress | None = None
-    """How far the run was when the critic was last called, whether or not it gave a verdict."""
+    """The progress of the run when the critic was last called, with or without a verdict."""
 
 
 def append(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
-    """Join what nodes return to what is there."""
+    """Append a node's values to the existing ones."""
     return (*left, *right)
 
 
 def keep_short(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) -> tuple[AgentFinding, ...]:
-    """Append findings; only the newest stay whole, or long runs outgrow the state's bound.
+    """Append findings, and shorten all but the newest ones to keep the state within its size limit.
 
-    By then the supervisor has numbered the evidence of the older ones.
+    The supervisor has numbered the evidence of the older findings by then.
     """
     findings = (*left, *right)
     old = findings[: -_WHOLE_FINDINGS or None] if len(findings) > _WHOLE_FINDINGS else ()
     kept = (*map(_shortened, old), *findings[len(old) :])
+    # Only runs with parallel specialists have so many findings that older ones must be cut further.
     if not any(finding.agent_name == JOIN for finding in kept):
         return kept
     return (*map(_worn, kept[:-_REMEMBERED]), *kept[-_REMEMBERED:])
 
 
 def keep_recent(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> tuple[TraceEntry, ...]:
-    """Append to the trace; where specialists ran beside each other, only the newest entries keep their words.
+    """Append to the trace; if specialists ran in parallel, only the newest entries keep their full text.
 
-    Such runs have several entries a round, and would outgrow the state's bound.
+    Such runs have several entries per round and would exceed the state's size limit.
     """
     entries = (*left, *right)
     if not any(entry.node == JOIN for entry in entries):
@@ -249,7 +250,7 @@ def _shortened(finding: AgentFinding) -> AgentFinding:
 
 
 def add(left: Metrics, right: Metrics) -> Metrics:
-    """Merge what a node measured into the run's metrics."""
+    """Merge a node's measurements into the run's metrics."""
     return Metrics(
         confidence_history=left.confidence_history + right.confidence_history,
         retry_reasons=left.retry_reasons + right.retry_reasons,
@@ -262,11 +263,11 @@ def add(left: Metrics, right: Metrics) -> Metrics:
 
 
 class BugTriageState(Value):
-    """Everything a run needs to go on from a checkpoint; ids and short strings, never bodies or code."""
+    """Everything a run needs to resume from a checkpoint; ids and short strings, never bodies or code."""
 
     issue_title: Short = ""
     issue_body: Annotated[str, StringConstraints(max_length=4_000)] = ""
-    """The beginning of the body; the whole of it is the context's."""
+    """The beginning of the body; the context has the whole body."""
     repository: str = ""
     sha: str = ""
     iterations: int = 0
@@ -283,21 +284,21 @@ class BugTriageState(Value):
     best_draft: TriageReport | None = None
     next_node: NodeName | None = None
     also: tuple[str, ...] = ()
-    """Specialists and tools that run beside ``next_node``."""
+    """Specialists and tools that run in parallel with ``next_node``."""
     branch: str = ""
-    """Which of them this is, in the state that it is given; empty everywhere else."""
+    """The specialist or tool of this branch, in the state passed to the branch; empty everywhere else."""
     supervisor_reasoning: Long = ""
     supervisor_confidence: float = 0.0
     retry_count: int = 0
     max_retries: int = MAX_RETRIES
     reading: Investigation | None = None
-    """The investigator's last reading of the issue; None before it ran."""
+    """The investigator's last judgement of the issue; None before it ran."""
     notes: tuple[Short, ...] = ()
-    """What the report must say of how it came about, from before the run."""
+    """Notes from before the run that the report must contain."""
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right, from the last search."""
     retry_pending: bool = False
-    """The gate sent a draft back and the wider search has not begun."""
+    """The quality gate rejected a draft, and the wider search has not started."""
     requires_human_review: bool = False
     clarification_question: Short = ""
     tier: Tier = "medium"
@@ -306,9 +307,9 @@ class BugTriageState(Value):
     metrics: Annotated[Metrics, add] = Metrics()
     marks: Marks = Marks()
     web_configured: bool = False
-    """Whether there is anything to search the web with."""
+    """Whether a web search provider is configured."""
     tools: tuple[ToolName, ...] = ()
-    """Names of the tools that may be asked in this run."""
+    """Names of the tools that this run may query."""
     schema_version: int = _CURRENT_SCHEMA_VERSION
 
     @field_validator("max_retries", mode="before")

@@ -1,4 +1,4 @@
-"""Ask the brain for the next step, and let the guards decide."""
+"""Ask the brain for the next step, and apply the guards to its decision."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nodes.state import (
 
 
 async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:
-    """Take stock, decide the next step, and count the round."""
+    """Collect what is new, decide the next step, and count the round."""
     began = time.perf_counter()
     stock = await _take_stock(state, runtime.context)
     now = state.model_copy(update=dict(stock))
@@ -67,7 +67,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
 
 
 async def _take_stock(state: BugTriageState, context: Context) -> Update:
-    """Number the evidence that has joined, note how far a search got, and read what people said since."""
+    """Number the joined evidence, record the progress after a search, and read new messages from people."""
     evidence = await _numbered(state, context)
     stock: Update = {"evidence": evidence}
     searched = "codebase_search" in (state.next_node, *state.also)
@@ -76,6 +76,7 @@ async def _take_stock(state: BugTriageState, context: Context) -> Update:
         stock["marks"] = state.marks.model_copy(update={"after_search": after})
     signals = await context.signals.unread(state.last_signal)
     if signals:
+        # Each redirect adds rounds, so their number is limited.
         room = MAX_REDIRECTS - len(state.redirect_instructions)
         redirects = tuple(signal.text[:600] for signal in signals)[: max(room, 0)]
         stock["redirect_instructions"] = (*state.redirect_instructions, *redirects)
@@ -85,16 +86,20 @@ async def _take_stock(state: BugTriageState, context: Context) -> Update:
 
 
 async def _numbered(state: BugTriageState, context: Context) -> tuple[str, ...]:
-    """All evidence in the order of its numbers: the code search has cited its own by the next ones already."""
+    """Return all evidence keys in the order of their numbers.
+
+    New evidence of the code search comes first, because its finding already cites it by the next free numbers.
+    """
     findings = sorted(state.findings, key=lambda finding: finding.agent_name != "codebase_search")
     ordered = (key for finding in findings for key in finding.evidence)
     keys = tuple(dict.fromkeys((*state.evidence, *ordered)))
+    # Only outside evidence is compared, so runs without outside sources skip the lookup.
     asked_outside = state.web_configured or state.tools
     return await _without_twins(state.evidence, keys, context) if asked_outside else keys
 
 
 async def _without_twins(known: tuple[str, ...], keys: tuple[str, ...], context: Context) -> tuple[str, ...]:
-    """Leave out new evidence from outside that says what another says, or stands where another stands."""
+    """Drop new outside evidence with the same source or the same quote as earlier evidence."""
     gathered = await context.evidence.get(keys)
     seen: set[str] = set()
     kept = []
@@ -111,6 +116,7 @@ async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorD
     settled = guards.settled(state)
     if settled is not None:
         return Judged(_decision(settled.node, "Every decision leads here."))
+    # The program decides these steps itself, because a model might spend further rounds on them.
     if state.retry_pending:
         return Judged(_decision("codebase_search", "The draft did not pass the quality gate: search wider."))
     if guards.all_failed(state):
@@ -126,7 +132,7 @@ def _decision(node: NodeName, reasoning: str) -> SupervisorDecision:
 
 
 def _askable(state: BugTriageState, decision: SupervisorDecision) -> tuple[SupervisorDecision, str | None]:
-    """A question must say something, and something new."""
+    """Replace a question that is empty or was already asked with a code search."""
     if decision.next_node != "human_input":
         return decision, None
     question = _normalised(decision.question or "")

@@ -1,4 +1,4 @@
-"""How much work an issue is worth, by cheap signals that the trace can name (seed 004)."""
+"""Choose the tier of an issue by inexpensive signals that the trace can name (seed 004)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.state import Tier
 
 _NEEDS_NO_CODE = frozenset({"question", "feature", "spam"})
 MANY_COMPONENTS = 4
-"""Different files or modules named, from which on an issue spans components."""
+"""The number of different files or modules from which an issue is treated as spanning components."""
 
 
 class Tiered(NamedTuple):
@@ -21,7 +21,7 @@ class Tiered(NamedTuple):
 
 
 def tier_of(kind: Kind, facts: IssueFacts) -> Tiered:
-    """Simple issues end after the investigator; complex ones get the strongest model."""
+    """Choose a tier: simple issues end after the investigator, and complex ones get the strongest model."""
     if kind in _NEEDS_NO_CODE:
         return Tiered("simple", kind)
     if not (facts.words or facts.traces or facts.errors or facts.code_blocks):

@@ -1,4 +1,4 @@
-"""Ask one of the tools that the operator configured; which one, the branch's own state says."""
+"""Query one of the tools that the operator configured; the state of the branch names the tool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_QUERY = 400
 
 
 async def tool(state: BugTriageState, runtime: Runtime[Context]) -> Update:
-    """Put the issue's title and its first error to the tool."""
+    """Send the issue's title and its first error to the tool."""
     context = runtime.context
     said = dict.fromkeys((context.title, *context.facts.errors[:1]))
     inquiry = Inquiry(": ".join(filter(None, said))[:MAX_QUERY])

@@ -1,4 +1,4 @@
-"""Look outside the repository for what an error or a dependency is known for."""
+"""Search outside the repository for known reports of an error or a dependency."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ MAX_QUERY = 200
 
 
 async def web_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
-    """Search for the error or, without one, the title, in the issues of the dependency that raised it among others."""
+    """Search for the first error, or for the title if there is none.
+
+    The inquiry names the dependency that raised the error, so that its issues are searched too.
+    """
     context = runtime.context
     query = (context.facts.errors[0] if context.facts.errors else context.title)[:MAX_QUERY]
     dependency = await find_dependency(context.facts.traces, context.code)

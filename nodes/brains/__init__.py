@@ -1,4 +1,4 @@
-"""The two judgements behind one protocol, and the rule for falling back from one to the other."""
+"""Choose between the model and the rules, and fall back from the model to the rules."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nodes.state import BugTriageState
 J = TypeVar("J")
 
 MAX_FALLBACKS = 2
-"""After so many fallbacks rules judge the rest of the run (SPEC section 2)."""
+"""After this many fallbacks, rules judge the rest of the run (SPEC section 2)."""
 
 
 async def judge(context: Context, case: Case, ask: Callable[[Brain], Awaitable[Judged[J]]]) -> Judged[J]:
-    """Ask the run's brain; where the model fails, rules judge and the answer says why."""
+    """Ask the run's brain. If the model fails, rules judge, and the result contains the reason."""
     if not is_model_asked(context, case.state):
         return await ask(context.rules)
     try:
@@ -27,5 +27,5 @@ async def judge(context: Context, case: Case, ask: Callable[[Brain], Awaitable[J
 
 
 def is_model_asked(context: Context, state: BugTriageState) -> bool:
-    """Whether the run's brain is asked before the rules are."""
+    """Return whether the run's brain is asked before the rules."""
     return context.brain is not context.rules and len(state.metrics.fallbacks) < MAX_FALLBACKS

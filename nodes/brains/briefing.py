@@ -1,4 +1,4 @@
-"""A case as the specialists, the critic and the writer read it, within some 8,000 tokens."""
+"""Format a case for the specialists, the critic and the writer, within about 8,000 tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EACH = 10
 
 
 def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
-    """The human message of every role but the supervisor; whatever strangers may have written is fenced."""
+    """Build the human message of every role except the supervisor; all text from strangers is fenced."""
     state = case.state
     issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), _BODY)}"
     sections = [
@@ -38,7 +38,7 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
 
 
 def select(evidence: Iterable[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
-    """The evidence that fits into a briefing: the best by score, in the order of their numbers."""
+    """Return the evidence that fits into a briefing: the best by score, in the order of its numbers."""
     room, chosen = _EVIDENCE, set[str]()
     numbered = tuple(evidence)
     for item in sorted(numbered, key=lambda item: -item.evidence.score):
@@ -57,7 +57,7 @@ def _evidence(item: NumberedEvidence) -> str:
 
 
 def facts_in_words(facts: IssueFacts) -> str:
-    """What was read off the issue with certainty, a line a kind."""
+    """Format the facts extracted from the issue, one line per kind."""
     lists = (
         ("Errors", facts.errors),
         ("Symbols", facts.symbols),
@@ -78,13 +78,13 @@ def _trace(trace: StackTrace) -> str:
 
 
 def exchanges(case: Case) -> str:
-    """What people were asked, and what they said."""
+    """Format the questions to people and their answers."""
     state = case.state
     return compress(_format_human_exchanges(state.human_exchanges, state.pending_exchange), _EXCHANGES)
 
 
 def critique(case: Case) -> str:
-    """What the critic said last; nothing where it was not asked."""
+    """Format the critic's last verdict; empty if there is none."""
     feedback = case.state.critic_feedback
     if feedback is None:
         return ""

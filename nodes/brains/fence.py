@@ -1,4 +1,4 @@
-"""Strangers' text, marked as such and kept to a size."""
+"""Mark text from strangers as data, and limit its size."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ _MARKER = re.compile(r"<<\s{0,8}(?=DATA\b)|(?<=\bDATA)(?=[^\S\n]+[0-9a-f]{1,64}>
 
 
 def fence(name: str, text: str) -> str:
-    """Put text between markers that it cannot close: their token hangs on the text itself."""
+    """Put text between markers that the text cannot close, because their token is a hash of the text."""
+    # The text's own markers are broken up first, so that it cannot imitate a fence.
     inside = _MARKER.sub("·", mask(text))
     token = hashlib.sha256(inside.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"<<<DATA {name} {token}\n{inside}\nDATA {token}>>>"
 
 
 def squeeze(text: str, tokens: int) -> str:
-    """Compress a text until it is estimated to have no more than so many tokens."""
+    """Compress a text until its estimated size is at most this number of tokens."""
     limit = len(text)
     while (counted := estimate(short := compress(text, limit))) > tokens and limit > 0:
         limit = min(limit - 1, limit * tokens // counted)
@@ -27,7 +28,10 @@ def squeeze(text: str, tokens: int) -> str:
 
 
 def compress(text: str, limit: int) -> str:
-    """Keep head and tail of a long text, and say what is missing; most issues say it first or end in the trace."""
+    """Return head and tail of a long text and the number of omitted characters.
+
+    Most issues state the problem at the beginning, or end with the trace.
+    """
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]

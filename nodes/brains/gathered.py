@@ -1,4 +1,4 @@
-"""What a model says of code, less all that names something nobody gathered."""
+"""Remove the parts of a model's code reading that name evidence or files that were not gathered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
 def only_gathered(step: CodeStep, shown: Mapping[str, NumberedEvidence], case: Case) -> tuple[CodeReading, int]:
-    """The reading, and how many names and sentences were taken out of it."""
+    """Return the reading, and how many names and sentences were removed from it."""
     named = [name.strip(" []()`").upper() for name in step.suspects]
     suspects = tuple(dict.fromkeys(name for name in named if name in shown))
     known = _Known(shown, f"{case.title}\n{case.body}")
@@ -32,7 +32,7 @@ def only_gathered(step: CodeStep, shown: Mapping[str, NumberedEvidence], case: C
 
 
 class _Known:
-    """What may be named: evidence that was shown, its files, and what the issue names itself."""
+    """What the model may name: the evidence shown to it, the files of that evidence, and files that the issue names."""
 
     def __init__(self, shown: Mapping[str, NumberedEvidence], issue: str) -> None:
         self._ids = frozenset(shown)

@@ -1,4 +1,4 @@
-"""What one conversation about code may cost, in tokens; the table is in docs/decisions.md."""
+"""The token budget of one conversation about code; docs/decisions.md has the table."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from nodes.brains.token_count import estimate
 from nodes.state import Usage
 
 TOTAL = 8_000
-"""The last request and all answers of a conversation together."""
+"""The total for the last request and all answers of a conversation."""
 RANKING = 600
-"""Kept for the last answer, however much is looked up: the longest that its shape allows has some 500."""
+"""Reserved for the last answer, independent of the lookups. The longest answer that its schema allows has about 500."""
 LOOK = 420
-"""The answer to one look at the most, its fence included."""
+"""The maximum for the answer to one lookup, including its fence."""
 ASKING = 150
-"""The least that an answer with looks is given."""
+"""The minimum for a model's answer that asks for lookups."""
 _PER_MESSAGE = 5
 
 
 class Ledger:
-    """Counts a conversation by its own estimate or, once the server reported more, by the server's count."""
+    """Counts a conversation's tokens by its own estimate, scaled up once the server reports a higher count."""
 
     def __init__(self, schema: str) -> None:
         self._schema = estimate(schema)
@@ -29,21 +29,21 @@ class Ledger:
         self._longest = 0
 
     def room(self, messages: Iterable[tuple[str, str]]) -> int:
-        """Tokens that are left for the answer, were these messages sent now."""
+        """Return the tokens that remain for the answer if these messages are sent now."""
         return TOTAL - math.ceil(self._scale * self._counted(messages)) - self._answers
 
     def room_for_looks(self, messages: Iterable[tuple[str, str]]) -> int:
-        """Tokens that an answer may have which asks for a look, so that the look and the ranking still fit."""
-        # A model that thinks before it answers will do so for the ranking as well.
+        """Return the tokens for an answer that asks for a lookup, so that the lookup and the ranking still fit."""
+        # A model that reasons before it answers will also do so for the ranking.
         ranking = max(RANKING, self._longest + self._longest // 4)
         return self.room(messages) - ranking - math.ceil(self._scale * LOOK)
 
     def may_look(self, messages: Iterable[tuple[str, str]]) -> bool:
-        """Whether one more look can be asked for, at the length of the answers so far, and answered."""
+        """Return whether one more lookup can be requested, at the length of the answers so far, and answered."""
         return self.room_for_looks(messages) >= max(ASKING, self._longest)
 
     def note(self, messages: Iterable[tuple[str, str]], answer: str, usage: Usage) -> None:
-        """Count an answer and what the server said it cost, corrections included."""
+        """Count an answer, with the usage that the server reported for it, including corrections."""
         spent = max(estimate(answer), usage.output_tokens)
         self._answers += spent
         self._longest = max(self._longest, spent)

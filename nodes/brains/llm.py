@@ -1,4 +1,4 @@
-"""A language model's judgement. What it says is checked by others; what it may cost is bounded here."""
+"""Judgements by a language model, within a budget. Other modules check what the model returns."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ class LLMBrain:
     """Judges one run with the models of this process."""
 
     def __init__(self, models: Models, purse: Purse | None = None) -> None:
-        """Judge with these models; without a purse of its own a run has as many calls as the models' settings say."""
+        """Use these models; without a purse, the run's budget is the number of calls in the models' settings."""
         self._models = models
         self._settings = models.settings
         self._purse = purse or RunPurse(models.pace, models.settings.max_calls)
 
     @property
     def name(self) -> str:
-        """The model that most roles use."""
+        """The name of the model that most roles use."""
         return self._settings.default
 
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
-        """Choose the next step; twice invalid output goes to the writer (PRD section 5)."""
+        """Choose the next step; after two invalid answers, the next step is the writer (PRD section 5)."""
         legal = legal_next_nodes(case.state)
         if len(legal) == 1:
             return Judged(_only_choice(case.state))
@@ -74,16 +74,16 @@ class LLMBrain:
         return Judged(_plain(answer.value, case.state), judged_by=model.name, usage=answer.usage)
 
     async def investigate(self, case: Case) -> Judged[Investigation]:
-        """Read the issue."""
+        """Judge the issue itself."""
         return await self._ask(case, "investigator", Investigation)
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
-        """Judge what the search found and what a few looks find; places that nobody found are dropped."""
+        """Judge the search results and the results of a few lookups; places that were not found are dropped."""
         model = self._models.get(self._model_name("codebase_search", case.state))
         return await Reader(model, self._paying(case.state), case).read(candidates)
 
     async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
-        """Judge what was found outside; results that were not found are dropped."""
+        """Judge the results from outside the repository; results that were not found are dropped."""
         shown = select(results)
         judged = await self._ask(case, "web_search", WebReading, shown)
         relevant = _known(judged.value.relevant, shown)
@@ -123,7 +123,7 @@ class LLMBrain:
         return tiers[state.tier] or settings.default
 
     def _paying(self, state: BugTriageState) -> Purse:
-        """A resumed run has a new brain; what it had spent before stands in the state."""
+        """Return the purse with the state's past calls, which the new brain of a resumed run does not know."""
         self._purse.begin(state.metrics.usage.calls)
         return self._purse
 
@@ -144,14 +144,14 @@ def _only_choice(state: BugTriageState) -> SupervisorDecision:
 
 
 def _plain(decision: BaseModel, state: BugTriageState) -> SupervisorDecision:
-    """The decision without the schema it was asked with, and without searches that cannot run."""
+    """Convert the answer to the plain schema, and remove parallel searches that cannot run."""
     plain = SupervisorDecision(**decision.model_dump())
     also = tuple(name for name in dict.fromkeys(plain.also) if may_run_beside(state, name))
     return plain.model_copy(update={"also": also})
 
 
 def _known(ids: Sequence[str], shown: Sequence[NumberedEvidence]) -> tuple[str, ...]:
-    """The ids that were shown, each once."""
+    """Return the ids that were shown, each once."""
     given = {item.id for item in shown}
     return tuple(dict.fromkeys(item for item in ids if item in given))
 

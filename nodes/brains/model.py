@@ -1,4 +1,4 @@
-"""A chat model and what is known of its server."""
+"""A chat model and the known capabilities of its server."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ if TYPE_CHECKING:
 
 Method = Literal["json_schema", "function_calling", "json_mode"]
 METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
-"""Ways of asking for JSON, the best first."""
+"""Methods to request JSON, best first."""
 
 
 @dataclass(slots=True)
 class Model:
-    """A chat model, and what was learnt of its server."""
+    """A chat model, and what was learned about its server."""
 
     name: str
     llm: ChatOpenAI
     deadline: float
-    """Seconds for one answer, however often it is asked for."""
+    """Seconds for one answer, including all retries."""
     max_retries: int = 0
-    """How often a request is repeated that a busy server, or none, has answered."""
+    """How often a request is repeated if the server was busy or did not answer."""
     max_output_tokens: int = 3_000
     method: Method = "json_schema"
-    """The best way of asking that its server has not refused."""
+    """The best method that the server has not rejected."""
 
     def limited(self, tokens: int | None) -> ChatOpenAI:
-        """The chat model, its answers limited to so many tokens where that is less than they are."""
+        """Return the chat model with its answers limited to this many tokens, if that is below its own limit."""
         if tokens is None:
             return self.llm
         if self.llm.max_tokens is not None:

@@ -1,4 +1,4 @@
-"""The chat models of this process: one client, one pace, one model a name."""
+"""The chat models of this process: one HTTP client, one rate limit, one model per name."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 _OPENAI = "https://api.openai.com/v1"
 _REASONING = re.compile(r"(?:.*/)?o\d")
-"""OpenAI's o-series answers 400 to any temperature but its own; langchain-openai sends it all the same."""
+"""OpenAI's o-series answers 400 to any temperature except its own default; langchain-openai sends it anyway."""
 
 
 class ModelSettingsError(ValueError):
-    """A model cannot be used as it is configured; the message is for the operator."""
+    """A model cannot be used as configured; the message is for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which model judges what, and where it is."""
+    """Which model makes which judgement, and how to reach it."""
 
     supervisor: str = "gpt-4o"
     critic: str | None = None
     default: str = "gpt-4o"
-    """For the critic and the tiers that have none of their own."""
+    """For the critic and for tiers without a model of their own."""
     simple: str | None = None
     medium: str | None = None
     complex: str | None = None
@@ -39,14 +39,14 @@ class ModelSettings:
     max_retries: int = 2
     """How often a request is repeated after 429, 5xx or a lost connection; Retry-After is honoured."""
     calls_per_minute: float = 10.0
-    """For the whole process; servers and workers share theirs."""
+    """For the whole process. Servers and workers use a limit that they share."""
     max_calls: int = 40
     """For one run."""
     max_output_tokens: int = 3_000
 
 
 class Models:
-    """What brains share. Close it with `aclose`."""
+    """The models that brains share. Close them with `aclose`."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self.settings = settings
@@ -55,7 +55,7 @@ class Models:
         self._client: httpx.AsyncClient | None = None
 
     def get(self, name: str) -> Model:
-        """The model of that name, at temperature 0 wherever it allows one."""
+        """Return the model of that name, at temperature 0 if it accepts a temperature."""
         if name not in self._models:
             self._models[name] = self._build(name)
         return self._models[name]
@@ -73,7 +73,7 @@ class Models:
         settings = self.settings
         self._client = self._client or httpx.AsyncClient(timeout=settings.timeout, follow_redirects=True)
         limit = settings.max_output_tokens
-        # Servers other than OpenAI's often know only the older name of the limit.
+        # Servers other than OpenAI's often accept only the older name of the limit.
         old_name = settings.base_url is not None and not settings.base_url.startswith(_OPENAI)
         llm = ChatOpenAI(
             model=name,
@@ -81,22 +81,22 @@ class Models:
             max_completion_tokens=None if old_name else limit,
             extra_body={"max_tokens": limit} if old_name else None,
             base_url=settings.base_url or _OPENAI,
-            api_key=SecretStr(settings.api_key or "none"),  # local servers ask for none, the client does
+            api_key=SecretStr(settings.api_key or "none"),  # local servers need no key, but the client requires one
             timeout=settings.timeout,
-            max_retries=0,  # each request is counted and paid for, so that repeating it is ours
+            max_retries=0,  # the purse must count every request, so retries happen in our code
             http_async_client=self._client,
         )
         return Model(name, llm, 2 * settings.timeout, settings.max_retries, limit)
 
 
 def check_model(settings: ModelSettings) -> None:
-    """Make sure, at start-up and without a call, that the supervisor is asked at temperature 0.
+    """Check at start-up, without a call, that the supervisor is asked at temperature 0.
 
     Raises:
-        ModelSettingsError: Its model takes no temperature.
+        ModelSettingsError: The supervisor's model accepts no temperature.
     """
     llm = Models(settings).get(settings.supervisor).llm
-    payload = llm._get_request_payload([("human", "")])  # what langchain-openai drops shows nowhere else
+    payload = llm._get_request_payload([("human", "")])  # the only place that shows what langchain-openai drops
     if payload.get("temperature") != 0:
         raise ModelSettingsError(
             f"TRIAGE_SUPERVISOR_MODEL={settings.supervisor} takes no temperature, but the supervisor must decide at "

@@ -1,4 +1,4 @@
-"""What a reader of code is shown before it asks anything, within some 5,000 tokens (docs/decisions.md)."""
+"""The first message to a reader of code, within about 5,000 tokens (docs/decisions.md)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from prompts import build_engine_order
 ISSUE = 1_500
 FACTS = 200
 LATER = 150
-"""For what the maintainers, people and the critic said since, each."""
+"""The limit for each of: redirects from maintainers, answers from people, and the critic's verdict."""
 CANDIDATES, CANDIDATES_TOKENS = 20, 2_400
-"""How many are shown, and what they may take together: some 2,000 as a rule."""
+"""How many candidates are shown, and their total token limit; about 2,000 tokens are typical."""
 _BEST = 5
+# Tokens per quote, tried in this order until all candidates fit.
 _QUOTES = (90, 60, 40, 20, 1)
 _REASONS = 30
 _LINE = 160
@@ -31,16 +32,17 @@ _SAYS_NOTHING = re.compile(r"in \S+$|outside any definition$|defines nothing$|it
 
 
 class Opening(NamedTuple):
-    """The first message, and the candidates that are in it."""
+    """The first message, and the candidates that it contains."""
 
     text: str
     shown: tuple[NumberedEvidence, ...]
 
 
 def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening:
-    """The issue, what was said since, and the candidates in the engine's order."""
+    """Combine the issue, later messages, and the candidates in the engine's order."""
     text = f"{mask(case.title)[:300]}\n\n{mask(case.body)}".strip()
     issue = squeeze(text, ISSUE)
+    # Facts repeat parts of the issue, so they are only needed if the issue was shortened.
     facts = fence("facts", squeeze(mask(facts_in_words(case.facts)), FACTS)) if issue != text else ""
     described = _described(candidates[:CANDIDATES])
     order = build_engine_order(case.search_confidence)
@@ -55,7 +57,7 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
 
 
 def show_sight(number: int, wanted: Look, sight: Sight) -> str:
-    """The answer to a look, as the reader sees it."""
+    """Format the answer to a lookup for the reader."""
     lines = f" {wanted.start_line}-{wanted.end_line}" if wanted.kind == "open" else ""
     asked = f"{wanted.kind} {wanted.what}{lines}"[:_LINE]
     parts = [asked, *(show(item) for item in sight.found), sight.said]
@@ -63,7 +65,7 @@ def show_sight(number: int, wanted: Look, sight: Sight) -> str:
 
 
 def show(item: NumberedEvidence) -> str:
-    """Evidence with its whole quote."""
+    """Format evidence with its whole quote."""
     return f"{_heading(item)}\n{item.evidence.quote}"
 
 
@@ -73,9 +75,9 @@ def _heading(item: NumberedEvidence) -> str:
 
 
 def _described(candidates: Sequence[NumberedEvidence]) -> list[str]:
-    """All candidates, with quotes as long as fit, twice as long for the best; fewer where nothing else helps."""
+    """Format all candidates with quotes as long as fit, twice as long for the best; drop the last ones if none fits."""
     counts = Counter(reason for item in candidates for reason in item.evidence.reasons)
-    # A reason that most candidates share tells none of them apart.
+    # A reason that most candidates share does not distinguish them.
     common = {reason for reason, times in counts.items() if times > max(len(candidates) // 2, 1)}
     described: list[str] = []
     for quote in _QUOTES:
@@ -88,7 +90,7 @@ def _described(candidates: Sequence[NumberedEvidence]) -> list[str]:
 
 
 def _candidate(item: NumberedEvidence, tokens: int, common: Collection[str]) -> str:
-    """Where it is, the first lines of its quote, and what tells it apart."""
+    """Format a candidate: its location, the first lines of its quote, and the reasons that distinguish it."""
     lines = [line[:_LINE] for line in mask(item.evidence.quote).split("\n") if line.strip()]
     kept = lines[:1]
     while len(kept) < len(lines) and estimate("\n".join([*kept, lines[len(kept)]])) <= tokens:
@@ -100,7 +102,7 @@ def _candidate(item: NumberedEvidence, tokens: int, common: Collection[str]) -> 
 
 
 def _said_since(case: Case) -> str:
-    """Redirects are the maintainers' and may direct; the rest is data."""
+    """Format later messages. Redirects come from maintainers and may give instructions; the rest is fenced as data."""
     state = case.state
     redirects = _format_redirect_instructions(state.redirect_instructions)
     parts = [

@@ -1,4 +1,4 @@
-"""How often models may be called, by everything in this process."""
+"""Limit the rate of model calls of this process."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Pace:
         self._at = clock()
 
     async def wait(self) -> None:
-        """Return when a call may be made; those who came first go first."""
+        """Return when a call may be made, in first-in, first-out order."""
         now = self._clock()
         self._tokens = min(self._size, self._tokens + (now - self._at) * self._rate) - 1
         self._at = now
-        # A debt is a place in the queue: whoever comes later owes more and waits longer.
+        # A negative balance is a place in the queue: a later caller has a lower balance and waits longer.
         if self._tokens < 0:
             await self._sleep(-self._tokens / self._rate)
 
     async def pause(self, seconds: float) -> None:
-        """Return after so many seconds."""
+        """Return after this many seconds."""
         await self._sleep(seconds)

@@ -1,4 +1,4 @@
-"""What a run's model calls may cost: set aside before a call is sent, given back where it comes to less."""
+"""The budget for a run's model calls: reserved before a call is sent, with the unused part returned afterwards."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from nodes.brains.pace import Pace
 
 LONGEST_PAUSE = 60.0
-"""Seconds that a server may name and is believed, where nobody can go on later."""
+"""The longest wait in seconds that a server may request, for runs that cannot be resumed later."""
 
 
 class PostponedError(GraphBubbleUp):
-    """The run is to go on later, from its checkpoint; nothing of the node at hand was kept.
+    """The run must resume later from its checkpoint; nothing of the current node was stored.
 
-    LangGraph lets it through, past what is done about nodes that fail.
+    It derives from GraphBubbleUp because LangGraph lets that pass the error handlers of nodes.
     """
 
     def __init__(self, message: str, *, after: float) -> None:
         super().__init__(message)
         self.after = after
-        """Seconds."""
+        """Seconds until the run may resume."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,45 +37,45 @@ class Call:
     input_tokens: int
     """Estimated."""
     output_tokens: int
-    """At the most."""
+    """The maximum."""
 
 
 class Reserved(Protocol):
-    """What was set aside for one call."""
+    """The budget reserved for one call."""
 
     async def settle(self, usage: Usage) -> None:
-        """Say what it came to; the rest is given back."""
+        """Record the actual usage, and return the rest to the budget."""
 
 
 class Purse(Protocol):
     """Pays for the calls of one run."""
 
     def begin(self, calls: int) -> None:
-        """So many calls the run had made before, as its state says."""
+        """Set the number of calls that the run had made before, according to its state."""
 
     async def reserve(self, call: Call) -> Reserved:
-        """Return when the call may be sent, and has been counted.
+        """Return when the call has been counted and may be sent.
 
         Raises:
-            ModelError: nothing is left to spend.
-            PostponedError: later.
+            ModelError: the budget is used up.
+            PostponedError: the run must resume later.
         """
 
     async def pause(self, seconds: float, *, limited: bool) -> None:
         """Return when the server may be asked again.
 
         Args:
-            seconds: to wait.
-            limited: the server named them because it was asked too often.
+            seconds: how long to wait.
+            limited: whether the server requested the wait because of its rate limit.
 
         Raises:
-            ModelError: that is too long.
-            PostponedError: later.
+            ModelError: the wait is too long.
+            PostponedError: the run must resume later.
         """
 
 
 class RunPurse:
-    """For runs of this process alone: so many calls, at its pace."""
+    """The budget of a run in this process alone: a number of calls, at the process's rate."""
 
     def __init__(self, pace: Pace, most: int) -> None:
         self._pace = pace
@@ -83,14 +83,14 @@ class RunPurse:
         self._calls = 0
 
     def begin(self, calls: int) -> None:
-        """So many calls the run had made before, as its state says."""
+        """Set the number of calls that the run had made before, according to its state."""
         self._calls = max(self._calls, calls)
 
     async def reserve(self, call: Call) -> RunPurse:  # noqa: ARG002  only calls are counted
-        """Count a call, then wait for its turn.
+        """Count a call, then wait for the rate limit.
 
         Raises:
-            ModelError: the run has had its calls.
+            ModelError: the run has used all its calls.
         """
         if self._calls >= self._most:
             raise ModelError(f"the run's budget of {self._most} model calls is spent")
@@ -99,13 +99,13 @@ class RunPurse:
         return self
 
     async def settle(self, usage: Usage) -> None:
-        """A call is a call, whatever it came to."""
+        """Do nothing: this budget counts calls, and their usage does not matter."""
 
     async def pause(self, seconds: float, *, limited: bool) -> None:
-        """Sleep, unless it takes minutes.
+        """Sleep, unless the server's rate limit requests more than LONGEST_PAUSE.
 
         Raises:
-            ModelError: it does.
+            ModelError: the requested wait is too long.
         """
         if limited and seconds > LONGEST_PAUSE:
             raise ModelError(f"the model's server asks to wait {seconds:.0f} s")

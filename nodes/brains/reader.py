@@ -1,4 +1,4 @@
-"""One conversation about code: candidates first, a few looks, then the ranking; the messages only ever grow."""
+"""One conversation about code: candidates first, a few lookups, then the ranking. Messages are only appended."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ class Reader:
         self._purse = purse
         self._case = case
         self._ledger = Ledger(json.dumps(strict_schema(CodeStep)))
+        # Only appended to, with one schema throughout, so that its beginning stays in a provider's prompt cache.
         self._said: tuple[Message, ...] = ()
         self._usage = Usage()
 
     async def read(self, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
-        """Rank the candidates and whatever else was looked up.
+        """Rank the candidates and the results of the lookups.
 
         Raises:
-            ModelError: There was no usable answer, or no tokens were left for one.
+            ModelError: No usable answer arrived, or no tokens were left for one.
         """
         opening = build_opening(self._case, candidates)
         shown = {item.id: item for item in opening.shown}
@@ -60,7 +61,7 @@ class Reader:
         return looks is not None and looks.left > 0 and self._ledger.may_look(self._said)
 
     async def _look(self, step: CodeStep, looks: LookPort) -> dict[str, NumberedEvidence]:
-        """Answer the looks of one step, as many as there is room for, and say what may follow."""
+        """Answer the lookups of one step, as many as fit the budget, and tell the model what it may do next."""
         asked: Message = ("ai", json.dumps({"looks": [look.model_dump() for look in step.looks]}, ensure_ascii=False))
         answers: list[str] = []
         found: dict[str, NumberedEvidence] = {}
@@ -77,7 +78,7 @@ class Reader:
         return found
 
     async def _rank(self) -> CodeStep:
-        """Ask for the ranking, once and for all."""
+        """Request the final ranking."""
         step = await self._ask(self._ledger.room(self._said))
         if step.looks and not step.summary.strip():
             raise ModelError(f"{self._model.name} kept asking for looks after the last one", self._usage)

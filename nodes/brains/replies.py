@@ -1,4 +1,4 @@
-"""What a model sent back: an object, an invalid answer, or none at all."""
+"""Interpret a model's reply: an object, an invalid answer, or no answer."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MENTIONS_OUR_REQUEST = re.compile(
 _BUSY = frozenset({408, 409, 429})
 _NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
-"""Seconds; a header that asks for more than the last is not believed."""
+"""Seconds. A header that asks for more than the last value is capped at it."""
 
 
-class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correction may mend it
-    """The model answered, but not what was asked for; the message says what is wrong with it."""
+class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correction may fix it
+    """The model answered, but not in the requested form; the message says what is wrong."""
 
     def __init__(self, message: str, usage: Usage | None = None) -> None:
         super().__init__(message)
@@ -33,25 +33,25 @@ class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correcti
 
 
 class BusyError(ModelError):
-    """Nothing came back this time; asking again may help."""
+    """No answer arrived this time; a retry may succeed."""
 
     def __init__(self, message: str, *, after: float | None, limited: bool) -> None:
         super().__init__(message)
         self.after = after
         self.limited = limited and after is not None
-        """Whether the server named a time because it was asked too often."""
+        """Whether the server gave a waiting time because of its rate limit."""
 
     def pause(self, attempt: int) -> float:
-        """Seconds before asking again for the so manieth time, from 0."""
+        """Return the seconds to wait before a retry; ``attempt`` counts from 0."""
         return min(_FIRST_PAUSE * 2.0**attempt, _LAST_PAUSE) if self.after is None else self.after
 
 
 def read_object(message: AIMessage) -> dict[str, Any]:
-    """Find the JSON object in a model's message, whichever way it was asked for.
+    """Find the JSON object in a model's message, for every request method.
 
     Raises:
-        ModelError: The model refused, or a filter stopped it.
-        InvalidOutput: There is no whole object in it.
+        ModelError: The model refused, or a filter stopped the answer.
+        InvalidOutput: The message contains no complete object.
     """
     if message.additional_kwargs.get("refusal"):
         raise ModelError("the model refused to answer")
@@ -68,7 +68,7 @@ def read_object(message: AIMessage) -> dict[str, Any]:
 
 
 def usage_of(message: AIMessage) -> Usage:
-    """What one call cost, as far as the server says."""
+    """Return the usage of one call, as far as the server reports it."""
     tokens = message.usage_metadata
     if tokens is None:
         return Usage(calls=1)
@@ -76,7 +76,7 @@ def usage_of(message: AIMessage) -> Usage:
 
 
 def usage_of_cut(error: LengthFinishReasonError) -> Usage:
-    """What an answer cost that was too long to be read."""
+    """Return the usage of an answer that was cut off."""
     tokens = error.completion.usage
     if tokens is None:
         return Usage(calls=1)
@@ -84,15 +84,15 @@ def usage_of_cut(error: LengthFinishReasonError) -> Usage:
 
 
 def is_unsupported(error: APIError) -> bool:
-    """Whether the server refuses the way of asking, and not the question."""
+    """Return whether the server rejects the request method rather than the question."""
     status = getattr(error, "status_code", None)
     if "context" in str(error).lower():
-        return False  # "reduce the length of the messages or functions": another way of asking is no shorter
+        return False  # "reduce the length of the messages or functions": another method makes the request no shorter
     return status in {400, 404, 422, 501} and _MENTIONS_OUR_REQUEST.search(str(error)) is not None
 
 
 def fault_of(error: APIError) -> ModelError:
-    """What a request that failed means: busy now, or no use."""
+    """Classify a failed request: a temporary failure (BusyError), or a permanent one."""
     status = getattr(error, "status_code", None)
     if status is None or status in _BUSY or status >= 500:
         return BusyError(describe(error), after=_retry_after(error), limited=status == 429)
@@ -100,7 +100,7 @@ def fault_of(error: APIError) -> ModelError:
 
 
 def _retry_after(error: APIError) -> float | None:
-    """Seconds that the server named; None where it named none, or none that makes sense."""
+    """Return the seconds that the server requested; None if it gave no valid value."""
     response = getattr(error, "response", None)
     headers = {} if response is None else response.headers
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
@@ -115,7 +115,7 @@ def _retry_after(error: APIError) -> float | None:
 
 
 def describe(error: APIError) -> str:
-    """One line about a request that failed, without what the server quoted of it."""
+    """Describe a failed request in one line, without the text that the server quoted."""
     status = getattr(error, "status_code", None)
     if status is None:
         return f"the model could not be reached ({type(error).__name__})"
@@ -133,7 +133,7 @@ def describe(error: APIError) -> str:
 
 
 def _decode(text: str) -> dict[str, Any]:
-    text = text.rpartition("</think>")[2]  # local models think aloud before they answer
+    text = text.rpartition("</think>")[2]  # local models print their reasoning before the answer
     if not text.strip():
         raise InvalidOutput("the answer was empty")
     start = text.find("{")
@@ -147,5 +147,5 @@ def _decode(text: str) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> None:
-    """Python reads NaN and Infinity, which JSON does not have and no bound can hold."""
+    """Reject NaN and Infinity: Python parses them, but JSON does not have them, and bounds cannot check them."""
     raise ValueError(f"{constant} is not JSON")

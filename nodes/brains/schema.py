@@ -1,4 +1,4 @@
-"""Pydantic models as schemas that strict servers accept, and answers made to fit their bounds."""
+"""Convert pydantic models to schemas that strict servers accept, and fit answers to the models' bounds."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _KEPT = ("type", "description", "enum", "const", "items", "properties", "anyOf")
 
 
 def strict_schema(model: type[BaseModel]) -> Schema:
-    """The model's JSON schema without references, defaults and bounds, every field required.
+    """Return the model's JSON schema without references, defaults and bounds, with every field required.
 
-    Strict mode refuses the first two and many servers the third; `fit` sees to the bounds.
+    Strict mode rejects references and defaults, and many servers reject bounds. `fit` enforces the bounds.
     """
     whole = _resolved(model)
     return {"title": model.__name__, "description": model.__doc__ or "", **_strict(whole)}
 
 
 def fit(model: type[T], answer: object, *, clamp: bool = False) -> T:
-    """Validate an answer after cutting what is too long.
+    """Validate an answer after cutting values that are too long.
 
     Args:
-        model: What the answer should be.
+        model: The expected type of the answer.
         answer: Decoded JSON.
         clamp: Also move numbers that are out of range to the nearest bound.
 
     Raises:
-        pydantic.ValidationError: It does not fit even so.
+        pydantic.ValidationError: The answer is still invalid.
     """
     return model.model_validate(_fitted(_resolved(model), answer, clamp=clamp))
 
@@ -96,7 +96,7 @@ def _fitted(schema: Schema, value: Any, *, clamp: bool) -> Any:
 
 
 def _is_absent(field: Schema, part: Any) -> bool:
-    """Some servers write null for what has a default."""
+    """Return whether a null stands for a default; some servers send null for fields that have one."""
     return part is None and "default" in field and "anyOf" not in field
 
 
@@ -107,7 +107,7 @@ def _items(schema: Schema, values: list[Any], *, clamp: bool) -> list[Any]:
 
 
 def _follows_patterns(schema: Schema, value: Any) -> bool:
-    """One malformed evidence id costs its item and not the whole answer."""
+    """Check the patterns of an item, so that a malformed evidence id costs that item and not the whole answer."""
     if isinstance(value, dict):
         return all(_follows_patterns(field, value.get(name)) for name, field in schema.get("properties", {}).items())
     return "pattern" not in schema or (isinstance(value, str) and re.search(schema["pattern"], value) is not None)
@@ -122,7 +122,7 @@ def _text(schema: Schema, value: str) -> str:
 
 
 def shorten(text: str, limit: int | None) -> str:
-    """Cut to a number of characters, the ellipsis included, without leaving half a citation such as ``[E1``."""
+    """Cut to this many characters, ellipsis included, without leaving half a citation such as ``[E1``."""
     text = text.strip()
     if limit is None or len(text) <= limit:
         return text

@@ -1,4 +1,4 @@
-"""The state as the supervisor reads it: PRD section 4, to the letter."""
+"""Format the state for the supervisor, exactly as in PRD section 4."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nodes.state import AgentFinding, BugTriageState, HumanExchange
 
 
 def build_supervisor_context(state: BugTriageState) -> str:
-    """The supervisor's human message; the redirect section is left out where there is none."""
+    """Build the supervisor's human message; the redirect section is omitted if there are no redirects."""
     redirect_block = _format_redirect_instructions(state.redirect_instructions)
     redirect_section = f"## Redirect instructions\n{redirect_block}" if redirect_block else ""
     questions_asked = len([e for e in state.human_exchanges if e.answer is not None])

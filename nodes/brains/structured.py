@@ -1,4 +1,4 @@
-"""Ask a model for one value of a known shape, with one correction where the answer is invalid."""
+"""Ask a model for one value of a known type, with one correction if the answer is invalid."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=BaseModel)
 Message = tuple[Literal["system", "human", "ai"], str]
 _SHORTEST = 200
-"""Tokens that an answer needs at least; with less there is no point in asking."""
+"""The minimum number of tokens for an answer; with fewer, no request is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Structured(Generic[T]):
-    """A value and what it cost, the correction included."""
+    """A value and its cost, including the correction."""
 
     value: T
     usage: Usage
     asked: tuple[Message, ...]
-    """What was sent last, a correction included, for those who go on from there."""
+    """The last messages sent, including a correction, for callers that continue the conversation."""
 
 
 async def ask_structured(
@@ -61,20 +61,20 @@ async def ask_structured(
     accept: type[T] | None = None,
     room: int | None = None,
 ) -> Structured[T]:
-    """Ask, and ask once more with the error where the answer is invalid.
+    """Ask, and ask once more with the error message if the answer is invalid.
 
     Args:
-        model: Whom to ask; it learns which way of asking works.
-        schema: The shape that is asked for.
-        messages: What is asked; secrets are masked here.
+        model: The model to ask; the request method that works is stored in it.
+        schema: The expected type of the answer.
+        messages: The conversation; secrets are masked here.
         purse: Pays for every request.
-        correction: The error in, the message that follows it out.
-        accept: What the last answer may be instead; its numbers are then clamped, as nobody will ask again.
-        room: Tokens that the answers and the correction may have together; None leaves each to the model's limit.
+        correction: Turns an error into the message that follows it.
+        accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
+        room: Tokens that all answers and the correction may use together; None leaves each to the model's limit.
 
     Raises:
         InvalidOutput: The second answer was invalid too.
-        ModelError: There was no answer: transport, refusal, filter or budget.
+        ModelError: No answer arrived: transport, refusal, filter or budget.
     """
     asked = [_masked(message) for message in messages]
     usage, corrected, left = Usage(), False, room
@@ -96,7 +96,7 @@ async def ask_structured(
 
 def _masked(message: Message) -> Message:
     role, text = message
-    # File names may hold bytes that are no character, which JSON cannot carry.
+    # File names may contain bytes that decode to no character. Such text cannot be encoded as JSON.
     return role, mask(text).encode("utf-8", "replace").decode()
 
 
@@ -112,7 +112,7 @@ def _read(reply: AIMessage, schema: type[T], *, last: bool) -> T:
 
 
 def _explained(error: ValidationError) -> str:
-    """Name the fields, without echoing what the model wrote there."""
+    """Name the invalid fields without repeating what the model wrote there."""
     faults = (f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()[:4])
     return "; ".join(faults)
 
@@ -124,8 +124,9 @@ async def _request(
     purse: Purse,
     room: int | None,
 ) -> AIMessage:
-    """Send one request, in the first way that the server accepts."""
+    """Send one request with the first method that the server accepts."""
     fields = strict_schema(schema)
+    # The model remembers the method that worked, so a rejected method is not tried again in this process.
     for method in METHODS[METHODS.index(model.method) :]:
         reply = await _patiently(_Request(model, method, fields, messages, room), purse)
         if reply is not None:
@@ -136,7 +137,7 @@ async def _request(
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One request, in one way of asking."""
+    """One request with one method."""
 
     model: Model
     method: Method
@@ -146,18 +147,18 @@ class _Request:
 
     @property
     def call(self) -> Call:
-        """What it may cost."""
+        """The estimated cost of the request."""
         asked = sum(estimate(text) for _, text in self.messages) + estimate(json.dumps(self.schema))
         most = self.model.max_output_tokens
         return Call(self.model.name, asked, most if self.room is None else min(most, self.room))
 
 
 async def _patiently(request: _Request, purse: Purse) -> AIMessage | None:
-    """Send it, and again where the server is busy; each time is a call that is paid for.
+    """Send the request, and retry while the server is busy; each attempt counts as a call.
 
     Raises:
-        InvalidOutput: What came back is not a reply.
-        ModelError: Nothing came back, however often it was asked.
+        InvalidOutput: The reply is not an answer.
+        ModelError: No reply arrived after all attempts.
     """
     model = request.model
     left = model.deadline
@@ -170,6 +171,7 @@ async def _patiently(request: _Request, purse: Purse) -> AIMessage | None:
                 return reply
         except BusyError as busy:
             pause = busy.pause(attempt)
+            # A wait that the server's rate limit requests does not count against the deadline.
             left -= time.monotonic() - began + (0.0 if busy.limited else pause)
             if attempt == model.max_retries:
                 raise
@@ -181,14 +183,14 @@ async def _patiently(request: _Request, purse: Purse) -> AIMessage | None:
 
 @dataclass(slots=True)
 class _Bill:
-    """What a call came to; one that brought nothing is a call all the same."""
+    """The cost of a call; a call without a result still counts."""
 
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
 
 
 @asynccontextmanager
 async def _paid(call: Call, purse: Purse) -> AsyncIterator[_Bill]:
-    """Set aside what a call may cost, and give back what it did not."""
+    """Reserve the estimated cost of a call, and settle it by the actual cost."""
     reserved, bill = await purse.reserve(call), _Bill()
     try:
         yield bill
@@ -200,13 +202,13 @@ async def _paid(call: Call, purse: Purse) -> AsyncIterator[_Bill]:
 
 
 async def _send(request: _Request, left: float) -> AIMessage | None:
-    """One request and its reply, or None where the server does not know this way of asking.
+    """Send one request and return the reply, or None if the server does not support the method.
 
     Raises:
-        InvalidOutput: What came back is not a reply (langchain-openai raises IndexError, TypeError, … for these).
-        ModelError: Nothing came back.
+        InvalidOutput: The reply is not an answer (langchain-openai raises IndexError, TypeError, … for these).
+        ModelError: No reply arrived.
     """
-    import openai  # noqa: PLC0415  half a second, which only runs with a model should pay
+    import openai  # noqa: PLC0415  the import takes half a second, which only runs with a model should pay
 
     model, method, messages = request.model, request.method, list(request.messages)
     if method == "json_mode":
@@ -231,7 +233,7 @@ async def _send(request: _Request, left: float) -> AIMessage | None:
 
 
 def _bound(llm: ChatOpenAI, method: Method, schema: dict[str, Any]) -> Any:
-    # langchain-openai warns of servers without json_schema, for which there is the next method.
+    # langchain-openai warns about servers without json_schema; the next method handles these.
     warnings.filterwarnings("ignore", category=UserWarning, module=r"langchain_openai\.")
     strict = True if method == "json_schema" else None
     return llm.with_structured_output(schema, method=method, include_raw=True, strict=strict)

@@ -1,4 +1,4 @@
-"""What kind of issue it is: three kinds by a learnt model, three rare ones by rules."""
+"""Classify issues by kind: a trained model decides three kinds, and rules decide three rare ones."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["Classified", "classify"]
 
 @dataclass(frozen=True, slots=True)
 class Classified:
-    """A kind, and how often such a judgement is right."""
+    """A kind, and the probability that it is right."""
 
     kind: Kind
     confidence: float
     shares: dict[LearntKind, float]
-    """The learnt model's probabilities, whatever a rule says."""
+    """The trained model's probabilities, even if a rule decided."""
 
 
 def classify(title: str, body: str) -> Classified:
-    """The most probable kind of an issue, from the beginning of its text alone."""
+    """Return the most probable kind of an issue, judged by the beginning of its text alone."""
     parts = parts_of(title, body)
     shares = load_model().shares(terms_in(parts))
     rare = rare_kind(parts)

@@ -1,4 +1,4 @@
-"""Named turns of phrase and shapes of a report that mean the same in every repository."""
+"""Named phrases and properties of an issue text that mean the same in every repository."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nodes.kinds.parts import Parts
 
 OPENING = 300
-"""Characters of prose that count as its opening, where people say what they want."""
+"""Characters of prose that count as the opening, where people say what they want."""
 
 _PHRASES = {
     "how to": r"\bhow (do|to|can|should|would|does|could)\b",
@@ -43,7 +43,7 @@ _TRACE = re.compile(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}
 
 
 def cues_of(parts: Parts) -> frozenset[str]:
-    """The cues that an issue shows, each with the part that shows it."""
+    """Return the cues that an issue shows, each with the part that shows it."""
     return frozenset((*_phrases(parts), *_shapes(parts)))
 
 

@@ -1,4 +1,4 @@
-"""The learnt part: weights a term, summed and turned into a probability for each of three kinds."""
+"""The trained model: weights per term, summed and converted to a probability for each of three kinds."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LearntKind = Literal["bug", "feature", "question"]
 LEARNT: tuple[LearntKind, ...] = get_args(LearntKind)
 WEIGHTS = Path(__file__).with_name("weights.json")
 UNIT = 100
-"""Weights are kept as whole hundredths, rarities as whole tenths."""
+"""Weights are stored as integer hundredths, and rarities as integer tenths."""
 TENTHS = 10
 LEAST = 50
-"""Tenths of rarity that each field is taken to have beside its terms, so that few words say less than many."""
+"""Tenths of rarity added to the length of each field, so that a few words count less than many."""
 
 Weights = Mapping[str, tuple[int, ...]]
 """A term's rarity, then its weight for each kind."""
@@ -27,22 +27,23 @@ Weights = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What ``python -m tests.kinds.train`` writes."""
+    """The model that ``python -m tests.kinds.train`` writes."""
 
     bias: tuple[int, ...]
     temperature: float
-    """What scores are divided by, so that a confidence is how often it is right in a repository never seen."""
+    """The divisor of scores, calibrated so that a confidence is the share of right answers in unseen repositories."""
     fields: Mapping[Field, Weights]
 
     def shares(self, terms: Mapping[Field, Iterable[str]]) -> dict[LearntKind, float]:
-        """The probability of each kind; they add up to 1."""
+        """Return the probability of each kind; they add up to 1."""
         scores = [score / self.temperature for score in self.scores(terms)]
+        # Subtracting the highest score keeps exp() from overflowing.
         highest = max(scores)
         raised = [exp(score - highest) for score in scores]
         return {kind: value / sum(raised) for kind, value in zip(LEARNT, raised, strict=True)}
 
     def scores(self, terms: Mapping[Field, Iterable[str]]) -> list[float]:
-        """What speaks for each kind: the weights of a field's known terms over the length of their rarities."""
+        """Score each kind: the weights of a field's known terms, divided by the length of their rarities."""
         totals = [bias / UNIT for bias in self.bias]
         for field, weights in self.fields.items():
             known = [weights[term] for term in terms[field] if term in weights]
@@ -54,7 +55,7 @@ class Model:
 
 @cache
 def load_model(path: Path = WEIGHTS) -> Model:
-    """Read the weights, once a process."""
+    """Read the weights, once per process."""
     kept = json.loads(path.read_text(encoding="utf-8"))
     if tuple(kept["kinds"]) != LEARNT:
         raise ValueError(f"{path} was learnt for other kinds")

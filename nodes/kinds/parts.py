@@ -1,4 +1,4 @@
-"""An issue cut into the parts that are read apart: what a person wrote, what a template wrote, code."""
+"""Split an issue into parts that are classified separately: a person's prose, a template's text, and code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nodes.search.mentions.markdown import split_blocks, without_comments
 
 MAX_TITLE, MAX_BODY, MAX_CODE = 300, 12_000, 3_000
-"""Characters that are read; what an issue is stands at its beginning."""
+"""The maximum numbers of characters read; the beginning of an issue shows its kind."""
 _HEADING = re.compile(r"\s{0,3}(#{1,6}\s|\*\*[^*\n]{1,120}\*\*:?\s*$|[^\n]{3,60}:\s*$)")
 _TICK_BOX = re.compile(r"\s{0,9}[-*+]\s?\[[ xX]\]")
 _IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)|<img[^>\n]{0,500}>")
@@ -17,7 +17,7 @@ _LINK = re.compile(r"https?://[^\s)>]+")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """An issue's text in lower case, by who wrote it and what for."""
+    """An issue's text in lower case, split by author and purpose."""
 
     title: str
     prose: str
@@ -25,11 +25,11 @@ class Parts:
     code: str
     """The content of fenced blocks."""
     whole: str
-    """The body as it is, whatever wrote it."""
+    """The body without changes except lower case, template text included."""
 
 
 def parts_of(title: str, body: str) -> Parts:
-    """Cut the beginning of an issue into its parts, in time proportional to what is read."""
+    """Split the beginning of an issue into its parts, in time linear in the text read."""
     whole = body[:MAX_BODY].lower()
     prose, blocks = split_blocks(without_comments(whole))
     said = "\n".join(line for line in prose.split("\n") if not _by_a_template(line))
@@ -42,5 +42,5 @@ def parts_of(title: str, body: str) -> Parts:
 
 
 def _by_a_template(line: str) -> bool:
-    """Is it a heading, the label of a field or a tick box?"""
+    """Is it a heading, the label of a field or a checkbox?"""
     return bool(_HEADING.match(line) or _TICK_BOX.match(line)) or line.strip() == "_no response_"

@@ -1,4 +1,4 @@
-"""Kinds there is nothing to learn from, told by rules: spam and docs only when sure, security when in doubt."""
+"""Decide rare kinds by rules, because no training data exists: spam and docs only if sure, security if in doubt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.kinds.security import may_be_security
 
 RareKind = Literal["docs", "spam", "security"]
 SURE = 0.8
-"""How sure a rule is. A guess: no labelled issues were at hand to measure it by."""
+"""The confidence of a rule. This is an estimate: no labelled issues were available to measure it."""
 
 _DOCS = re.compile(
     r"\b(documentation|docs|docstrings?|readme(\.\w{2,4})?|tutorial|changelog|man ?pages?|doc ?pages?)\b"
@@ -29,7 +29,7 @@ _ADVERTS = (
 
 
 def rare_kind(parts: Parts) -> RareKind | None:
-    """The kind that a rule decides, or None."""
+    """Return the kind that a rule decides, or None."""
     if may_be_security(parts):
         return "security"
     if _is_advert(parts):
@@ -38,7 +38,7 @@ def rare_kind(parts: Parts) -> RareKind | None:
 
 
 def _is_advert(parts: Parts) -> bool:
-    """Two sorts of an advert's words, and nothing that a report of anything would have."""
+    """Return whether a text has two kinds of advertising words and no code, which a real report would have."""
     if parts.code or "`" in parts.whole:
         return False
     said = f"{parts.title}\n{parts.prose}"
@@ -46,7 +46,7 @@ def _is_advert(parts: Parts) -> bool:
 
 
 def _is_docs(parts: Parts) -> bool:
-    """A title about a document, unless something crashes, fails or is built there."""
+    """Return whether the title is about documentation, unless it says that something crashes, fails or is built."""
     title = parts.title
     if _BREAKS.search(title):
         return False

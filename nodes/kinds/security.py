@@ -1,4 +1,4 @@
-"""Tells what may be a security report; in doubt it is one, because a report names no place in public then."""
+"""Detect possible security reports. A doubtful issue counts as one, so that the bot names no place in public."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ READ = 4_000
 
 
 def _load() -> dict[str, re.Pattern[str]]:
-    """The expressions of a section of the file beside this one, as one pattern a section."""
+    """Load the expressions of the text file beside this module, combined into one pattern per section."""
     named: dict[str, str] = {}
     sections: dict[str, list[str]] = {}
     for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
@@ -36,7 +36,7 @@ _ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|
 
 
 def may_be_security(parts: Parts) -> bool:
-    """Does a title name a weakness, or a body one with somebody who uses it?"""
+    """Does the title name a vulnerability, or does the body describe one together with an attack?"""
     title = _HARMLESS.sub(" ", parts.title)
     prose = _HARMLESS.sub(" ", parts.prose[:READ])
     if _DOES_HARM.search(prose) or _DOES_HARM.search(parts.whole[:READ]):
@@ -47,7 +47,7 @@ def may_be_security(parts: Parts) -> bool:
 
 
 def _is_described(prose: str) -> bool:
-    """One weakness at the beginning with an attack anywhere, or two different ones."""
+    """Return whether the opening names a vulnerability and the text an attack, or the text names two of them."""
     weak = {found[0] for found in _WEAKNESS.finditer(prose)}
     if len(weak) > 1:
         return True

@@ -1,4 +1,4 @@
-"""The terms of an issue, field by field: what the model of kinds weighs."""
+"""Extract the terms of an issue, field by field, for the model of kinds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[?!]")
 
 
 def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
-    """Words and pairs of neighbouring words of each field, each once however often it stands there."""
+    """Return the words and word pairs of each field, each once regardless of its frequency."""
     return {
         "title": frozenset(_with_pairs(_WORD.findall(parts.title))),
         "prose": frozenset(_with_pairs(_WORD.findall(parts.prose))),

@@ -1,4 +1,4 @@
-"""What may be asked outside the repository, behind one protocol: web search providers and MCP tools."""
+"""Sources outside the repository, behind one protocol: web search providers and MCP tools."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from nodes.evidence import Evidence, EvidenceKind
 
 Ecosystem = Literal["python", "javascript", "go", "rust", "jvm", "ruby", "php"]
 OUTSIDE: frozenset[EvidenceKind] = frozenset({"web", "document", "database"})
-"""Kinds of evidence that nobody can read again at the commit: they may be named, but carry no claim alone."""
+"""Kinds of evidence that cannot be read again at the commit: they may be cited, but do not suffice for a claim."""
 BEST_SCORE = 0.5
-"""The score of the first result: below any code worth a look (0.55), so that results crowd no code out of a prompt."""
+"""The score of the first result. It is below the lowest code threshold (0.55), so results displace no code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A package that the repository builds on, as its manifests name it."""
+    """A package that the repository depends on, as its manifests name it."""
 
     name: str
     ecosystem: Ecosystem
     version: str = ""
-    """Empty where no lock file says it."""
+    """Empty if no lock file states it."""
     repository: str = ""
-    """``owner/name`` on GitHub; empty where the manifests do not say it."""
+    """``owner/name`` on GitHub; empty if the manifests do not state it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """What is asked, in words that a search understands."""
+    """A question to a source, in words that suit a search."""
 
     text: str
     dependency: Dependency | None = None
-    """Where the error was raised, if that was not in the repository's own code."""
+    """The dependency that raised the error, unless the repository's own code did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a source answered; nothing is an answer too."""
+    """The answer of a source; it may be empty."""
 
     evidence: tuple[Evidence, ...] = ()
     """Best first, sanitised, each with an address or ``mcp:<tool>/<id>``."""
     said: str = ""
-    """What of it did not answer, in one line."""
+    """The parts of the source that did not answer, in one line."""
 
 
 def source_of(item: Evidence) -> str:
-    """Where evidence stands, whatever part of a page or spelling of its address was given."""
+    """Return a page's address without fragment, scheme and ``www.``, so that spellings of one address are equal."""
     address = item.locator.url or ""
     scheme, slashes, rest = address.partition("#")[0].rstrip("/").partition("://")
     host, slash, path = rest.partition("/")
@@ -54,27 +54,27 @@ def source_of(item: Evidence) -> str:
 
 
 class SourceError(Exception):
-    """A source gave nothing that can be used; the message says why, in one line."""
+    """A source gave no usable answer; the message gives the reason in one line."""
 
 
 class SourcePort(Protocol):
-    """Something outside the repository that the operator's configuration names."""
+    """A source outside the repository that the operator configured."""
 
     @property
     def name(self) -> str:
-        """As the configuration names it."""
+        """The name in the configuration."""
 
     @property
     def description(self) -> str:
-        """For whom it is worth asking, in the operator's words."""
+        """What the source is useful for, in the operator's words."""
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """Words of an issue that make rules ask it."""
+        """Words in an issue that make rules query the source."""
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
-        """Answer, best first, at most ``limit`` pieces.
+        """Answer with at most ``limit`` pieces of evidence, best first.
 
         Raises:
-            SourceError: it is dead, slow, too talkative or speaks nonsense.
+            SourceError: the source is unreachable, too slow, too verbose, or returns invalid data.
         """

@@ -1,4 +1,4 @@
-"""The arguments that put a question to a tool, by the schema that the tool publishes."""
+"""Build the arguments of a tool call from the schema that the tool publishes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ _COUNTS = frozenset({"limit", "max_results", "maxresults", "num_results", "top_k
 def fill(
     schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping[str, Any], argument: str = ""
 ) -> dict[str, Any]:
-    """Arguments for a tool: the question, how many results where it takes that, and what the operator gives.
+    """Return a tool's arguments: the question, the number of results if it accepts one, and the operator's arguments.
 
     Args:
         schema: JSON Schema of the tool's input.
-        question: in words.
-        limit: how many results are wanted.
+        question: the question as text.
+        limit: the number of results wanted.
         given: arguments that the operator fixed.
-        argument: the one for the question; empty lets the schema say.
+        argument: the argument for the question; if empty, it is derived from the schema.
 
     Raises:
-        SourceError: the tool needs something that nobody gave.
+        SourceError: the tool requires an argument without a value.
     """
     properties = schema.get("properties")
     fields: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
     required = [name for name in schema.get("required") or () if isinstance(name, str)]
     name = argument or _question_of(fields, required, given)
     counts = {key: limit for key, field in fields.items() if key.lower() in _COUNTS and _is(field, "integer", "number")}
+    # `given` comes last, so the operator's arguments win.
     filled = {**counts, name: question, **given}
     missing = [key for key in required if key not in filled]
     if missing:

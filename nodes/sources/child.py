@@ -1,4 +1,4 @@
-"""A server as a child process: its standard streams as an MCP transport, its output metered, its end certain."""
+"""Run an MCP server as a child process: its standard streams are the transport, metered, and it is always killed."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
-"""All that a server sees of our environment; keys and tokens are not among it."""
+"""The only variables of our environment that a server receives; keys and tokens are not among them."""
 _GRACE = 0.5
-"""Seconds that a server has to leave after its input was closed."""
+"""Seconds for a server to exit after its input was closed."""
 _KILL = 15.0
-"""Seconds in which every process of a server is killed."""
+"""Seconds to wait until every process of a server is killed."""
 _CHUNK = 65_536
 _REAPER = ("-I", "-S", str(Path(__file__).with_name("reaper.py")))
-"""Python's arguments: nothing of the environment or of site packages is imported."""
+"""Python's options: ignore the environment and import nothing from site packages."""
 
 
 @asynccontextmanager
 async def serve_child(
     command: Sequence[str], *, env: Mapping[str, str], cwd: str | None, meter: Meter
 ) -> AsyncIterator[TransportStreams]:
-    """Start a server, and in the end kill it with every process that it started, whatever it does.
+    """Start a server, and at the end kill it with every process that it started.
 
     Raises:
-        SourceError: it cannot be started.
+        SourceError: the server cannot be started.
     """
     process, lifeline = await _start(command, env, cwd)
     output, stdin = process.stdout, process.stdin
@@ -58,6 +58,7 @@ async def serve_child(
             finally:
                 tasks.cancel_scope.cancel()
     finally:
+        # Shielded, so that a cancelled run still ends its server.
         with anyio.CancelScope(shield=True):
             await _end(process, stdin, lifeline)
 
@@ -65,11 +66,12 @@ async def serve_child(
 async def _start(
     command: Sequence[str], env: Mapping[str, str], cwd: str | None
 ) -> tuple[asyncio.subprocess.Process, int]:
-    """Start a server below a reaper; returns the reaper, and the descriptor whose end makes it kill them all."""
+    """Start a server below a reaper; return the reaper, and the descriptor whose closing makes it kill all of them."""
     program = shutil.which(command[0])
     if program is None:
         raise SourceError(f"`{command[0]}` is not an executable on the PATH")
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    # The reaper reads this pipe and kills all processes when our end closes, even if this process dies.
     watched, lifeline = os.pipe()
     process = None
     try:
@@ -83,8 +85,9 @@ async def _start(
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             env={**inherited, **env},
-            # Not where we stand: a checkout there could hold modules that the server would import.
+            # Not our working directory: a checkout there could contain modules that the server would import.
             cwd=cwd or os.sep,
+            # A session of its own, so that `_end` can kill the whole process group without this process.
             start_new_session=True,
             pass_fds=[watched],
         )
@@ -102,8 +105,8 @@ async def _read(
     to: MemoryObjectSendStream[SessionMessage | Exception],
     meter: Meter,
 ) -> None:
-    """Pass on what is a message; a line that is none, such as a greeting, is left out."""
-    import mcp_types  # noqa: PLC0415  only where a server is configured
+    """Forward messages; lines that are no message, such as a greeting, are skipped."""
+    import mcp_types  # noqa: PLC0415  only needed if a server is configured
     from mcp.shared.message import SessionMessage  # noqa: PLC0415
 
     pending = b""
@@ -129,23 +132,24 @@ async def _write(
 
 
 async def _end(process: asyncio.subprocess.Process, stdin: asyncio.StreamWriter, lifeline: int) -> None:
-    """Close its input, wait a moment, then have all that it started killed: a server may have started others."""
+    """Close the server's input, wait briefly, then have it killed with every process that it started."""
     stdin.close()
     gone = asyncio.ensure_future(_gone(process))
     await asyncio.wait([gone], timeout=_GRACE)
     os.close(lifeline)
     await asyncio.wait([gone], timeout=_KILL)
     gone.cancel()
-    # Where there is no reaping of orphans, its group is all that can be found.
+    # Without a subreaper, the process group is all that can be found and killed.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(TimeoutError):
         await asyncio.wait_for(process.wait(), _GRACE)
+    # asyncio's Process has no public method that closes its pipes.
     transport = process._transport  # type: ignore[attr-defined]
     transport.close()
 
 
 async def _gone(process: asyncio.subprocess.Process) -> None:
-    # `process.wait` also waits for pipes that a child of the server may hold.
-    while process.returncode is None:  # noqa: ASYNC110  nothing tells us of it
+    # `process.wait` also waits for pipes that a child of the server may still hold open.
+    while process.returncode is None:  # noqa: ASYNC110  no event signals the exit alone
         await asyncio.sleep(0.01)

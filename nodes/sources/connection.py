@@ -1,4 +1,4 @@
-"""A connection to an MCP server, over streamable HTTP or a child's standard streams, for one question."""
+"""A connection to an MCP server for one question, over streamable HTTP or a child's standard streams."""
 
 from __future__ import annotations
 
@@ -19,54 +19,54 @@ if TYPE_CHECKING:
     import mcp_types
 
 _LISTED, _PAGES = 200, 10
-"""Tools of a server that are looked at, and pages of its list."""
+"""The limits for a server's tools, and for the pages of its tool list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a tool is and how it is asked: the operator's words, never anybody else's."""
+    """How to reach a tool and how to call it. Every value is the operator's."""
 
     name: str
     kind: EvidenceKind = "document"
     description: str = ""
     keywords: tuple[str, ...] = ()
     url: str = ""
-    """Of a streamable HTTP server; empty where ``command`` starts one."""
+    """The address of a streamable HTTP server; empty if ``command`` starts one."""
     headers: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: str | None = None
     tool: str = ""
-    """The server's own name for the tool; empty means the one of our name, or the only one."""
+    """The server's name for the tool; if empty, the tool with our name, or the only tool, is used."""
     argument: str = ""
-    """The argument that takes the question; empty means the one that the tool's schema suggests."""
+    """The argument that takes the question; if empty, it is derived from the tool's schema."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """Sent along with every question."""
+    """Sent with every question."""
     timeout: float = 20.0
     """Seconds for everything: start, connection, list, answer."""
     max_bytes: int = 1_000_000
-    """Of everything the server says during one question."""
+    """The limit for all data from the server during one question."""
 
 
 def load_library() -> None:
-    """Import the SDK: two seconds, once, that only those pay who configured a server, and no server's time.
+    """Import the SDK. This takes two seconds once, only if a server is configured, and outside the server's time limit.
 
     Raises:
-        SourceError: it is not installed.
+        SourceError: the SDK is not installed.
     """
     try:
         import mcp.client.streamable_http  # noqa: F401, PLC0415
     except ImportError as error:
         raise SourceError("the package mcp is missing: install tracehound[tools]") from error
-    # What a server sends is said in the trace, in one line; it does not fill the log with tracebacks.
+    # Faults of a server appear in the trace as one line, so the SDK's tracebacks are kept out of the log.
     for name in ("mcp", "client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @asynccontextmanager
 async def connect(server: Server, meter: Meter) -> AsyncIterator[mcp.Client]:
-    """A client that is connected, until the block ends; `load_library` comes first."""
-    import mcp  # noqa: PLC0415  loaded by now
+    """Yield a client that is connected until the block ends; call `load_library` first."""
+    import mcp  # noqa: PLC0415  already loaded
 
     if server.command:
         transport = serve_child(server.command, env=server.env, cwd=server.cwd, meter=meter)
@@ -84,7 +84,7 @@ async def connect(server: Server, meter: Meter) -> AsyncIterator[mcp.Client]:
 
 
 async def listed(client: mcp.Client) -> list[mcp_types.Tool]:
-    """The server's tools, a bounded number of them."""
+    """Return the server's tools, up to a limit."""
     tools: list[mcp_types.Tool] = []
     cursor: str | None = None
     for _ in range(_PAGES):
@@ -97,10 +97,10 @@ async def listed(client: mcp.Client) -> list[mcp_types.Tool]:
 
 
 def choice(tools: Sequence[mcp_types.Tool], server: Server) -> mcp_types.Tool:
-    """The tool that the configuration names, the one of our name, or the only one.
+    """Return the tool that the configuration names, the tool with our name, or the only tool.
 
     Raises:
-        SourceError: there is none such.
+        SourceError: no such tool exists.
     """
     named = next((tool for tool in tools if tool.name == (server.tool or server.name)), None)
     if named is not None:

@@ -1,4 +1,4 @@
-"""The dependency that a stack trace leads into, by the repository's own manifests at the commit."""
+"""Find the dependency that a stack trace leads into, using the repository's own manifests at the commit."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from nodes.sources.packages import Package, own_folders, package_of, raised_in
 
 _SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
 _MOST_FILES = 40
-"""Files that are looked for, over all folders."""
+"""The maximum number of files to try, over all folders."""
 
 
 class Texts(Protocol):
-    """The files of the commit that is read."""
+    """Reads the files of the run's commit."""
 
     async def text(self, path: str) -> str | None:
-        """A whole text file, or None where there is none, or none of a size to read."""
+        """Return the text of a whole file, or None if it does not exist or is too large to read."""
 
 
 async def find_dependency(traces: Sequence[StackTrace], code: Texts) -> Dependency | None:
-    """The dependency whose code raised the error; None where it was the repository's own, or nobody's that is known.
+    """Return the dependency whose code raised the error; None if it is the repository's own code or unknown.
 
-    Lock files know versions and manifests addresses, so what one leaves open the next may fill.
+    Lock files give versions and manifests give addresses, so later files fill what earlier ones leave open.
     """
     package = raised_in(traces)
     if package is None or await _is_own(traces, package, code):
@@ -46,7 +46,7 @@ async def find_dependency(traces: Sequence[StackTrace], code: Texts) -> Dependen
 
 
 async def _is_own(traces: Sequence[StackTrace], package: Package, code: Texts) -> bool:
-    """Whether the repository holds the file that the error was raised in: then it was installed from here."""
+    """Return whether the repository contains the file that raised the error: then the package was built from it."""
     inside = [frame.path for trace in traces[-1:] for frame in trace.frames if package_of(frame) == package]
     if not inside or package.ecosystem != "python":
         return False
@@ -61,7 +61,7 @@ def _filled(known: Dependency | None, more: Dependency | None) -> Dependency | N
 
 
 def _undeclared(package: Package) -> Dependency | None:
-    """A package that was unpacked is there, whatever the manifests say; of a class nobody knows whose it is."""
+    """Return a package that no manifest declares. It was installed anyway; for a JVM class, the package is unknown."""
     if package.ecosystem == "jvm":
         return None
     parts = package.name.split("/")

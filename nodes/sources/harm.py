@@ -1,4 +1,4 @@
-"""Requests that are answered with a fixed sentence and reach no tool: orders to whoever reads, not questions."""
+"""Detect harmful requests: orders to the reader instead of questions. They get a fixed answer and reach no tool."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 FALLBACK = (
     "I can't help with that request. Ask about this repository: what fails, where it may be, what is known of it."
 )
-"""Said in place of an answer (seed 003)."""
+"""The answer to a harmful request (seed 003)."""
 
-# Each pattern is a few words with bounded gaps, so that hostile text costs linear time.
+# Each pattern consists of a few words with bounded gaps, so hostile text costs linear time.
 _HARMFUL = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -32,9 +32,9 @@ _CODE = re.compile(r"```.{0,20000}?```|`[^`\n]{1,200}`", re.DOTALL)
 
 
 def is_harmful(request: str) -> bool:
-    """Does a request, outside of the code it quotes, order somebody about or ask for harm?
+    """Does a request, outside of quoted code, give orders or ask for harm?
 
-    A false alarm costs an answer from outside, nothing else: the code is searched all the same.
+    A false positive only costs the answers from outside sources: the code is searched anyway.
     """
     prose = "\n".join(" ".join(line.split())[:2_000] for line in _CODE.sub(" ", request[:40_000]).split("\n"))
     return any(pattern.search(prose) for pattern in _HARMFUL)

@@ -1,4 +1,4 @@
-"""JSON over HTTP from an address that the operator named: no redirects, in time, within a size."""
+"""Fetch JSON over HTTP from a configured address: without redirects, within a time and size limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def fetch_json(
     method: str,
     url: str,
     *,
-    timeout: float,  # noqa: ASYNC109  the operator's, of one address
+    timeout: float,  # noqa: ASYNC109  the operator's limit for this address
     max_bytes: int,
     headers: Mapping[str, str] | None = None,
     params: Mapping[str, str] | None = None,
@@ -25,16 +25,17 @@ async def fetch_json(
 ) -> Any:
     """Send a request and return the decoded answer.
 
-    A redirect is an error: whoever answers could send us, and the operator's headers, to a private address.
+    A redirect is an error: the server could redirect us, with the operator's headers, to a private address.
 
     Raises:
-        SourceError: there is no answer in time, it is too long, no JSON, or says no.
+        SourceError: the answer is late, too long, not JSON, or an error status.
     """
+    # Uncompressed: a compressed answer could expand to any size after it was counted.
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
     meter = Meter(max_bytes)
     try:
         async with (
-            asyncio.timeout(timeout),  # of everything: a client's own limits are for each chunk
+            asyncio.timeout(timeout),  # for everything: a client's own limits apply to each chunk
             httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client,
             client.stream(method, url, headers=sent, params=params, json=body) as answer,
         ):

@@ -1,4 +1,4 @@
-"""What manifests and lock files say of a dependency: its name, its version, its repository on GitHub."""
+"""Read dependencies from manifests and lock files: name, version and GitHub repository."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _IMPORTED_AS = {
     "markdown-it": "markdown-it-py",
     "google": "protobuf",
 }
-"""Modules of Python that are not called like what is installed for them."""
+"""Python modules whose name differs from that of the package that provides them."""
 _REQUIREMENT = re.compile(
     r"^\s{0,8}([A-Za-z0-9][\w.-]{0,99})(?:\[[^\]\n]{0,100}\])?\s{0,8}([=<>~!@][^\n;#]{0,300})?", re.MULTILINE
 )
@@ -47,12 +47,12 @@ Declared = Iterator[Dependency]
 
 
 def find_in(name: str, text: str, package: Package) -> Dependency | None:
-    """The dependency that a file declares for a package, or None; a file that cannot be read declares nothing.
+    """Return the dependency that a file declares for a package, or None; an unreadable file declares nothing.
 
     Args:
-        name: of the file, without folders.
-        text: of the file.
-        package: as a stack trace names it.
+        name: the file's name without folders.
+        text: the file's text.
+        package: the package as a stack trace names it.
     """
     reader = _READERS.get(name)
     if reader is None:
@@ -60,13 +60,14 @@ def find_in(name: str, text: str, package: Package) -> Dependency | None:
     try:
         fits = [one for one in reader(text) if one.ecosystem == package.ecosystem and _is_it(one, package)]
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
+        # A manifest is foreign text and may have any structure.
         return None
-    # Of JVM groups the longest is the nearest; elsewhere there is one.
+    # A JVM package may match several groups, and the longest is the most specific; elsewhere only one matches.
     return max(fits, key=lambda one: len(one.name), default=None)
 
 
 def is_itself(name: str, text: str, package: Package) -> bool:
-    """Whether a manifest is the package's own: then the repository is the package, wherever it was installed."""
+    """Return whether a manifest declares the package itself: then the repository is the package."""
     try:
         own = _OWN_NAMES[name](text) if name in _OWN_NAMES else ""
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
@@ -75,12 +76,12 @@ def is_itself(name: str, text: str, package: Package) -> bool:
 
 
 def files_of(ecosystem: Ecosystem) -> tuple[str, ...]:
-    """Names of the files that may declare a dependency: lock files, which know versions, first."""
+    """Return the files that may declare a dependency; lock files come first because they give versions."""
     return _FILES[ecosystem]
 
 
 def repository_in(text: object) -> str:
-    """``owner/name`` of the first GitHub address in a text, or nothing."""
+    """Return ``owner/name`` of the first GitHub address in a text, or an empty string."""
     found = _GITHUB.search(text) if isinstance(text, str) else None
     return f"{found[1]}/{found[2]}" if found else ""
 
@@ -179,7 +180,7 @@ def _gradle(text: str) -> Declared:
 
 def _coordinates(found: Iterable[re.Match[str]]) -> Declared:
     for group, artifact, version in (one.groups() for one in found):
-        # JitPack's groups are GitHub's owners.
+        # JitPack uses GitHub owners as groups.
         owner = group.removeprefix("com.github.") if group.startswith("com.github.") else ""
         repository = f"{owner}/{artifact}" if owner and "." not in owner else ""
         yield Dependency(f"{group}:{artifact}", "jvm", version or "", repository)

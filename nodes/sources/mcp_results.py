@@ -1,4 +1,4 @@
-"""What an MCP tool answered, as results: structured content, text, JSON in text, links and embedded files."""
+"""Convert an MCP tool's answer to results: structured content, text, JSON in text, links and embedded files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def results_of(answer: mcp_types.CallToolResult) -> list[Result]:
-    """The results in an answer, best first as far as the tool says.
+    """Return the results in an answer, in the tool's order.
 
     Raises:
-        SourceError: the tool says that it failed.
+        SourceError: the tool reports a failure.
     """
     texts = [content.text for content in answer.content if content.type == "text"]
     if answer.is_error:
@@ -37,7 +37,7 @@ def results_of(answer: mcp_types.CallToolResult) -> list[Result]:
 
 
 def _decoded(text: str) -> list[Result]:
-    """Many servers put JSON into their text."""
+    """Decode a text that may contain JSON, as many servers send it."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class McpTool:
-    """Asks one tool; every question has a connection of its own, so that nothing a server does outlives it."""
+    """Queries one tool. Every question opens its own connection, so nothing that a server does outlives it."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -31,45 +31,45 @@ class McpTool:
 
     @property
     def name(self) -> str:
-        """As the configuration names it."""
+        """The name in the configuration."""
         return self._server.name
 
     @property
     def description(self) -> str:
-        """In the operator's words; what a server says of itself reaches no prompt."""
+        """The operator's description; a server's own description reaches no prompt."""
         return self._server.description
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """Words of an issue that make rules ask it."""
+        """Words in an issue that make rules query the tool."""
         return self._server.keywords
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
-        """Put the question to the tool and read its answer as evidence.
+        """Send the question to the tool and convert its answer to evidence.
 
         Raises:
-            SourceError: it is dead, slow, too talkative or speaks nonsense.
+            SourceError: the server is unreachable, too slow, too verbose, or returns invalid data.
         """
         answer = await self._within_bounds(lambda client: self._call(client, inquiry.text, limit))
         return Found(as_evidence(results_of(answer), self._server.kind, self.name, limit))
 
     async def check(self) -> str:
-        """Connect and look for the tool; say what was found, in one line.
+        """Connect, find the tool, and return a one-line summary.
 
         Raises:
-            SourceError: it cannot be reached, or has no such tool, or one that takes no question.
+            SourceError: the server is unreachable, lacks the tool, or the tool takes no question.
         """
         self._chosen = None
         return await self._within_bounds(self._look)
 
     async def _call(self, client: mcp.Client, text: str, limit: int) -> mcp_types.CallToolResult:
-        import mcp_types  # noqa: PLC0415  only where a server is configured
+        import mcp_types  # noqa: PLC0415  only needed if a server is configured
 
         if self._chosen is None:
             self._chosen = choice(await listed(client), self._server)
         arguments = self._filled(self._chosen, text, limit)
         params = mcp_types.CallToolRequestParams(name=self._chosen.name, arguments=arguments)
-        # Not `client.call_tool`: it lists the tools anew to check a schema that we make no use of.
+        # Not `client.call_tool`: it lists the tools again to check a schema that we do not use.
         return await client.session.send_request(mcp_types.CallToolRequest(params=params), mcp_types.CallToolResult)
 
     async def _look(self, client: mcp.Client) -> str:
@@ -82,7 +82,7 @@ class McpTool:
         return fill(tool.input_schema, text, limit, given=self._server.arguments, argument=self._server.argument)
 
     async def _within_bounds(self, act: Callable[[mcp.Client], Awaitable[T]]) -> T:
-        """Connect, act, and close, all within the time and size that the operator allows."""
+        """Connect, act and close within the operator's time and size limits."""
         server, meter = self._server, Meter(self._server.max_bytes)
         await asyncio.to_thread(load_library)
         answers: list[T] = []
@@ -93,15 +93,15 @@ class McpTool:
                     answers.append(await act(client))
         except Exception as error:
             fault = error
-        # An answer that is there counts, even where the server then hangs or breaks instead of closing.
+        # A received answer counts even if the server then hangs or fails while closing.
         if answers:
             return answers[0]
-        self._chosen = None  # what was known of the server's tools did not work
+        self._chosen = None  # the remembered choice of a tool may be outdated
         raise SourceError(_why(fault, server, meter)) from fault
 
 
 def _why(error: BaseException, server: Server, meter: Meter) -> str:
-    """One line on what went wrong; the cause is often wrapped in groups."""
+    """Describe a failure in one line; the cause is often wrapped in exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, SourceError):

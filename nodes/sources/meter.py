@@ -1,4 +1,4 @@
-"""How much a source may say, counted while it is read."""
+"""Limit the bytes read from a source while they are read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 
 
 class TooMuchError(Exception):
-    """A source said more than it may."""
+    """A source sent more than its limit."""
 
 
 class Meter:
@@ -18,16 +18,16 @@ class Meter:
         self._read = 0
 
     def takes(self, chunk: bytes) -> bool:
-        """Count a chunk; false at the end, and from the one on that is too much."""
+        """Count a chunk; False at the end of the stream, and as soon as the limit is exceeded."""
         self._read += len(chunk)
         self.exceeded = self._read > self.limit
         return bool(chunk) and not self.exceeded
 
     async def through(self, stream: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-        """A stream's chunks, until there are too many.
+        """Yield a stream's chunks up to the limit.
 
         Raises:
-            TooMuchError: there are.
+            TooMuchError: the stream exceeds the limit.
         """
         async for chunk in stream:
             self._read += len(chunk)

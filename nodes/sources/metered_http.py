@@ -1,4 +1,4 @@
-"""An HTTP client for MCP whose answers are counted as they come in."""
+"""An HTTP client for MCP that counts response bytes while they arrive."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.sources.meter import Meter, TooMuchError
 
 
 def http_client(headers: Mapping[str, str], timeout: float, meter: Meter) -> httpx2.AsyncClient:
-    """A client with the operator's headers. Redirects that leave the server are never followed, by the SDK's rule."""
+    """Return a client with the operator's headers. By the SDK's rule, it follows no redirect to another server."""
 
     async def count(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
@@ -27,7 +27,7 @@ def http_client(headers: Mapping[str, str], timeout: float, meter: Meter) -> htt
 
 
 class _Counted(httpx2.AsyncByteStream):
-    """A body that ends with an error once it is too long."""
+    """A response body that raises once it exceeds the limit."""
 
     def __init__(self, body: httpx2.AsyncByteStream, meter: Meter) -> None:
         self._body = body

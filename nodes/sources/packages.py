@@ -1,4 +1,4 @@
-"""Which package a stack trace leads into, by the folders that package managers unpack into."""
+"""Find the package that a stack trace leads into, by the folders that package managers install into."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _OF_THE_LANGUAGE = re.compile(r"(?:java|javax|jdk|sun|kotlin|kotlinx|scala|andro
 
 
 def raised_in(traces: Iterable[StackTrace]) -> Package | None:
-    """The package whose code raised the error that the program died of; None where it was the repository's own.
+    """Return the package whose code raised the final error; None if it was the repository's own code.
 
-    Frames of the language itself are looked through. Of a JVM frame only the class is known, so that whose it is
-    only the manifests can tell.
+    Frames of the language's standard library are skipped. A JVM frame only gives the class, so only the manifests can
+    tell which package it belongs to.
     """
     with_frames = [trace for trace in traces if trace.frames]
     if not with_frames:
@@ -51,7 +51,7 @@ def raised_in(traces: Iterable[StackTrace]) -> Package | None:
 
 
 def package_of(frame: Frame) -> Package | None:
-    """The package that a frame's file lies in."""
+    """Return the package that contains a frame's file."""
     for ecosystem, pattern in _FOLDERS:
         found = _last(pattern, frame.path)
         if found is not None:
@@ -64,7 +64,7 @@ def package_of(frame: Frame) -> Package | None:
 
 
 def own_folders(traces: Sequence[StackTrace]) -> tuple[str, ...]:
-    """Folders, relative to wherever the repository's root may be, in which a manifest of the failing part may lie."""
+    """Return folders that may contain a manifest of the failing part, relative to possible repository roots."""
     folders: dict[str, None] = {"": None}
     paths = [frame.path for trace in traces for frame in trace.frames if frame.path and package_of(frame) is None]
     for path in paths[:3]:
@@ -75,14 +75,14 @@ def own_folders(traces: Sequence[StackTrace]) -> tuple[str, ...]:
 
 
 def _last(pattern: re.Pattern[str], path: str) -> re.Match[str] | None:
-    """The innermost: packages are unpacked inside packages."""
+    """Return the innermost match, because packages may be installed inside packages."""
     return max(pattern.finditer(path[-600:]), key=lambda found: found.start(), default=None)
 
 
 def _plain(name: str, ecosystem: Ecosystem) -> str:
     if ecosystem == "python":
         return name.removesuffix(".py")
-    # Go writes capitals of a module's path as !lower in its cache.
+    # Go's module cache writes a capital letter as ! and the lower-case letter.
     return re.sub(r"!([a-z])", lambda found: found[1].upper(), name) if ecosystem == "go" else name
 
 

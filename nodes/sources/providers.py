@@ -1,4 +1,4 @@
-"""Web search providers: each asks one service and returns results, best first."""
+"""Web search providers: each queries one service and returns results, best first."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from nodes.sources.http_json import fetch_json
 from nodes.sources.results import Result
 
 _QUERY = 200
-"""Characters of a query; GitHub takes 256 with the qualifiers."""
+"""Characters of a query; GitHub accepts 256 including the qualifiers."""
 _OPERATORS = frozenset('"\\:()[]{}<>*?~^|&!')
 
 
 class SearchProvider(Protocol):
-    """One service that searches."""
+    """One search service."""
 
     @property
     def name(self) -> str:
-        """For the trace."""
+        """The name shown in the trace."""
 
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
-        """Results, best first.
+        """Return results, best first.
 
         Raises:
-            SourceError: it gave nothing that can be used.
+            SourceError: the service gave no usable answer.
         """
 
 
 class Turn(Protocol):
-    """Says when a call may be made."""
+    """Limits the rate of calls."""
 
     async def wait(self) -> None:
-        """Return when it may."""
+        """Return when a call may be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class SearxNG:
     name: str = "searxng"
 
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
-        """What the instance's engines find."""
+        """Return the results of the instance's engines."""
         await self.turn.wait()
         answer = await fetch_json(
             "GET",
@@ -66,6 +66,7 @@ class SearxNG:
 class Tavily:
     """Tavily's search (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
+    # Not part of the repr, so that the key does not appear in logs.
     api_key: str = field(repr=False)
     turn: Turn
     url: str = "https://api.tavily.com"
@@ -74,7 +75,7 @@ class Tavily:
     name: str = "tavily"
 
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
-        """What Tavily finds."""
+        """Return Tavily's results."""
         await self.turn.wait()
         answer = await fetch_json(
             "POST",
@@ -88,10 +89,10 @@ class Tavily:
 
 
 class IssueSearch(Protocol):
-    """GitHub's search of issues, with whatever token there is."""
+    """GitHub's issue search, with any available token."""
 
     async def search_issues(self, query: str, limit: int) -> Sequence[Mapping[str, Any]]:
-        """Issues as GitHub's API describes them, best first.
+        """Return issues as GitHub's API describes them, best first.
 
         Raises:
             SourceError: GitHub did not answer, or refused.
@@ -100,14 +101,14 @@ class IssueSearch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GitHubIssues:
-    """Issues of the dependency that the error was raised in; nothing is asked where there is none."""
+    """Searches issues about the dependency that raised the error; without a dependency, it sends no query."""
 
     issues: IssueSearch
     turn: Turn
     name: str = "github_issues"
 
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
-        """Issues in the dependency's repository, or that name it where the manifests do not say which it is."""
+        """Search the dependency's repository, or all of GitHub for its name if the manifests give no repository."""
         if inquiry.dependency is None:
             return []
         await self.turn.wait()
@@ -116,14 +117,14 @@ class GitHubIssues:
 
 
 def build_issue_query(text: str, dependency: Dependency) -> str:
-    """A query for GitHub's search: the error's words as words, never as qualifiers."""
+    """Build a query for GitHub's search; the error's words are never interpreted as qualifiers."""
     if dependency.repository:
         return f"{words(text)[:_QUERY]} repo:{dependency.repository} is:issue"
     return f"{words(text)[: _QUERY - 60]} {words(dependency.name)[:60]} is:issue"
 
 
 def words(text: str) -> str:
-    """A text as plain words: what search engines take for operators is left out, or it could ask something else."""
+    """Reduce a text to plain words. Search operators are removed, because they could change the query's meaning."""
     plain = "".join(" " if c in _OPERATORS else c for c in text)
     kept = [word.lstrip("-+@/#.,;'`") for word in plain.split()]
     return " ".join(word for word in kept if word and word not in ("AND", "OR", "NOT"))[:_QUERY].strip()

@@ -1,7 +1,7 @@
-"""Runs a command and ends with it everything that it started, whatever session or parent that has by then.
+"""Run a command, and at the end kill every process that it started, independent of session and parent.
 
-``python reaper.py DESCRIPTOR PROGRAM ARGUMENT…``: the descriptor is a pipe that its caller holds open. When the pipe
-ends, because the caller closed it or died, every descendant is killed. It imports the standard library alone.
+``python reaper.py DESCRIPTOR PROGRAM ARGUMENT…``: the descriptor is a pipe that the caller holds open. When the pipe
+ends, because the caller closed it or died, every descendant is killed. Only the standard library is imported.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER: a descendant whose parent ends becomes our child, even after setsid (prctl(2), Linux)."""
 _LOOK = 0.05
 _MOST = 10.0
-"""Seconds for killing what goes on forking."""
+"""Seconds to keep killing processes that continue to fork."""
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant whose own parent ends; nothing where the system cannot."""
+    """Become the parent of every descendant whose own parent ends; does nothing if the system does not support it."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
 
 
 def descendants(of: int) -> list[int]:
-    """The processes below one, by id; none where there is no /proc."""
+    """Return the ids of all processes below one; empty on a system without /proc."""
     parents = dict(filter(None, map(_with_parent, _processes())))
     found, below = [], [of]
     while below:
@@ -50,7 +50,7 @@ def end_all() -> None:
 
 
 def reap() -> bool:
-    """Collect the children that ended; returns whether any is left."""
+    """Collect the children that ended; return whether any child remains."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -60,12 +60,12 @@ def reap() -> bool:
 
 
 def main() -> None:
-    """Run the command until it and everything it started has ended, or the caller has."""
+    """Run the command until it and all its descendants have ended, or until the caller closes the pipe."""
     lifeline, command = int(sys.argv[1]), sys.argv[2:]
     os.set_inheritable(lifeline, False)  # noqa: FBT003 - the standard library's signature
     adopt_orphans()
     os.posix_spawnp(command[0], command, os.environ)
-    # What the command reads and writes is its own: an end of these streams must be seen by whoever waits for it.
+    # Drop our copies of the standard streams, so their end is seen when the command's own processes close them.
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)

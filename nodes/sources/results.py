@@ -1,4 +1,4 @@
-"""Strangers' results become evidence: bounded, without what is no text, with a locator that leads back to them."""
+"""Convert outside results to evidence: bounded, without invisible characters, with a locator that leads back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PRIVATE = re.compile(r"(?:^|\.)(?:localhost|local|internal|intranet|lan|home|co
 
 
 class Result(NamedTuple):
-    """One result as it came."""
+    """One result as received."""
 
     text: str
     title: str = ""
@@ -31,13 +31,13 @@ class Result(NamedTuple):
 
 
 def as_evidence(results: Iterable[Result], kind: EvidenceKind, source: str, limit: int) -> tuple[Evidence, ...]:
-    """At most ``limit`` results as evidence, one a locator and text; empty and unaddressable ones are left out.
+    """Return at most ``limit`` results as evidence, without empty and repeated ones.
 
     Args:
         results: best first.
-        kind: what they are.
-        source: the configured name, for locators of what has no address.
-        limit: how many at most.
+        kind: the kind of evidence.
+        source: the configured name, used in locators of results without an address.
+        limit: the maximum number.
     """
     found: dict[str, Evidence] = {}
     for number, result in enumerate(results, 1):
@@ -45,6 +45,7 @@ def as_evidence(results: Iterable[Result], kind: EvidenceKind, source: str, limi
         if len(found) >= limit or not quote:
             continue
         locator = Locator(url=_address(result, source, number))
+        # Scores fall from BEST_SCORE towards half of it, which keeps the order of the results.
         score = round(BEST_SCORE * (1 - (number - 1) / (2 * max(limit, 1))), 3)
         item = Evidence(kind=kind, locator=locator, quote=quote, score=max(score, 0.05), reasons=(f"from {source}",))
         found.setdefault(item.key, item)
@@ -52,14 +53,14 @@ def as_evidence(results: Iterable[Result], kind: EvidenceKind, source: str, limi
 
 
 def clean(text: str) -> str:
-    """Text that can be seen: control characters and those that hide or turn other text round are left out."""
+    """Remove control characters and invisible ones, which can hide or reverse other text."""
     kept = (c for c in text if c in "\n\t" or unicodedata.category(c) not in _UNSEEN)
     lines = (" ".join(line.split()) for line in "".join(kept).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
 def results_in(value: Any, depth: int = 0) -> list[Result]:
-    """The results in a decoded answer, whatever a server calls their parts; anything else is one result."""
+    """Return the results in a decoded answer, for many names of its parts; any other value is a single result."""
     if depth > _DEEPEST:
         return []
     if isinstance(value, Mapping):
@@ -79,7 +80,7 @@ def results_in(value: Any, depth: int = 0) -> list[Result]:
 
 
 def is_public(url: str) -> bool:
-    """Whether an address may be named to others: http(s), with a host that is none of a private network's."""
+    """Return whether an address may be shown to others: http(s), with a host outside private networks."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

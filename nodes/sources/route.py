@@ -1,4 +1,4 @@
-"""Which sources a text is for, by keywords (seed 003), and whether it may reach any."""
+"""Choose the sources for a text by keywords (seed 003), and decide whether it may reach any source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.sources.harm import is_harmful
 
 @dataclass(frozen=True, slots=True)
 class SourceInfo:
-    """What a brain knows of a source: enough to choose it, nothing to reach it by."""
+    """The part of a source that a brain sees: enough to choose it, without access data."""
 
     name: str
     description: str = ""
@@ -21,22 +21,22 @@ class SourceInfo:
 
     @classmethod
     def of(cls, source: SourcePort) -> SourceInfo:
-        """What may be told of a source."""
+        """Extract this part from a source."""
         return cls(source.name, source.description, source.keywords)
 
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """Where a request goes."""
+    """The destination of a request."""
 
     sources: tuple[str, ...] = ()
     """In the order of the configuration; empty means the repository itself."""
     harmful: bool = False
-    """It reaches nothing; the answer is ``harm.FALLBACK``."""
+    """The request reaches no source; the answer is ``harm.FALLBACK``."""
 
 
 def route(request: str, sources: Iterable[SourceInfo]) -> Routed:
-    """Choose the sources whose keywords stand in a request, as words of their own, whatever their case."""
+    """Choose the sources whose keywords appear in a request as whole words, ignoring case."""
     if is_harmful(request):
         return Routed(harmful=True)
     return Routed(tuple(source.name for source in sources if _names_any(request, source.keywords)))

@@ -1,4 +1,4 @@
-"""The web search: every provider at once, their results joined; one that fails costs its own."""
+"""The web search: queries all providers in parallel and joins their results; a failure only costs its own results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "web_search"
 
 
 class WebSearch:
-    """Asks providers, and an MCP tool of the same name where one is configured."""
+    """Queries the providers, and an MCP tool of the same name if one is configured."""
 
     def __init__(
         self, providers: Sequence[SearchProvider], tool: SourcePort | None = None, keywords: Sequence[str] = ()
@@ -26,24 +26,24 @@ class WebSearch:
 
     @property
     def name(self) -> str:
-        """The node's name."""
+        """The name of the node."""
         return NAME
 
     @property
     def description(self) -> str:
-        """In the operator's words, where they said some."""
+        """The operator's description, if there is one."""
         return self._tool.description if self._tool else ""
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """Words of an issue that make rules search the web."""
+        """Words in an issue that make rules search the web."""
         return (*self._keywords, *(self._tool.keywords if self._tool else ()))
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
-        """The providers' results in turns, best first; each has an address that can be named to others.
+        """Return the providers' results in turns, best first, each with a public address or an ``mcp:`` locator.
 
         Raises:
-            SourceError: none of them answered.
+            SourceError: no provider answered.
         """
         asked = [self._of_provider(provider, inquiry, limit) for provider in self._providers]
         if self._tool is not None:
@@ -70,7 +70,7 @@ class WebSearch:
 
 
 def _in_turns(found: Sequence[Sequence[Evidence]]) -> tuple[Evidence, ...]:
-    """The best of each, then the second of each …; a page that several found is kept once."""
+    """Return the best of each, then the second of each, and so on; a page that several found appears once."""
     pages: dict[str, Evidence] = {}
     for row in itertools.zip_longest(*found):
         for item in row:

@@ -1,4 +1,4 @@
-"""The citation engine: every claim names gathered evidence, and the evidence still reads as quoted."""
+"""The citation engine: checks that every claim cites gathered evidence and that the evidence matches its quote."""
 
 from __future__ import annotations
 
@@ -12,51 +12,51 @@ from nodes.report import CitationAudit
 from nodes.trust.statements import Ground, cited_in, headline, reasons, ruled_out, sentences
 
 FABRICATION_FACTOR = 0.5
-"""Seed 002, citation engine: a citation of nothing halves the confidence."""
+"""Seed 002, citation engine: a citation of evidence that does not exist halves the confidence."""
 UNCITED_PENALTY = 0.03
-"""Seed 002: three per cent a sentence without a citation …"""
+"""Seed 002: three per cent per sentence without a citation …"""
 MAX_UNCITED_PENALTY = 0.40
-"""… and no more than forty per cent in all."""
+"""… and at most forty per cent in total."""
 
 
 class Source(Protocol):
-    """The commit that was read, to read it again."""
+    """Reads the run's commit again."""
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
-        """Verbatim lines (1-based, inclusive), or None where they do not exist."""
+        """Return verbatim lines (1-based, inclusive), or None if they do not exist."""
 
     async def subject(self, change: str) -> str | None:
-        """The first line of a commit's message, or None where the history behind the commit holds no such one."""
+        """Return the first line of a commit's message, or None if the pinned commit's history does not contain it."""
 
 
 class OtherIssues(Protocol):
-    """The repository's other issues, to read them again."""
+    """Reads the repository's other issues again."""
 
     async def title(self, url: str) -> str | None:
-        """The title of the issue at an address, or None where there is none."""
+        """Return the title of the issue at an address, or None if no such issue exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A draft with everything taken out that could not be confirmed."""
+    """A draft without the parts that could not be confirmed."""
 
     draft: Draft
     audit: CitationAudit
     standing: frozenset[str]
-    """Numbers of evidence that was re-read and reads as quoted."""
+    """Numbers of evidence that was read again and matches its quote."""
 
 
 async def check(
     draft: Draft, evidence: Mapping[str, Evidence], source: Source, issue: str, others: OtherIssues | None = None
 ) -> Checked:
-    """Re-read all that a draft cites and drop what fails.
+    """Read everything that a draft cites again, and drop what fails.
 
     Args:
         draft: the brain's proposal.
-        evidence: what was gathered, by short number.
+        evidence: the gathered evidence by short number.
         source: the run's commit.
-        issue: title and body, where quotes of the issue must stand.
-        others: the repository's other issues; without them nothing that is said of one holds.
+        issue: title and body, which must contain every quote of the issue.
+        others: the repository's other issues; without them, evidence from other issues fails.
     """
     cited = _citations(draft)
     fabricated = tuple(name for name in cited if name not in evidence)
@@ -84,7 +84,7 @@ async def check(
 
 
 def penalised(raw: float, audit: CitationAudit) -> float:
-    """Confidence after the citation engine (SPEC section 6): monotone in each fault, never above ``raw``."""
+    """Apply the citation penalties (SPEC section 6): the result falls with each fault and never exceeds ``raw``."""
     fabrication = FABRICATION_FACTOR if audit.fabricated else 1.0
     return raw * fabrication * (1 - min(MAX_UNCITED_PENALTY, UNCITED_PENALTY * audit.uncited_claims))
 
@@ -96,7 +96,7 @@ def _citations(draft: Draft) -> tuple[str, ...]:
 
 
 async def stands(evidence: Evidence, source: Source, issue: str, others: OtherIssues | None = None) -> bool:
-    """Whether evidence still reads as quoted where it says it stands."""
+    """Return whether the text at the evidence's locator still matches its quote."""
     where = evidence.locator
     if evidence.kind == "code":
         if where.path is None or where.start_line is None or where.end_line is None:
@@ -108,6 +108,7 @@ async def stands(evidence: Evidence, source: Source, issue: str, others: OtherIs
         return others is not None and await others.title(where.url) == evidence.quote
     if evidence.kind in ("issue", "trace"):
         return evidence.quote in issue
+    # Other kinds, from people and from outside sources, cannot be read again.
     return bool(evidence.quote)
 
 

@@ -1,4 +1,4 @@
-"""What the reporter has already said is no finding."""
+"""Detect sentences that only repeat what the reporter wrote; these are not findings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from nodes.evidence import Evidence
 from nodes.sources import OUTSIDE
 
 TOO_ALIKE = 0.7
-"""Share of a sentence's word sequences that stand in the report, from which it repeats the report."""
-_SEQUENCE = 4  # words in a row: fewer are shared by any two texts about one thing
+"""The share of a sentence's word sequences found in the issue from which the sentence counts as a repetition."""
+_SEQUENCE = 4  # words in a row; any two texts about one subject share shorter sequences
 _WORD = re.compile(r"\w+")
 _CITATION = re.compile(r"\[[^\[\]\n]{1,80}\]")
 _TOLD = frozenset({"issue", "trace", "human"})
@@ -18,33 +18,33 @@ _TOLD = frozenset({"issue", "trace", "human"})
 
 
 class Said:
-    """A report, to ask whether a sentence repeats it."""
+    """The text of an issue, to check whether a sentence repeats it."""
 
     def __init__(self, text: str) -> None:
         self._sequences = frozenset(_sequences(text))
 
     def holds(self, sentence: str) -> bool:
-        """Whether a sentence is the reporter's own; one too short to tell is not."""
+        """Return whether a sentence repeats the reporter's words; False for a sentence that is too short to decide."""
         sequences = list(_sequences(_CITATION.sub(" ", sentence)))
         repeated = sum(sequence in self._sequences for sequence in sequences)
         return bool(sequences) and repeated >= TOO_ALIKE * len(sequences)
 
 
 def only_told(cited: Iterable[Evidence]) -> bool:
-    """Whether all that is cited was written into the thread: then nothing was found that is not there already.
+    """Return whether all cited evidence was written into the thread, so that nothing new was found.
 
-    Another issue is no part of this thread: it has an address.
+    Evidence with an address comes from another issue and is not part of this thread.
     """
     return all(item.kind in _TOLD and item.locator.url is None for item in cited)
 
 
 def only_outside(cited: Iterable[Evidence]) -> bool:
-    """Whether all that is cited was found outside the repository: related perhaps, but no cause by itself."""
+    """Return whether all cited evidence is from outside the repository: possibly related, but not a cause by itself."""
     return all(item.kind in OUTSIDE for item in cited)
 
 
 def names(text: str, path: str, symbol: str | None) -> bool:
-    """Whether a report names a place itself: its file, or the last part of its symbol as a word of its own."""
+    """Return whether an issue names a place: its file, or the last part of its symbol as a separate word."""
     file = path.rpartition("/")[2]
     last = (symbol or "").rpartition(".")[2]
     return _stands_in(text, file) or (

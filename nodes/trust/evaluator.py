@@ -1,4 +1,4 @@
-"""The scorecard of a draft: four numbers that code clamps by what the citation engine found."""
+"""The scorecard of a draft: four scores, limited by hard clamps on the citation engine's findings."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def evaluate(draft: Draft, audit: CitationAudit, relevance: float) -> Evaluation
     """Score a checked draft.
 
     Args:
-        draft: what is left of the proposal after checking.
-        audit: what the citation engine found.
+        draft: what remains of the proposal after the checks.
+        audit: the result of the citation engine.
         relevance: how well the first suspect answers the issue, 0..1: the engine's calibrated confidence.
     """
     held = audit.citations - len(audit.fabricated) - len(audit.failed)
@@ -32,7 +32,7 @@ def evaluate(draft: Draft, audit: CitationAudit, relevance: float) -> Evaluation
 
 
 def clamp(evaluation: Evaluation, audit: CitationAudit) -> Evaluation:
-    """Apply the seeds' hard clamps, whoever scored, and recompute the weighted mean from the clamped numbers."""
+    """Apply the seeds' hard clamps to any scores, and recompute the weighted mean from the clamped scores."""
     faithfulness = evaluation.faithfulness
     if audit.fabricated or audit.failed:
         faithfulness = min(faithfulness, FABRICATED_CLAMP)

@@ -1,4 +1,4 @@
-"""Checks a model's free prose: a sentence that names a place or a symbol that does not exist is dropped."""
+"""Check a model's free prose, and drop sentences that name a place or symbol that does not exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.judgements import Draft
 from nodes.search.types import Lookup
 
 MOST = 40
-"""Names of one draft that are looked up; a sentence with a further one is dropped unread."""
+"""Names per draft that are looked up. A sentence with a further name is dropped without a lookup."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\[])")
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
 _PLACE = re.compile(
@@ -23,30 +23,30 @@ _LOOKS_LIKE_CODE = re.compile(r"_|\.|::|\(\)|[a-z][A-Z]")
 
 
 class Repository(Protocol):
-    """The commit that was read."""
+    """The run's commit."""
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
-        """Verbatim lines (1-based, inclusive), or None where they do not exist."""
+        """Return verbatim lines (1-based, inclusive), or None if they do not exist."""
 
     async def definitions(self, name: str) -> Lookup:
-        """Where a name is defined."""
+        """Find where a name is defined."""
 
     async def references(self, name: str) -> Lookup:
-        """Where a name is used."""
+        """Find where a name is used."""
 
 
 class ProseCheck:
     """Checks the sentences of one draft against a commit and against texts whose names may be repeated."""
 
     def __init__(self, code: Repository, known: Sequence[str]) -> None:
-        """Check with a commit; names in the known texts (the issue, evidence that stands) need no lookup."""
+        """Check against a commit; names in the known texts (the issue, confirmed evidence) need no lookup."""
         self._code = code
         self._known = "".join("".join(known).split())
         self._asked: dict[str, bool] = {}
         self.dropped: list[str] = []
 
     async def draft(self, draft: Draft) -> Draft:
-        """The draft without the sentences that fail."""
+        """Return the draft without the sentences that fail."""
         return draft.model_copy(
             update={
                 "how_to_confirm": await self.text(draft.how_to_confirm),
@@ -56,7 +56,7 @@ class ProseCheck:
         )
 
     async def text(self, text: str) -> str:
-        """The sentences that name nothing which does not exist."""
+        """Return the text without the sentences that name something that does not exist."""
         kept = []
         for sentence in filter(None, _SENTENCE_END.split(text.strip())):
             unknown = await self._unknown(sentence)
@@ -87,7 +87,7 @@ class ProseCheck:
         return await self._code.read(place[1], start, int(place[3] or start)) is not None
 
     async def _has_name(self, span: str) -> bool:
-        """Is it defined or used in the commit, or a file of its root?"""
+        """Is the name defined or used in the commit, or is it a file in the root folder?"""
         name = re.split(r"\W+", span.removesuffix("()"))[-1]
         if (await self._code.definitions(name)).total or (await self._code.references(name)).total:
             return True
@@ -95,6 +95,6 @@ class ProseCheck:
 
 
 def _is_place(found: re.Match[str]) -> bool:
-    """Is it a path with an ending, or anything with a line that may be a file?"""
+    """Is it a path with an extension, or a possible file name with a line number?"""
     ends = bool(_EXTENSION.search(found[1]))
     return ("/" in found[1] and (ends or bool(found[2]))) or (ends and bool(found[2]))

@@ -1,4 +1,4 @@
-"""Accept a draft, send it back for a wider search, or hand it to a person."""
+"""Accept a draft, request a wider search, or hand the draft to a person."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ RetryCause = Literal["quality_issue_detected", "conflicting_evidence_attempting_
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What speaks against a draft (seed 000, multi-signal quality assessment)."""
+    """The signals against a draft (seed 000, multi-signal quality assessment)."""
 
     confidence: float
     citation_issue: bool = False
     hallucination: bool = False
     critic_retry: bool = False
     unreadable: bool = False
-    """There was no code to search: searching again cannot help."""
+    """There was no code to search, so another search cannot help."""
     conflict: bool = False
     nothing_found: bool = False
-    """The search had no candidate at all: searching again cannot help."""
+    """The search had no candidate at all, so another search cannot help."""
     all_filtered: bool = False
-    """Every candidate fell below the score filter: one wider search is worth it, no second."""
+    """Every candidate fell below the score threshold; this is worth one wider search, but no second."""
     threshold: float = LOW_CONFIDENCE
-    """Confidence below which a draft is not accepted."""
+    """The confidence below which a draft is not accepted."""
 
     @property
     def quality_issue(self) -> bool:
-        """Any one signal is enough."""
+        """Whether any one of these signals is set."""
         return self.confidence < self.threshold or self.citation_issue or self.hallucination or self.critic_retry
 
 
@@ -42,11 +42,11 @@ class Gate:
     outcome: Literal["accept", "retry", "review"]
     cause: RetryCause | None = None
     message: str = ""
-    """For maintainers, where a person should look."""
+    """For maintainers: what a person should check."""
 
 
 def gate(signals: Signals, *, retry_count: int, max_retries: int) -> Gate:
-    """Decide what becomes of a draft; retries come before people (seed 000, retry-first resolution)."""
+    """Choose the outcome for a draft; retries come before a human review (seed 000, retry-first resolution)."""
     if signals.unreadable:
         return Gate("review", message=_UNREADABLE)
     if signals.nothing_found:

@@ -1,4 +1,4 @@
-"""Take secrets out of text before it leaves the program."""
+"""Mask secrets in text before it leaves the program."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 MASK = "[masked]"
 _FOR_SHOW = re.compile(r"(?i)x{4}|0{6}|\.{3}|example|your[-_]")
 _KEY_LENGTH = 200
-"""A private key's armour without a key in it is what somebody writes about, not what somebody leaked."""
+"""Characters. A shorter match is the header of a private key without a key: someone's example, not a leak."""
 
-# Each repetition is bounded or ends at a character that it cannot itself match, and none may start inside another's
-# run, so that hostile text costs linear time.
+# Each repetition is bounded or ends at a character that it cannot match itself, and no match may start inside
+# another's run, so hostile text costs linear time.
 _TOKENS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -40,14 +40,14 @@ _CREDENTIALS = tuple(
 
 
 def mask(text: str) -> str:
-    """Replace what looks like a token, a key or a password in an address; masking twice is the same as once."""
+    """Replace tokens, keys and passwords in URLs with a mask; idempotent."""
     for pattern in (*_TOKENS, *_CREDENTIALS):
         text = pattern.sub(MASK, text)
     return text
 
 
 def holds_token(text: str) -> bool:
-    """Is there a token or a private key in it that may well be real? Placeholders and sample JWTs are none."""
+    """Does the text contain a token or private key that may be real? Placeholders and sample JWTs do not count."""
     found = (match[0] for pattern in _TOKENS for match in pattern.finditer(text))
     return any(_may_be_real(token) for token in found)
 

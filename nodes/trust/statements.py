@@ -1,4 +1,4 @@
-"""What a draft says, statement by statement: what holds is kept, what does not is dropped with its reason."""
+"""Check a draft statement by statement: keep what its evidence supports, and drop the rest with a reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEDGES = (
     "not provided",
     "cannot provide",
 )
-"""Seed 002: sentences that claim nothing need no citation."""
+"""Seed 002: sentences with these phrases claim nothing and need no citation."""
 
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")
@@ -26,7 +26,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
 class Ground:
-    """What a statement may rest on: the evidence that stands, and what the reporter wrote."""
+    """The basis of statements: the confirmed evidence, and the reporter's text."""
 
     def __init__(self, standing: Mapping[str, Evidence], issue: str) -> None:
         self._standing = standing
@@ -34,7 +34,7 @@ class Ground:
         self._said = Said(issue)
 
     def fault(self, statement: str, cited: Sequence[str]) -> str | None:
-        """Say why a statement that cites these numbers may not be published, or None."""
+        """Return the reason why a statement that cites these numbers must not be published, or None."""
         if not set(cited) <= set(self._standing):
             return "evidence does not hold"
         named = [self._standing[name] for name in cited]
@@ -47,25 +47,25 @@ class Ground:
         return "the report says so itself" if self._said.holds(statement) else None
 
     def headline_fault(self, verdict: str) -> str | None:
-        """The same for a line that cites nothing, and may name whatever stands."""
+        """Return the same for a line that cites nothing and may name any confirmed evidence of the repository."""
         inside = [item for item in self._standing.values() if item.kind not in OUTSIDE]
         found = fault_of(verdict, inside, self._issue)
         return found or ("the report says so itself" if self._said.holds(verdict) else None)
 
     def program_reason(self, number: str) -> str:
-        """What the search engine said for a piece of evidence."""
+        """Return the search engine's reasons for a piece of evidence."""
         evidence = self._standing[number]
         said = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
         return "; ".join(said[:2])[:300]
 
 
 def cited_in(text: str) -> list[str]:
-    """Numbers of the evidence that a text cites in brackets, in order."""
+    """Return the numbers of the evidence that a text cites in brackets, in order."""
     return [name for bracket in _BRACKETS.findall(text) for name in _CITED.findall(bracket)]
 
 
 def sentences(text: str, ground: Ground) -> tuple[str, list[str], int]:
-    """The sentences that hold, what was dropped with its reason, and how many cited nothing at all."""
+    """Return the supported sentences, the dropped ones with reasons, and the number of sentences without a citation."""
     kept: list[str] = []
     dropped: list[str] = []
     uncited = 0
@@ -82,7 +82,10 @@ def sentences(text: str, ground: Ground) -> tuple[str, list[str], int]:
 
 
 def reasons(suspects: Sequence[DraftSuspect], ground: Ground) -> tuple[tuple[DraftSuspect, ...], list[str]]:
-    """The suspects, with the program's own reason where theirs says more than their evidence; and what was said."""
+    """Return the suspects, and the reasons that were replaced.
+
+    A reason that claims more than its evidence supports is replaced by the program's own reason.
+    """
     faults = [ground.fault(suspect.why, [suspect.evidence]) for suspect in suspects]
     kept = [
         suspect.model_copy(update={"why": ground.program_reason(suspect.evidence)}) if fault else suspect
@@ -92,7 +95,7 @@ def reasons(suspects: Sequence[DraftSuspect], ground: Ground) -> tuple[tuple[Dra
 
 
 def ruled_out(lines: Sequence[str], ground: Ground) -> tuple[tuple[str, ...], list[str]]:
-    """The lines that hold and what was dropped: to rule a place out is a claim like any other."""
+    """Return the supported lines and the dropped ones; ruling a place out is a claim and needs evidence."""
     kept, dropped = [], []
     for line in lines:
         cited = cited_in(line)
@@ -105,8 +108,8 @@ def ruled_out(lines: Sequence[str], ground: Ground) -> tuple[tuple[str, ...], li
 
 
 def headline(verdict: str, ground: Ground) -> tuple[str, list[str]]:
-    """The verdict as it may stand above the report, or none, so that the program writes one; and what was dropped."""
-    # It stands alone: its bracketed numbers would mean nothing there.
+    """Return a verdict fit for the headline, or an empty one so that the program writes it, and what was dropped."""
+    # The headline is shown without its evidence, so bracketed numbers are removed.
     plain = _BRACKETS.sub(lambda found: "" if _CITED.search(found[1]) else found[0], verdict).replace(" .", ".").strip()
     fault = ground.headline_fault(plain)
     return ("", [f"{fault}: {plain}"]) if fault else (plain, [])

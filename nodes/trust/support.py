@@ -1,4 +1,4 @@
-"""Whether a sentence says no more than what it cites can carry."""
+"""Check that a sentence claims no more than its citations support."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _CERTAIN = re.compile(
     r"|\b100 ?%",
     re.IGNORECASE,
 )
-"""Reading code proves nothing: a cause is a hypothesis until somebody runs it."""
+"""Reading code proves nothing: a cause remains a hypothesis until someone runs the code."""
 _OF_ITSELF = re.compile(
     r"\b(?:this|my|our|the above) (?:analysis|answer|assessment|conclusion|finding|investigation|report|triage)\b",
     re.IGNORECASE,
 )
-"""What judges itself instead of the code."""
+"""Phrases that assess the report itself instead of the code."""
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
 _LINES = re.compile(r"\blines? (\d{1,7})(?: ?(?:-|\u2013|to|and) ?(\d{1,7}))?", re.IGNORECASE)
 
 
 def fault_of(sentence: str, cited: Sequence[Evidence], issue: str) -> str | None:
-    """Say what a sentence claims beyond its evidence, or None.
+    """Return what a sentence claims beyond its evidence, or None.
 
     Args:
-        sentence: without or with its citations.
-        cited: the evidence it names, read again and found to stand.
-        issue: title and body: what the reporter wrote may be named without a citation.
+        sentence: with or without its citations.
+        cited: the evidence it cites, read again and confirmed.
+        issue: title and body; names that the reporter wrote need no citation.
     """
     if _CERTAIN.search(sentence):
         return "more certain than reading can be"
@@ -51,12 +51,12 @@ def _texts(item: Evidence) -> Iterable[str]:
 
 
 def _squeezed(text: str) -> str:
-    """Without white space: a span may run over a line's end."""
+    """Remove white space, because a span may contain a line break."""
     return "".join(text.split())
 
 
 def _is_told(number: str, issue: str) -> bool:
-    """Whether the reporter wrote this very number: traces give lines in many ways."""
+    """Return whether the reporter wrote this number; traces give line numbers in many formats."""
     return re.search(rf"(?<!\d){number}(?!\d)", issue) is not None
 
 

@@ -1,4 +1,4 @@
-"""What the history says of some places: the changes that may have broken them, and who knows them."""
+"""Read from the history of some places which changes may have broken them, and who knows them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from nodes.search.types import Query
 
 PLACES = 5
-"""Places whose history is read."""
+"""The maximum number of places whose history is read."""
 
 
 def read_history(
     repository: Repository, commit: str, query: Query, spots: Sequence[Spot], paths: Mapping[str, str]
 ) -> History:
-    """Read what the history of a commit says of places in it.
+    """Read the suspect changes, owners and crash fingerprints of places from the history of a commit.
 
-    Only commits behind that commit are seen, and only tags that were there when it was made.
+    Only ancestors of that commit are considered, and only tags that existed when it was made.
 
     Args:
         repository: the clone.
@@ -55,6 +55,7 @@ def read_history(
         return History(Suspicion(doubt="no_places", said="no place in the code was found"), fingerprints=names)
     window = log.horizon(WINDOW)
     touched = read_touched(log, spots, _depth(log, span, window))
+    # Without the files' history, as in a partial clone, nothing is known about lines.
     known = touched if touched is not None else [Touched(spot, {}, None, (spot.path,)) for spot in spots]
     return History(
         suspect_changes(log, query, span, known, named=named, own=own), find_owners(log, known, window), names
@@ -62,12 +63,12 @@ def read_history(
 
 
 def subject_of(repository: Repository, commit: str, change: str) -> str | None:
-    """The first line of a change's message, or None where the history behind a commit has no such change.
+    """Return the first line of a change's message, or None if the commit's history does not contain the change.
 
     Args:
         repository: the clone.
-        commit: full SHA of the commit that is read.
-        change: full SHA of the change; anything else names no change.
+        commit: full SHA of the commit whose history is searched.
+        change: full SHA of the change; any other text gives None.
     """
     log = Log(repository, commit)
     found = log.details([change]) if is_sha(change) and log.is_ancestor(change) else []
@@ -75,12 +76,13 @@ def subject_of(repository: Repository, commit: str, change: str) -> str | None:
 
 
 def _depth(log: Log, span: Range | NoRange, window: str | None) -> Depth:
-    """How far lines are followed: the window, or as far as the range goes if that is within reason."""
+    """Choose how far lines are followed: the window, or the start of the range if that is close enough."""
     if isinstance(span, NoRange):
         return Depth(window)
     back = len(log.between(span.start, log.commit))
     if back >= DEEPEST:
         return Depth(window)
+    # A deep range costs a long walk per file, so replaced lines are only followed in the first file.
     if back > WINDOW:
         return Depth(span.start, replaced=1, replaced_since=span.start)
     return Depth(window, replaced=PLACES, replaced_since=span.start)

@@ -1,4 +1,4 @@
-"""What an issue says of when it broke: versions, dates and commits, each with the part it plays in the story."""
+"""Extract what an issue says about when it broke: versions, dates and commits, each with its role."""
 
 from __future__ import annotations
 
@@ -40,41 +40,42 @@ _FORM = tuple((part, re.compile(heading, re.IGNORECASE)) for part, heading in _H
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A version or a day, and the part it plays."""
+    """A version or a day, and its role."""
 
     part: Part
     text: str
-    """The version as written, or the day as ``2024-01-31``, the month as ``2024-01``."""
+    """The version as written, the day as ``2024-01-31``, or the month as ``2024-01``."""
     name: str = ""
-    """The word before it, which may be what it is a version of; empty where that only joins the sentence."""
+    """The word before it, which may name the product of the version; empty for a function word."""
     certain: bool = False
     """Whether that word must be a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A commit, or the number of a change, that the issue names."""
+    """A commit or the number of a change that the issue names."""
 
     text: str
     """The beginning of a SHA, or digits."""
     blamed: bool
-    """Whether the issue says that this broke it."""
+    """Whether the issue says that this change broke something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """All that an issue says of when it broke, in order of appearance."""
+    """Everything that an issue says about when it broke, in order of appearance."""
 
     versions: tuple[Claim, ...] = ()
     days: tuple[Claim, ...] = ()
     commits: tuple[Named, ...] = ()
     numbers: tuple[Named, ...] = ()
-    """Of issues and pull requests."""
+    """Numbers of issues and pull requests."""
 
 
 def read_claims(title: str, body: str) -> Claims:
-    """Read what an issue says of when it broke; code and stack traces are left out."""
+    """Extract what an issue says about when it broke; code and stack traces are ignored."""
     body = body[:MOST_TEXT]
+    # Removed from the end, so that the offsets of earlier traces stay valid.
     for trace in sorted(find_traces(body), key=lambda trace: -trace.start):
         body = f"{body[: trace.start]}\n\n{body[trace.end :]}"
     prose, _code = split_fields(body)
@@ -102,7 +103,7 @@ def _read(sentence: str) -> Iterator[tuple[str, Claim | Named]]:
 
 
 def _pairs(sentence: str, marks: Sequence[Mark]) -> dict[int, Part]:
-    """The parts in ``from X to Y`` and ``between X and Y``."""
+    """Return the roles in ``from X to Y`` and ``between X and Y``, by index of the mark."""
     parts: dict[int, Part] = {}
     for number, (one, other) in enumerate(pairwise(marks)):
         between = sentence[one.end : other.start]
@@ -116,13 +117,13 @@ def _pairs(sentence: str, marks: Sequence[Mark]) -> dict[int, Part]:
 
 
 def _is_later(one: str, other: str) -> bool:
-    """People say between 5.4.2 and 5.4.1, too."""
+    """Compare two marks, because people also write the later version first: between 5.4.2 and 5.4.1."""
     left, right = parse_version(one), parse_version(other)
     return left > right if left and right else one > other
 
 
 def _read_form(body: str) -> Iterator[tuple[str, Claim | Named]]:
-    """Versions under the headings of an issue form."""
+    """Extract versions under the headings of an issue form."""
     for heading, content in form_fields(body):
         part = next((part for part, pattern in _FORM if pattern.search(heading)), None)
         for raw in content.split("\n")[:_FORM_LINES] if part else ():

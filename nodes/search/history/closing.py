@@ -1,4 +1,4 @@
-"""Which issues a commit's message says it closes."""
+"""Find the issues that a commit's message says it closes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST = 20
-"""References of one message that are read: a release's list of everything is no fix."""
+"""The maximum number of references per message; a release's list of all its changes is not a fix."""
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _REFERENCE = re.compile(
     rf"(?:(?P<project>{_NAME}/{_NAME})?#|GH-|https?://[^\s/]{{1,100}}/(?P<page>{_NAME}/{_NAME})/issues/)"
@@ -21,7 +21,7 @@ _KEYWORD = re.compile(
     r"(?<![\w-])(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):?\s{1,3}(?:(?:the\s)?(?:issues?|bugs?|tickets?)\s{1,3})?",
     re.IGNORECASE,
 )
-"""GitHub's words for closing an issue, and what people write between them and the number."""
+"""GitHub's keywords for closing an issue, and words that people write between them and the number."""
 _AND = re.compile(r"\s{0,3}(?:,|&|\band\b)\s{0,3}(?:and\s{1,3})?(?=[#Gh])", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w/&])(?:#|GH-)(?P<number>[1-9]\d{0,8})(?![\w-])", re.IGNORECASE)
 _BESIDE = re.compile(
@@ -29,7 +29,7 @@ _BESIDE = re.compile(
     r"revert(?:s|ed)?|regression in|pull request|pr)):?\s{1,3}$",
     re.IGNORECASE,
 )
-"""What stands before the number of something that is not fixed here."""
+"""Words before the number of an issue that this commit does not fix."""
 _UNDONE = re.compile(r"^\s*(?:revert(?:ed|s)?\b|back(?:port|ed out)\b|merge (?:branch|remote|tag)\b)", re.IGNORECASE)
 _PULL = re.compile(r"^merge pull request #\d{1,9}", re.IGNORECASE)
 _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40})\b")
@@ -37,16 +37,16 @@ _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40})\b")
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """Numbers in a message, each once, in their order."""
+    """Numbers in a message, each once, in order."""
 
     closes: tuple[int, ...] = ()
-    """Said to be fixed, closed or resolved."""
+    """Numbers that the message says are fixed, closed or resolved."""
     names: tuple[int, ...] = ()
-    """Only named by the first line: issues, or the pull requests that brought the change."""
+    """Numbers that the first line only mentions: issues, or the pull requests that contained the change."""
 
 
 def references(message: str, project: str = "") -> References:
-    """Read what a message closes; a line of another project counts only if that is ``project`` (owner/name)."""
+    """Read the issues that a message closes; of other projects, only ``project`` (owner/name) counts."""
     subject, _, _ = message.lstrip().partition("\n")
     if _UNDONE.match(subject):
         return References()
@@ -56,7 +56,7 @@ def references(message: str, project: str = "") -> References:
 
 
 def reverted(message: str) -> tuple[str, ...]:
-    """The full SHAs of the commits that a message says it undoes."""
+    """Return the full SHAs of the commits that a message says it reverts."""
     return tuple(_REVERTS.findall(message[:20_000]))
 
 

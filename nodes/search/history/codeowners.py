@@ -1,4 +1,4 @@
-"""CODEOWNERS by GitHub's rules, which are not quite those of ``.gitignore``."""
+"""Parse CODEOWNERS by GitHub's rules, which differ from those of ``.gitignore``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 FILES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""Where GitHub looks, in this order; the first that exists is the only one."""
+"""The paths in the order in which GitHub looks; only the first that exists is used."""
 LARGEST = 3_000_000
-"""Bytes; a larger file is not loaded by GitHub either."""
+"""Bytes; GitHub does not load a larger file either."""
 MOST_RULES = 20_000
 _OWNER = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9._-]{1,100})?|[^\s@]{1,100}@[^\s@]{1,200}")
 _FIELD = re.compile(r"(?:\\.|[^\s\\]|\\$)+")
@@ -21,23 +21,23 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One line: a pattern and who owns what it matches."""
+    """One line: a pattern and the owners of what it matches."""
 
     pattern: str
-    """As written, escapes resolved."""
+    """As written, with escapes resolved."""
     owners: tuple[str, ...]
-    """Users and teams with ``@``, or e-mail addresses; none where the line takes owners away."""
+    """Users and teams with ``@``, or email addresses; empty if the line removes owners."""
     line: int
     """1-based."""
     _segments: tuple[str, ...] = ()
 
     def matches(self, path: str) -> bool:
-        """Whether a path of the repository falls under the rule."""
+        """Return whether the rule matches a path of the repository."""
         return matches(self._segments, path)
 
 
 def parse_codeowners(text: str) -> tuple[Rule, ...]:
-    """Read a CODEOWNERS file; as on GitHub, a line that breaks the rules is skipped."""
+    """Parse a CODEOWNERS file; as on GitHub, an invalid line is skipped."""
     rules: list[Rule] = []
     for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         rule = _rule(raw[:2_000], number)
@@ -49,24 +49,24 @@ def parse_codeowners(text: str) -> tuple[Rule, ...]:
 
 
 def owners_of(rules: Sequence[Rule], path: str) -> Rule | None:
-    """The rule that decides for a path: the last that matches; its owners may be none."""
+    """Return the rule that decides for a path, which is the last that matches; it may have no owners."""
     return next((rule for rule in reversed(rules) if rule.matches(path)), None)
 
 
 def segments_of(pattern: str) -> tuple[str, ...]:
-    """The parts of a pattern between its slashes, spelled out: ``docs/`` is ``**``, ``docs``, ``**``, ``*``."""
+    """Split a pattern at its slashes into explicit segments: ``docs/`` becomes ``**``, ``docs``, ``**``, ``*``."""
     parts = pattern.split("/")
     if parts[0] == "":
-        parts = parts[1:]  # a leading slash ties it to the root
+        parts = parts[1:]  # a leading slash anchors the pattern to the root
     elif len(parts) == 1 or (len(parts) == 2 and parts[1] == ""):
-        parts = ["**", *parts]  # without a slash in the middle it matches at any depth
+        parts = ["**", *parts]  # without a slash in the middle, the pattern matches at any depth
     if parts[-1] in ("", "**"):
-        parts = [*parts[:-1], "**", "*"]  # a folder is all that is in it, and not a file of its name
+        parts = [*parts[:-1], "**", "*"]  # a folder matches all its content, but no file of that name
     return tuple(parts)
 
 
 def matches(segments: Sequence[str], path: str) -> bool:
-    """Whether a path fits; what names a folder fits all that is in it, but ``docs/*`` only what is directly there."""
+    """Return whether a path matches. A folder matches all its content, but ``docs/*`` only its direct content."""
     parts = path.split("/")
     if not segments:
         return False
@@ -79,7 +79,7 @@ def _fits(segment: str, part: str) -> bool:
 
 
 def _glob(pattern: Sequence[S], items: Sequence[T], star: object, fits: Callable[[S, T], bool]) -> bool:
-    """Match a sequence against a pattern in which ``star`` stands for any run; never worse than their product."""
+    """Match a sequence against a pattern in which ``star`` matches any run, in at most the product of both lengths."""
     at = place = 0
     after_star, retry = -1, 0
     while place < len(items):

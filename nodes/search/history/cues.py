@@ -1,4 +1,4 @@
-"""The words that tell which part a version plays in the story of a fault."""
+"""Determine the role of a version in the description of a fault from the words around it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from typing import Literal
 
 Part = Literal["good", "bad", "until", "affected"]
-"""good: it worked there; bad: it broke there; until: it broke around there; affected: it happens there, whatever came
-before."""
+"""good: it worked there; bad: it broke there; until: it broke near there; affected: it happens there, with no statement
+about earlier versions."""
 NEAR = 60
-"""Characters between such words and the version."""
+"""The maximum number of characters between such words and the version."""
 
 _WORDS_BEFORE: tuple[tuple[Part | None, str], ...] = (
     ("good", r"work(?:s|ed|ing)?|fine|okay|ok|passe[sd]|correct(?:ly)?|as expected|unlike|pin(?:ned|ning)"),
@@ -82,11 +82,11 @@ OTHERS = frozenset(
     svelte webpack babel vite electron numpy scipy pandas matplotlib cython numba sqlite postgres postgresql mysql
     mariadb oracle redis mongodb qt pyqt tk cuda opengl latex""".split()  # noqa: SIM905
 )
-"""What most issues give a version of without being about it."""
+"""Software whose versions most issues state although the issue is not about it."""
 
 
 def part_of(before: str, after: str) -> Part | None:
-    """The part that the words around a version give it: what follows it at once, else the nearest words before."""
+    """Return the role of a version: the words directly after it decide, else the nearest words before it."""
     for part, pattern in _AFTER:
         if pattern.match(after[:NEAR]):
             return part
@@ -100,7 +100,7 @@ def part_of(before: str, after: str) -> Part | None:
 
 
 def is_blamed(before: str, after: str) -> bool:
-    """Whether the words around a commit say that it broke something."""
+    """Return whether the words around a commit say that it broke something."""
     if _BLAMED_AFTER.match(after[:NEAR]):
         return True
     near = before[-2 * NEAR :]
@@ -109,7 +109,7 @@ def is_blamed(before: str, after: str) -> bool:
 
 
 def name_before(before: str) -> tuple[str, bool]:
-    """What a version is of: the word before it unless that only joins the sentence, and whether it must be a name."""
+    """Return the word before a version, unless it is a function word, and whether that word must be a name."""
     words = _WORD.findall(before[-NEAR:])
     exact = bool(words) and words[-1] == "=="
     while words and words[-1].lower().strip(".") in _SKIPPED:
@@ -123,7 +123,7 @@ def name_before(before: str) -> tuple[str, bool]:
 
 
 def _nearest(text: str) -> tuple[int, int, Part | None]:
-    """The last words that tell a part: where they end and begin; of two that end together the longer."""
+    """Return the end, start and role of the last words that give a role; if two end together, the longer ones."""
     best: tuple[int, int] = (-1, 0)
     said: Part | None = None
     for part, pattern in _BEFORE:

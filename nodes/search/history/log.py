@@ -1,4 +1,4 @@
-"""Commits and lines through history, asked of git; every walk is bounded by commits, never by the clock."""
+"""Query git for commits and line histories; every walk is limited by a number of commits, never by time."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ if TYPE_CHECKING:
     from nodes.search.history.printed import Blamed, Entry
 
 WINDOW = 3_000
-"""Commits back from the one read that are asked who wrote a line; older lines are merely old."""
+"""The number of commits back to which blame goes; older lines only count as old."""
 DEEPEST = 10_000
-"""Commits back to which a range that the issue gives is followed line by line."""
+"""The maximum number of commits back to which the issue's range is followed line by line."""
 MOST_IGNORED = 1_000
 _BODY = 4_000
-# The reader's own configuration must not change what is found.
+# The git configuration of the user must not change the result.
 _PLAIN = (
     *("-c", "diff.algorithm=myers", "-c", "diff.indentHeuristic=true", "-c", "core.quotePath=false"),
     *("-c", "log.follow=false", "-c", "log.showRoot=true", "-c", "blame.ignoreRevsFile="),
 )
+# Options against programs that a repository or a user can configure: converters, diff drivers and gpg.
 _NOTHING_RUNS = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
 _RAW: tuple[str, ...] = ("-z", "--raw", "--no-abbrev", LOG_FORMAT, *_NOTHING_RUNS)
 
 
 class Log:
-    """The history behind one commit."""
+    """The history of one commit."""
 
     def __init__(self, repository: Repository, commit: str) -> None:
         self.repository = repository
@@ -44,59 +45,60 @@ class Log:
 
     @cached_property
     def mailmap(self) -> Mailmap:
-        """How the repository names people."""
+        """The repository's mailmap of names and addresses."""
         return parse_mailmap(self._text(".mailmap"))
 
     @cached_property
     def ignored(self) -> frozenset[str]:
-        """Commits that the repository asks to leave out of the question who wrote a line."""
+        """Commits that the repository asks blame to ignore (``.git-blame-ignore-revs``)."""
         return frozenset(islice(parse_ignored(self._text(".git-blame-ignore-revs")), MOST_IGNORED))
 
     @cached_property
     def shallow(self) -> frozenset[str]:
-        """Commits at which a shallow clone ends: they seem to have written everything."""
+        """Commits at which a shallow clone ends; blame would attribute all older lines to them."""
         if (self._git("rev-parse", "--is-shallow-repository") or b"").strip() != b"true":
             return frozenset()
         return frozenset((self._git("rev-list", "--max-parents=0", self.commit) or b"").decode().split())
 
     @cached_property
     def made(self) -> int:
-        """When the commit that is read was made, in seconds since 1970."""
+        """The time of the commit, in seconds since 1970."""
         return next((commit.committed for commit in self.details([self.commit])), 0)
 
     def horizon(self, back: int = WINDOW) -> str | None:
-        """The commit that many back, or None where the history is shorter."""
+        """Return the commit this many commits back, or None if the history is shorter."""
         return self._sha("rev-list", f"--skip={back}", "--max-count=1", self.commit)
 
     def between(self, start: str | None, end: str) -> frozenset[str]:
-        """The commits after ``start`` up to ``end``, the newest of them if there are too many."""
+        """Return the commits after ``start`` up to ``end``, limited to the newest ones."""
         asked = (f"--max-count={DEEPEST}", *span(start, end))
         if asked not in self._walked:
             self._walked[asked] = frozenset((self._git("rev-list", *asked) or b"").decode().split())
         return self._walked[asked]
 
     def before(self, moment: int) -> str | None:
-        """The last commit on the main line that was there by a moment (seconds since 1970)."""
+        """Return the last first-parent commit made by a time (seconds since 1970)."""
+        # The @ makes git read any number as seconds since 1970; it guesses the format of small numbers otherwise.
         return self._sha(
             "rev-list", "--first-parent", "--max-count=1", f"--before=@{max(0, moment)} +0000", self.commit
         )
 
     def meeting(self, commit: str) -> str | None:
-        """Where another commit left the history of the one read: itself, if it is an ancestor."""
+        """Return the merge base with another commit; the other commit itself if it is an ancestor."""
         return self._sha("merge-base", checked(commit), self.commit)
 
     def is_ancestor(self, commit: str) -> bool:
-        """Whether a commit is part of the history that is read."""
+        """Return whether a commit is part of this history."""
         return self._git("merge-base", "--is-ancestor", checked(commit), self.commit) is not None
 
     def touching(self, paths: Sequence[str], start: str | None, end: str, limit: int) -> list[Commit] | None:
-        """The latest commits that change one of the paths, merges aside; None where that cannot be read."""
+        """Return the latest commits that change one of the paths, without merges; None if git fails."""
         command = ("log", "--no-merges", f"--max-count={limit}", "--no-renames", *_RAW, *span(start, end), "--")
         found = self._git(*command, *map(os.fsencode, paths))
         return None if found is None else [self._commit(entry) for entry in parse_log(found)]
 
     def mentioning(self, numbers: Sequence[str], limit: int = 20) -> list[Commit]:
-        """The latest commits, merges too, whose messages hold ``#`` and one of the numbers."""
+        """Return the latest commits, including merges, whose messages contain ``#`` and one of the numbers."""
         wanted = (f"--grep=#{int(number)}" for number in numbers)
         found = self._git(
             *("log", "--fixed-strings", *wanted, f"--max-count={limit}", "--no-renames", *_RAW),
@@ -105,33 +107,34 @@ class Log:
         return [self._commit(entry) for entry in parse_log(found or b"")]
 
     def merged(self, merge: str, limit: int = 20) -> list[str]:
-        """The commits that a merge brought to its first parent; none if it is no merge."""
+        """Return the commits that a merge added to its first parent; empty if it is not a merge."""
         found = self._git("rev-list", "--no-merges", f"--max-count={limit}", checked(merge), f"^{checked(merge)}^1")
         return (found or b"").decode().split()
 
     def details(self, shas: Iterable[str]) -> list[Commit]:
-        """Commits by their SHAs, with every file they change; those that are not there are left out."""
+        """Return commits by their SHAs, with every file they change; missing commits are left out."""
         wanted = list(dict.fromkeys(shas))
         asked = "".join(checked(sha) + "\n" for sha in wanted if sha not in self._known)
         if asked:
-            # -M100% compares the names of blobs only; anything less would read them.
+            # -M100% compares only blob ids; a lower threshold would read the blobs.
             found = self._git("log", "--no-walk=unsorted", "--stdin", "-M100%", *_RAW, stdin=asked.encode())
             self._known.update((entry.sha, self._commit(entry)) for entry in parse_log(found or b""))
         return [self._known[sha] for sha in wanted if sha in self._known]
 
     def blame(self, path: str, ranges: Sequence[tuple[int, int]], start: str | None) -> Blamed | None:
-        """Who wrote the lines (1-based, inclusive) of a file, as far back as ``start``; None where unreadable."""
+        """Blame lines (1-based, inclusive) of a file, as far back as ``start``; None if git fails."""
         lines = [argument for first, last in ranges for argument in ("-L", f"{first},{last}")]
         with tempfile.NamedTemporaryFile("w", suffix=".revs") as ignored:
             ignored.writelines(f"{sha}\n" for sha in sorted(self.ignored))
             ignored.flush()
+            # Paths are passed as bytes because a file name need not be UTF-8.
             where: tuple[str | bytes, ...] = (*lines, *span(start, self.commit), "--", os.fsencode(path))
             command = ("blame", "--incremental", "--no-textconv", "--ignore-revs-file", ignored.name)
             found = self._git(*command, *where, asked=("blame", *where))
         return None if found is None else parse_blame(found, self.shallow)
 
     def of_lines(self, path: str, ranges: Sequence[tuple[int, int]], start: str | None, limit: int) -> list[str] | None:
-        """The latest commits after ``start`` that changed lines of a file or what stood there before."""
+        """Return the latest commits after ``start`` that changed these lines or their earlier versions."""
         command = ("log", "-s", "--no-merges", f"--max-count={limit}", "--format=%H", *_NOTHING_RUNS)
         lines = (b"-L%d,%d:" % (first, last) + os.fsencode(path) for first, last in ranges)
         found = self._git(*command, *lines, *span(start, self.commit))
@@ -163,5 +166,5 @@ class Log:
 
 
 def span(start: str | None, end: str) -> tuple[str, ...]:
-    """The commits after ``start`` up to ``end``, as git is told."""
+    """Return git's arguments for the commits after ``start`` up to ``end``."""
     return (checked(end),) if start is None else (checked(end), f"^{checked(start)}")

@@ -1,4 +1,4 @@
-"""What landed on a branch, merge by merge, with everything its messages say; read in one pass of git."""
+"""Read what landed on a branch, merge by merge, with all commit messages, in one git call."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
 
 MOST = 100_000
-"""Commits that are read, the newest ones."""
+"""The maximum number of commits read, newest first."""
 _LARGEST = 256_000_000  # bytes of messages
 _FORMAT = "--format=%H%x00%P%x00%ct%x00%B"
-_MERGED = 200  # messages of one merge that are kept
+_MERGED = 200  # the maximum number of messages per merge
 
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """A commit of the first-parent line: a change, a squash, or a merge with what it brought."""
+    """A commit of the first-parent line: a change, a squash, or a merge with the commits that it added."""
 
     sha: str
     parent: str
-    """What the branch was before it; empty for the first commit."""
+    """The branch's previous commit; empty for the first commit."""
     committed: int
     """Seconds since 1970."""
     message: str
     merged: tuple[str, ...] = ()
-    """The messages of what a merge brought."""
+    """The messages of the commits that a merge added."""
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """Its own, then what it brought."""
+        """The commit's own message, then those of the commits that it added."""
         return (self.message, *self.merged)
 
 
@@ -46,12 +46,12 @@ class _Read:
 
 
 def read_mainline(repository: Repository, tip: str, after: str | None = None) -> list[Landed]:
-    """The first-parent line back from a commit, newest first, given full SHAs.
+    """Return the first-parent line of a commit, newest first.
 
     Args:
-        repository: is only read.
-        tip: the newest commit.
-        after: leave out this commit and what lies behind it.
+        repository: only read.
+        tip: full SHA of the newest commit.
+        after: full SHA; leave out this commit and its ancestors.
     """
     outside = (f"^{checked(after)}",) if after else ()
     command = ("log", "-z", f"--max-count={MOST}", "--no-show-signature", _FORMAT, checked(tip), *outside, "--")
@@ -66,7 +66,7 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
 
 
 def files_of(repository: Repository, landed: Sequence[Landed]) -> dict[str, tuple[str, ...]]:
-    """The paths each one changed against its first parent, by SHA; a moved file counts under both its names."""
+    """Map SHAs to the paths changed against the first parent; a moved file counts under both names."""
     told = "".join(f"{one.sha}\n" for one in landed).encode()
     command = ("log", "--no-walk=unsorted", "--stdin", "--first-parent", "-m", "--no-renames", "-z", "--raw")
     plain = ("--no-abbrev", LOG_FORMAT, "--no-textconv", "--no-ext-diff", "--no-show-signature")
@@ -84,7 +84,10 @@ def _parse(printed: bytes) -> Iterator[tuple[str, _Read]]:
 
 
 def _brought(commits: Mapping[str, _Read], line: Sequence[str]) -> dict[str, list[str]]:
-    """By merge of the line: what it made reachable that was not before. Oldest first, so that each belongs to one."""
+    """Map each merge to the commits that it first made reachable.
+
+    Oldest merges go first, so that each commit belongs to exactly one merge.
+    """
     owned = set(line)
     brought: dict[str, list[str]] = {}
     for sha in reversed(line):

@@ -1,4 +1,4 @@
-"""Versions, days, SHAs and numbers of changes in prose, each with its place."""
+"""Find versions, days, SHAs and numbers of changes in prose, each with its position."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _SHA = (
 )
 _MARK = re.compile(f"(?P<day>{_DAY})|(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
 _KINDS: tuple[MarkKind, ...] = ("day", "version", "number", "sha")
-_ADDRESS = re.compile(r"[1-9]\d{1,2}(?:\.\d{1,3}){3}")  # 10.0.0.1 and the like
+_ADDRESS = re.compile(r"[1-9]\d{1,2}(?:\.\d{1,3}){3}")  # IP addresses such as 10.0.0.1
 _DAY_FORMS = (("%Y-%m-%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
-"""How days are written, and how much of ``2024-01-31`` that says."""
+"""Formats of written days, and how many characters of ``2024-01-31`` they determine."""
 _ITEM = re.compile(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
 _END = re.compile(r"(?<=[.!?;])\s+|\s(?:--|[-\u2013\u2014])\s")
 _EMPHASIS = str.maketrans("", "", "`*\"“”'’‘\u200b")  # noqa: RUF001
@@ -47,13 +47,13 @@ class Mark:
 
     kind: MarkKind
     text: str
-    """Without what stands around it; a day as ``2024-01-31``, a month as ``2024-01``."""
+    """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
     start: int
     end: int
 
 
 def find_marks(sentence: str) -> Iterator[Mark]:
-    """Everything in a sentence that may tell when something broke."""
+    """Find everything in a sentence that may tell when something broke."""
     for found in _MARK.finditer(sentence):
         kind = next(kind for kind in _KINDS if found[kind])
         text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
@@ -62,7 +62,7 @@ def find_marks(sentence: str) -> Iterator[Mark]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Sentences with their mark-up taken off; a list item or heading is one of its own, a wrapped line is not."""
+    """Split a text into sentences without mark-up. List items and headings are separate; wrapped lines are joined."""
     held: list[str] = []
     for line in (*text.split("\n"), ""):
         if held and (not line.strip() or _ITEM.match(line)):
@@ -73,7 +73,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def unmarked(text: str) -> str:
-    """A text without quotes and emphasis, which people put around versions, and without other pages' addresses."""
+    """Remove quotes and emphasis, which people put around versions, and URLs of other pages."""
     return _OTHER_ADDRESS.sub(" ", text.translate(_EMPHASIS))
 
 

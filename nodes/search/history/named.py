@@ -1,4 +1,4 @@
-"""The commits that an issue names, by SHA or by the number of the change that brought them."""
+"""Find the commits that an issue names, by SHA or by the number of the change that contained them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from nodes.search.history.log import Log
 
 MOST = 5
-"""SHAs and numbers of one issue that are looked up."""
+"""The maximum number of SHAs and numbers of one issue that are looked up."""
 
 
 def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
-    """Map each commit of this history that the issue names to how, and to whether it is said to have broken something.
+    """Map each commit of this history that the issue names to the way it is named, and to whether the issue blames it.
 
-    A number is looked for only where the issue says that it broke something: most numbers are cross-references.
+    A number is looked up only if the issue blames it, because most numbers are cross-references.
     """
     found: dict[str, tuple[str, bool]] = {}
     for named in sorted(claims.commits, key=lambda named: not named.blamed)[:MOST]:
@@ -35,7 +35,7 @@ def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
 
 
 def _numbered(log: Log, numbers: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
-    """(commit, number, whether its own message names it): of a merge, the commits that it brought."""
+    """Yield (commit, number, whether its own message names it); a merge yields the commits that it added."""
     for commit in log.mentioning(numbers) if numbers else ():
         number = next((n for n in numbers if re.search(rf"(?<![\w&])#{n}(?!\d)", commit.subject)), None)
         if number is None or commit.subject.startswith("Revert "):
@@ -51,5 +51,5 @@ def _resolved(log: Log, prefix: str) -> str | None:
         sha = log.repository.resolve(prefix)
     except SearchError:
         return None
-    # A branch or tag may be called like a SHA.
+    # A branch or tag may have a name that looks like a SHA.
     return sha if sha.startswith(prefix) and log.is_ancestor(sha) else None

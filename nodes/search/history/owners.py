@@ -1,4 +1,4 @@
-"""Who knows the code of a place: CODEOWNERS first, then who wrote its lines and who changed its file of late."""
+"""Find who knows the code of a place: CODEOWNERS first, then authors of its lines and of recent file changes."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 LAST_CHANGES = 10
-"""Changes of a file that count as late."""
+"""The number of changes of a file that count as recent."""
 MOST_CHANGES = 400
-"""Commits to the files in question among which they are looked for."""
+"""The maximum number of commits to these files that are searched for recent changes."""
 LISTED, WROTE, CHANGED = 2.0, 1.0, 1.0
 HALF_LIFE = 2
-"""Years after which having written a line says half as much."""
+"""Years after which the authorship of a line counts half."""
 
 
 def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tuple[Owner, ...]:
     """Rank the people who know the places, best first.
 
     Args:
-        log: the history that is read.
-        touched: who changed the places; the first counts most.
-        since: the commit after which a change is late enough to count.
+        log: the history to read.
+        touched: the authors of changes to the places; the first place counts most.
+        since: only changes after this commit count as recent.
     """
     found: dict[str, list[Reason]] = defaultdict(list)
     rules = read_rules(log)
@@ -57,7 +57,7 @@ def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tupl
 
 
 def read_rules(log: Log) -> tuple[Rule, ...]:
-    """The rules of the first CODEOWNERS file that the commit has."""
+    """Parse the first CODEOWNERS file that exists in the commit."""
     for path in FILES:
         entry = log.repository.entry(log.commit, path)
         if entry is not None:
@@ -80,7 +80,7 @@ def _listed(rules: Sequence[Rule], spot: Spot, weight: float, log: Log) -> Itera
 
 
 def _without_address(address: str, log: Log) -> str:
-    """The name that belongs to an address in CODEOWNERS, if the mailmap knows it; the address is never shown."""
+    """Return the name for an address in CODEOWNERS if the mailmap has it; the address itself is never shown."""
     name, proper = log.mailmap.proper("", address)
     return shown(name, proper) if name or "noreply" in proper else ""
 
@@ -110,8 +110,10 @@ def _late(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iter
     for author, count in sorted(counts.items()):
         of = f"{count} of the last {len(mine)} changes" if len(mine) > 1 else "the last change"
         text = f"made {of} of `{path}`"
+        # The divisor is at least half of LAST_CHANGES, so that the only change of a file counts little.
         yield author, Reason("late", text, round(CHANGED * weight * count / max(len(mine), LAST_CHANGES // 2), 6))
 
 
 def _is_sweep(commit: Commit) -> bool:
+    # The author of a mass edit does not know all the code that it changes.
     return len(commit.files) + len(commit.renamed) > MASS

@@ -1,4 +1,4 @@
-"""Who wrote a commit: names as the repository's mailmap has them, never an e-mail address."""
+"""Identify authors of commits: names as in the repository's mailmap, never an email address."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ UNKNOWN = "someone without a name"
 
 @dataclass(frozen=True, slots=True)
 class Mailmap:
-    """Maps the identity written in a commit to the one that a person goes by, as git does."""
+    """Maps the identity in a commit to a person's proper identity, as git does."""
 
     by_address: dict[str, tuple[str, str]] = field(default_factory=dict)
     by_name_and_address: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
     def proper(self, name: str, address: str) -> tuple[str, str]:
-        """The proper (name, address); what the map does not say stays as it is."""
+        """Return the proper (name, address); parts without an entry stay unchanged."""
         key = address.lower()
         found = self.by_name_and_address.get((name.lower(), key)) or self.by_address.get(key) or ("", "")
         return found[0] or name, found[1] or address
 
 
 def parse_mailmap(text: str) -> Mailmap:
-    """Read a ``.mailmap``: proper name, proper address, and the written name and address they replace."""
+    """Parse a ``.mailmap``: proper name and address, and the commit name and address that they replace."""
     mailmap = Mailmap()
     for raw in text.split("\n"):
         found = _ENTRY.findall(raw.split("#", 1)[0][:1_000])
@@ -49,7 +49,7 @@ def parse_mailmap(text: str) -> Mailmap:
 
 
 def shown(name: str, address: str) -> str:
-    """What a person is called in public: the login of a GitHub noreply address, else a name without any address."""
+    """Return a person's public name: the login of a GitHub noreply address, else the name without any address."""
     login = _NOREPLY.fullmatch(address.strip())
     if login:
         return login[1]
@@ -58,5 +58,5 @@ def shown(name: str, address: str) -> str:
 
 
 def is_bot(name: str, address: str) -> bool:
-    """Whether a machine made the commit."""
+    """Return whether a bot made the commit."""
     return bool(_BOT.search(name.strip()) or "[bot]" in address)

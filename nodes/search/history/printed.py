@@ -1,4 +1,4 @@
-"""What git prints of its history, read into values."""
+"""Parse the output of git's history commands."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ class Entry:
     address: str
     message: str
     changed: tuple[str, ...]
-    """Paths it changes."""
+    """Paths that the commit changes."""
     renamed: tuple[str, ...]
-    """Paths it only moved."""
+    """Paths that the commit moves without a change of content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blamed:
-    """Who wrote the lines of one file."""
+    """The commits that wrote the lines of one file."""
 
     lines: dict[int, str]
-    """By 1-based line: the commit's SHA; lines older than the walk are absent."""
+    """Maps a 1-based line to the commit's SHA; lines older than the walk are absent."""
     paths: tuple[str, ...]
-    """What the file was called on the way."""
+    """The file's names during the walk."""
 
 
 def is_sha(text: str) -> bool:
-    """Whether a text is a full SHA."""
+    """Return whether a text is a full SHA."""
     return bool(_SHA.fullmatch(text))
 
 
 def checked(sha: str) -> str:
-    """A full SHA, or ValueError: nothing else may stand where git would read an option or a name."""
+    """Return a full SHA, or raise ValueError, so that git never interprets other text as an option or a name."""
     if not is_sha(sha):
         raise ValueError("not the full SHA of a commit")
     return sha
 
 
 def parse_ignored(text: str) -> Iterator[str]:
-    """The full SHAs of a ``.git-blame-ignore-revs``."""
+    """Parse the full SHAs in a ``.git-blame-ignore-revs`` file."""
     lines = (line.split("#", 1)[0].strip().lower() for line in text.split("\n"))
     return (line for line in lines if _SHA.fullmatch(line))
 
 
 def parse_log(printed: bytes) -> Iterator[Entry]:
-    """Read what ``git log -z --raw`` printed in our format."""
+    """Parse the output of ``git log -z --raw`` in our format."""
     tokens = printed.split(b"\0")
     at = 0
     while at + _FIELDS <= len(tokens):
@@ -76,7 +76,7 @@ def parse_log(printed: bytes) -> Iterator[Entry]:
 
 
 def parse_raw(tokens: Sequence[bytes], at: int) -> tuple[int, list[str], list[str]]:
-    """Read the ``:mode mode blob blob status`` records of one commit: where they end, changed and moved paths."""
+    """Parse the ``:mode mode blob blob status`` records of one commit; return their end, changed paths, moved paths."""
     changed: list[str] = []
     renamed: list[str] = []
     while at < len(tokens):
@@ -87,6 +87,7 @@ def parse_raw(tokens: Sequence[bytes], at: int) -> tuple[int, list[str], list[st
             at += 1
             continue
         status = head.rsplit(b" ", 1)[-1]
+        # Renames and copies have two paths, the old one first.
         two = status[:1] in (b"R", b"C")
         (renamed if status == b"R100" else changed).append(os.fsdecode(tokens[min(at + 1 + two, len(tokens) - 1)]))
         at += 2 + two
@@ -94,7 +95,7 @@ def parse_raw(tokens: Sequence[bytes], at: int) -> tuple[int, list[str], list[st
 
 
 def parse_blame(printed: bytes, unknown: frozenset[str]) -> Blamed:
-    """Read what ``git blame --incremental`` printed; lines of commits in ``unknown``, and older ones, are left out."""
+    """Parse the output of ``git blame --incremental``, without lines of commits in ``unknown`` and older ones."""
     groups: dict[str, list[range]] = defaultdict(list)
     old = set(unknown)
     paths: dict[str, None] = {}
@@ -105,6 +106,7 @@ def parse_blame(printed: bytes, unknown: frozenset[str]) -> Blamed:
             sha = words[0].decode()
             groups[sha].append(range(int(words[2]), int(words[2]) + int(words[3])))
         elif line == b"boundary":
+            # git marks the commits at which the walk stops; older commits may have written their lines.
             old.add(sha)
         elif line.startswith(b"filename "):
             paths.setdefault(os.fsdecode(line[9:]))
@@ -113,7 +115,7 @@ def parse_blame(printed: bytes, unknown: frozenset[str]) -> Blamed:
 
 
 def decode(raw: bytes) -> str:
-    """A message or a name: UTF-8, else Latin-1, which never fails."""
+    """Decode a message or a name as UTF-8, else as Latin-1, which never fails."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:

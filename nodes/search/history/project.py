@@ -1,4 +1,4 @@
-"""What a project is called, so that versions of other things are not taken for its own."""
+"""Find a project's own names, so that versions of other products are not mistaken for its versions."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ _NAME = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HEAD = 20_000
-"""Bytes of a manifest that are looked at."""
+"""Bytes of a manifest that are read."""
 
 
 def own_names(repository: Repository, paths: Mapping[str, str]) -> frozenset[str]:
-    """What the project may be called, normalised by ``plain``: its folder, its packages, the names in its manifests.
+    """Return possible names of the project, normalised by ``plain``: its folder, packages and names in manifests.
 
     Args:
         repository: the clone.
         paths: the commit's files, each with its blob.
     """
+    # A mirror's folder is `name.git`; the git directory of a work tree is `.git` in the project's folder.
     folder = repository.directory.name.removesuffix(".git") or repository.directory.parent.name
     names = {folder, *_packages(paths)}
     for _, content in repository.read([paths[name] for name in _MANIFESTS if name in paths]):
@@ -49,13 +50,13 @@ def own_names(repository: Repository, paths: Mapping[str, str]) -> frozenset[str
 
 
 def plain(name: str) -> str:
-    """A name without what people spell differently: case, dashes, a final ``.js``."""
+    """Normalise a name by removing variations in spelling: case, punctuation, a final ``.js``."""
     letters = re.sub(r"[^a-z0-9]", "", name.lower())
     return letters.removesuffix("js") if len(letters) > 4 else letters
 
 
 def _packages(paths: Mapping[str, str]) -> set[str]:
-    """The outermost folders that hold something, below ``src`` and the like."""
+    """Return the outermost folders that contain files, or those below ``src`` and similar folders."""
     found: set[str] = set()
     for path in paths:
         parts = path.split("/")

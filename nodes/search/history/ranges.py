@@ -1,4 +1,4 @@
-"""From what an issue says of when it broke to a range of commits, or the reason why there is none."""
+"""Convert what an issue says about when it broke to a range of commits, or to the reason why there is no range."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 DAY = 86_400
 NOTICED = 30
-"""Days that a fault may have been there before the day since when it is said to be."""
+"""Days that a fault may have existed before the day from which the issue reports it."""
 
 
 def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range | NoRange:
-    """The commits among which the issue says it broke.
+    """Return the commits among which the issue says it broke.
 
     Args:
         claims: what the issue says.
-        log: the history that is read; what was tagged after its commit does not exist.
-        own: what the project is called, normalised by ``plain``.
-        now: when the commit that is read was made, in seconds since 1970.
+        log: the history to read; tags made after its commit are ignored.
+        own: the project's names, normalised by ``plain``.
+        now: the time of the commit, in seconds since 1970.
     """
     mine = [claim for claim in claims.versions if is_own(claim, own) and not _is_any_number(claim, own)]
     if any(claim.part != "affected" for claim in mine):
@@ -45,14 +45,14 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
 
 
 def is_own(claim: Claim, own: frozenset[str]) -> bool:
-    """Whether a version is of this project: named as such, or not named at all."""
+    """Return whether a version belongs to this project: it has the project's name, or no name."""
     if not claim.name or plain(claim.name) in own:
         return True
     return not claim.certain and claim.name.lower() not in OTHERS
 
 
 def _is_any_number(claim: Claim, own: frozenset[str]) -> bool:
-    """What stands beside some word and plays no part, such as the 2.5 of "takes 2.5 seconds"."""
+    """Return whether a number follows some word and has no role, such as the 2.5 of "takes 2.5 seconds"."""
     return claim.part == "affected" and bool(claim.name) and plain(claim.name) not in own
 
 
@@ -76,13 +76,13 @@ def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
 
 
 def first_second(day: str) -> int:
-    """When a day, or a month, begins."""
+    """Return when a day or a month begins, in seconds since 1970."""
     moment = datetime.strptime(day, "%Y-%m-%d" if len(day) > 7 else "%Y-%m").replace(tzinfo=UTC)
     return max(0, int(moment.timestamp()))
 
 
 def last_second(day: str) -> int:
-    """When a day is over, or at the latest a month."""
+    """Return when a day ends, or the latest time at which a month ends, in seconds since 1970."""
     return first_second(day) + (DAY if len(day) > 7 else 31 * DAY) - 1
 
 

@@ -1,4 +1,4 @@
-"""The words that an issue shares with a commit's message, and that tell one change from another."""
+"""Find the words that an issue shares with a commit's message and that distinguish one change from another."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _SAYS_LITTLE = STOPWORDS | frozenset(
 
 
 def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[str]) -> dict[str, float]:
-    """The words of an issue that say something in a message: few messages have them, and every issue has others.
+    """Return the weights of the issue's words that distinguish messages: words that only few of the messages contain.
 
     Args:
         title: of the issue.
         body: of the issue.
-        messages: of the changes in question.
-        own: what the project is called.
+        messages: of the candidate changes.
+        own: the project's names.
     """
     counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
     titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
@@ -45,7 +45,7 @@ def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[s
 
 
 def shared_words(commit: Commit, wanted: Mapping[str, float]) -> list[Reason]:
-    """The reason that a message shares words with the issue, if it does."""
+    """Return the reason that a message shares words with the issue, or an empty list."""
     found: dict[str, str] = {}
     for word, term in _terms(f"{commit.subject} {commit.body[:500]}"):
         if term in wanted:
@@ -58,7 +58,7 @@ def shared_words(commit: Commit, wanted: Mapping[str, float]) -> list[Reason]:
 
 
 def _terms(text: str) -> Iterator[tuple[str, str]]:
-    """The words that may tell one change from another, each with the term that stands for it: an identifier whole."""
+    """Yield the words that may distinguish changes, each with its term; an identifier is one term."""
     for word in WORD.findall(text[:20_000]):
         if len(word) > 3 and word.lower() not in _SAYS_LITTLE and not word.isdigit():
             yield from ((word, term) for term in terms_of(word)[-1:])

@@ -1,4 +1,4 @@
-"""Places whose history is asked for, as wide as the definition they are in."""
+"""Build the places whose history is read, as wide as the definitions that contain them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BESIDE = frozenset({"test", "docs", "example", "vendored", "minified"})
 
 
 def spots_of(locations: Sequence[Location]) -> list[Spot]:
-    """The ranked places, each weighing its share of the first one's score; tests only where there is nothing else."""
+    """Convert ranked places, weighted by score relative to the first; tests count only if there is nothing else."""
     locations = [place for place in locations if role_of(place.path) not in _BESIDE] or locations
     best = max((place.score for place in locations), default=0.0)
     return [
@@ -38,7 +38,7 @@ def spots_of(locations: Sequence[Location]) -> list[Spot]:
 
 
 def widened(index: Index, spot: Spot) -> Spot:
-    """The innermost definition that holds all lines in focus, or the place as it is where none does."""
+    """Widen a place to the innermost definition that contains all lines in focus; unchanged if there is none."""
     number = index.number_of.get(spot.path)
     if number is None:
         return spot

@@ -1,4 +1,4 @@
-"""The changes that may have brought a fault in, or why none is suspected."""
+"""Rank the changes that may have introduced a fault, or give the reason why none is suspected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 MOST_IN_FILES = 200
-"""Commits of a range that change one of the files and are looked at, newest first."""
+"""The maximum number of commits in a range, newest first, that change one of the files and are scored."""
 
 
 def suspect_changes(
@@ -34,12 +34,12 @@ def suspect_changes(
     """Rank the changes.
 
     Args:
-        log: the history that is read.
+        log: the history to read.
         query: the issue.
-        span: the range that it gives, or why it gives none.
-        touched: who changed the places in question.
-        named: the commits that it names: how, and whether it says that they broke it.
-        own: what the project is called.
+        span: the range that the issue gives, or the reason why it gives none.
+        touched: the commits that changed the places.
+        named: the commits that the issue names: in which way, and whether it blames them.
+        own: the project's names.
     """
     inside = log.between(span.start, span.end) if isinstance(span, Range) else frozenset[str]()
     commits = _candidates(log, span, inside, touched, named)
@@ -52,7 +52,7 @@ def suspect_changes(
 
 
 def is_suspect(change: SuspectCommit) -> bool:
-    """Whether there is more to a change than that it is recent."""
+    """Return whether anything besides its age makes a change a suspect."""
     return change.basis in ("named", "versions", "dates")
 
 

@@ -1,4 +1,4 @@
-"""Which commits changed the places in question: the lines as they stand, and what stood there before."""
+"""Find the commits that changed the places: the current lines, and lines that were replaced."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Spot
 
 MOST_LINES = 300
-"""Lines of one place that are followed; of a longer one, those around its focus."""
+"""The maximum number of lines followed per place; of a longer place, the lines around its focus."""
 MOST_CHANGES = 100
-"""Changes of one place that are followed back."""
+"""The maximum number of changes followed per place."""
 AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """Who changed one place."""
+    """The commits that changed one place."""
 
     spot: Spot
     lines: dict[int, str]
-    """By 1-based line: the SHA that wrote it; older lines are absent."""
+    """Maps a 1-based line to the SHA that wrote it; older lines are absent."""
     changed: frozenset[str] | None
-    """Commits that changed what stood at the places in this file; None where that was not asked, or not readable."""
+    """Commits that ever changed the lines of the places in this file; None if not requested or unreadable."""
     paths: tuple[str, ...]
-    """What the file was called on the way, its name now first."""
+    """The file's names over time, the current name first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How far back lines are followed; None is the beginning of history."""
+    """How far back lines are followed; None means to the beginning of history."""
 
     since: str | None
-    """The commit after which lines are followed as they stand."""
+    """The current lines are followed back to this commit."""
     replaced: int = 0
-    """In how many files to ask too for what no longer stands there, which costs as much again."""
+    """The number of files for which replaced lines are also followed, which doubles the cost."""
     replaced_since: str | None = None
 
 
 def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched] | None:
-    """Who changed each place; None where the history lacks the files, as in a partial clone."""
+    """Return the commits that changed each place; None if the files' history is missing, as in a partial clone."""
     windows = [window(spot) for spot in spots]
     by_path: dict[str, list[tuple[int, int]]] = {}
     for spot, lines in zip(spots, windows, strict=True):
         by_path.setdefault(spot.path, []).append(lines)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         blames = pool.map(lambda item: log.blame(item[0], item[1], depth.since), by_path.items())
-        # One walk for all places of a file: the walk is what costs.
+        # One walk covers all places of a file, because the walk is the main cost.
         tasks = {
             path: pool.submit(log.of_lines, path, ranges, depth.replaced_since, MOST_CHANGES)
             for path, ranges in islice(by_path.items(), depth.replaced)
@@ -70,7 +70,7 @@ def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched]
 
 
 def window(spot: Spot) -> tuple[int, int]:
-    """The lines of a place that are followed (1-based, inclusive)."""
+    """Return the lines of a place that are followed (1-based, inclusive)."""
     if spot.end_line - spot.start_line < MOST_LINES:
         return spot.start_line, spot.end_line
     middle = (spot.focus[0] + spot.focus[1]) // 2

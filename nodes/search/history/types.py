@@ -1,4 +1,4 @@
-"""What the history says of a place: the changes that may have broken it, and who knows it."""
+"""The types of history results: the changes that may have broken a place, and its owners."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ Doubt = Literal[
 ]
 """Why no change is suspected."""
 Basis = Literal["named", "versions", "dates", "affected", "recent"]
-"""What makes a change a candidate, from the strongest to the weakest: the issue names the commit; it gives versions,
-or days, between which it broke; it gives the version it happens with; it gives nothing, the change is merely recent."""
+"""Why a change is a candidate, from strongest to weakest: the issue names the commit; it gives versions, or dates,
+between which the code broke; it gives only the affected version; it gives nothing, and the change is recent."""
 HERE = "the commit read"
-"""Where a range ends that nothing else ends."""
+"""The end of a range without an upper version or date."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Commits after ``start`` up to ``end``, both of the history that is read."""
+    """Commits after ``start`` up to ``end``, both part of the history."""
 
     start: str | None
-    """None is the beginning of history."""
+    """None means the beginning of history."""
     end: str
     words: str
-    """As the issue says it: ``2.3.2 → 2.4.1``."""
+    """As the issue gives it: ``2.3.2 → 2.4.1``."""
     basis: Basis
 
 
@@ -48,20 +48,20 @@ class NoRange:
     doubt: Doubt
     said: str
     end: str | None = None
-    """The commit of the version that it happens with: what came after it is not at fault."""
+    """The commit of the affected version; later commits cannot be the cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place whose history is asked for."""
+    """A place whose history is requested."""
 
     path: str
     start_line: int
-    """1-based: the whole definition."""
+    """1-based; the place covers the whole definition."""
     end_line: int
     """1-based, inclusive."""
     focus: tuple[int, int]
-    """The lines inside it that speak loudest, inclusive."""
+    """The most suspicious lines inside the place, inclusive."""
     symbol: str | None = None
     weight: float = 1.0
     """How strongly it is suspected, 0 to 1."""
@@ -69,7 +69,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A change, as its message and its tree tell it; no e-mail address leaves this room."""
+    """A change, with data from its message and tree; it contains no email address."""
 
     sha: str
     author: str
@@ -81,22 +81,22 @@ class Commit:
     body: str = ""
     is_bot: bool = False
     files: tuple[str, ...] = ()
-    """Paths it changes; empty where they were not asked for."""
+    """Paths that the commit changes; empty if they were not requested."""
     renamed: tuple[str, ...] = ()
-    """Paths it only moved."""
+    """Paths that the commit moves without a change of content."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuspectCommit:
-    """A change that may have brought the fault in."""
+    """A change that may have introduced the fault."""
 
     commit: Commit
     score: float
     basis: Basis
     reasons: tuple[Reason, ...]
-    """Their contributions add up to the score."""
+    """The contributions of the reasons add up to the score."""
     touches: tuple[str, ...] = ()
-    """The places whose lines it changed, in words."""
+    """The places whose lines it changed, as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +106,15 @@ class Suspicion:
     changes: tuple[SuspectCommit, ...] = ()
     """Best first: named by the issue, or in the range that it gives."""
     recent: tuple[SuspectCommit, ...] = ()
-    """Where none is suspected: the latest changes of these lines, which is all that is known of them."""
+    """If no change is suspected: the latest changes of these lines, which are the only known ones."""
     span: str = ""
-    """The range in words: ``2.3.2 → 2.4.1``."""
+    """The range as text: ``2.3.2 → 2.4.1``."""
     commits: int = 0
-    """How many commits are in it."""
+    """The number of commits in the range."""
     doubt: Doubt | None = None
-    """Why none is suspected."""
+    """Why no change is suspected."""
     said: str = ""
-    """The doubt in half a sentence, with what it is about."""
+    """The doubt as half a sentence with its details."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +125,15 @@ class Owner:
     """A login or team with ``@`` from CODEOWNERS, else a name or login from the history."""
     score: float
     reasons: tuple[Reason, ...]
-    """Their contributions add up to the score."""
+    """The contributions of the reasons add up to the score."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the history says of some places of one commit."""
+    """What the history shows about some places of one commit."""
 
     suspicion: Suspicion = field(default_factory=Suspicion)
     owners: tuple[Owner, ...] = ()
     """Best first."""
     fingerprints: tuple[Fingerprint, ...] = ()
-    """One for each stack trace of the issue."""
+    """One per stack trace of the issue."""

@@ -1,4 +1,4 @@
-"""From versions that worked or did not to a range of commits."""
+"""Convert versions that worked or failed to a range of commits."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 YEARS, MONTHS = 1_900, 12
 LONG_AGO = 2 * 365 * 86_400
-"""Seconds since the last release after which a clone is taken to lack tags."""
+"""Seconds since the last release after which the clone is assumed to lack tags."""
 
 
 def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:
-    """The commits between the last version that worked and the first that did not.
+    """Return the commits between the last version that worked and the first one that failed.
 
     Args:
-        mine: versions of this project, each with its part.
-        log: the history that is read.
-        own: what the project is called.
-        now: when the commit that is read was made, in seconds since 1970.
+        mine: versions of this project, each with its role.
+        log: the history to read.
+        own: the project's names.
+        now: the time of the commit, in seconds since 1970.
     """
     releases = _releases(mine, log, own, now)
     if not releases.all:
@@ -53,7 +53,7 @@ def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) 
 
 
 def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
-    """The last version that worked, and the first after it that did not."""
+    """Return the last version that worked, and the first later one that failed."""
     said: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
     for claim in claims:
         version = parse_version(claim.text)
@@ -68,22 +68,22 @@ def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | Non
 
 
 def _is_to_come(version: Version, releases: Releases, now: int) -> bool:
-    """Whether a version that has no tag is the one being made; a clone whose tags end long ago just lacks them."""
+    """Return whether a version without a tag is the next release; if the last tag is old, the clone just lacks tags."""
     last = releases.all[-1]
     return is_next(last.version, version) and now - max(release.made for release in releases.all) < LONG_AGO
 
 
 def is_next(last: Version, version: Version) -> bool:
-    """Whether a version may be the one to come after the last that is tagged, with none between them."""
+    """Return whether a version can directly follow the last tagged one."""
     places = max(len(last.release), len(version.release))
     pairs = zip(*(v.release + (0,) * (places - len(v.release)) for v in (last, version)), strict=True)
     step = next(((place, new - old) for place, (old, new) in enumerate(pairs) if new != old), (0, 0))
-    # Versions that are dates skip months.
+    # Date-based version numbers may skip months.
     return step[1] in (0, 1) or (last.release[0] > YEARS and step[0] > 0 and 0 < step[1] <= MONTHS)
 
 
 def _before_doubtful(mine: Iterable[Claim], releases: Releases, now: int) -> Release | None:
-    """Worked until 2.3 may or may not include it."""
+    """Return the release before the one in a claim such as "worked until 2.3", which may or may not include 2.3."""
     doubtful = [parse_version(claim.text) for claim in mine if claim.part == "until"]
     version = min(filter(None, doubtful), default=None)
     return releases.before(version, now) if version is not None and releases.exactly(version) else None
@@ -96,7 +96,7 @@ def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange
         return NoRange("shallow" if log.shallow else "no_such_release", f"the history here does not reach {words}")
     if start != end:
         return Range(start, end, words, "versions")
-    # Both were made on one release branch, with changes brought over from the main line: those of the same days.
+    # Both releases come from one release branch with backported changes; use the main line's commits of the same days.
     start, end = log.before(lower.made), log.before(upper.made) if upper else log.commit
     if start is None or end is None or start == end:
         return NoRange("empty_range", f"no commit of this history lies between the two, {words}")
@@ -104,7 +104,7 @@ def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange
 
 
 def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> NoRange:
-    """Nothing but the version it happens with, or not even that."""
+    """Return a NoRange with the affected version's commit, or without a commit if the version is unknown."""
     version = min(filter(None, (parse_version(claim.text) for claim in named)), default=None)
     release = _releases(named, log, own, now).exactly(version) if version is not None else None
     end = log.meeting(release.commit) if release else None
@@ -114,7 +114,7 @@ def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) ->
 
 
 def _releases(mine: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases:
-    """The releases of the package that the issue names, else of the project."""
+    """Return the releases of the package that the issue names, else those of the project."""
     series = read_releases(log.repository, now)
     for claim in mine:
         version = parse_version(claim.text)

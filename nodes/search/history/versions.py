@@ -1,4 +1,4 @@
-"""Releases by their tags, however a project spells them, in the order of their versions."""
+"""Read releases from tags in any common spelling, in the order of their versions."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ MOST_TAGS = 20_000
 _LONGEST = 100
 _NUMBER = re.compile(r"[vVrR]?\d{1,20}(?:[._+-].{0,80}|[A-Za-z].{0,40})?")
 _SPLIT = re.compile(r"[-_/@. ](?=[vVrR]?\d)|(?<=[A-Za-z])(?=\d)")
+# Tags that contain a date are not versions.
 _DATE = re.compile(r"\d{4}-\d\d?-\d")
-_IMPLICIT_POST = re.compile(r"[vVrR]?\d{1,20}-\d")  # packaging takes 1-2 for the second repair of 1; nobody tags so
+_IMPLICIT_POST = re.compile(r"[vVrR]?\d{1,20}-\d")  # packaging reads 1-2 as a post-release of 1; tags never mean that
 _PLAIN_SERIES = frozenset({"", "v", "r", "rel", "release", "releases", "version", "ver", "tag", "tags", "stable"})
-# What packaging does not know of: Maven's and others' names for releases, and for those before them.
+# Names that packaging does not know, from Maven and others, for releases and pre-releases.
 _FINAL = re.compile(r"[-_.](?:final|release|ga)$", re.IGNORECASE)
 _BEFORE = (
     (re.compile(r"[-_.]?(?:milestone|m)[-_.]?(?=\d{1,4}$)", re.IGNORECASE), "a"),
@@ -43,12 +44,12 @@ class Release:
 
     tag: str
     series: str
-    """What stands before the number, in lower case: the package's name where a repository holds several, else empty."""
+    """The text before the number, in lower case: the package's name if a repository has several, else empty."""
     version: Version
     commit: str
     """Full SHA."""
     made: int
-    """Seconds since 1970: when both the commit and the tag were there."""
+    """Seconds since 1970: the time from which both the commit and the tag existed."""
 
 
 class Releases:
@@ -62,7 +63,7 @@ class Releases:
         return [release.version for release in self.all]
 
     def exactly(self, version: Version) -> Release | None:
-        """The release of a version; where there is no ``2.3`` itself, the first of its kind: ``2.3.1``, ``2.3rc1``."""
+        """Return the release of a version; if ``2.3`` has none, the first with its prefix: ``2.3.1``, ``2.3rc1``."""
         at = bisect_left(self._versions, version)
         if at < len(self.all) and self._versions[at] == version:
             return self.all[at]
@@ -71,7 +72,7 @@ class Releases:
         return next((r for r in later if version.is_prerelease or not r.version.is_prerelease), None)
 
     def before(self, version: Version, made_by: int) -> Release | None:
-        """The release before a version, made by a moment: the last final one if the version is final."""
+        """Return the release before a version, made by a given time; for a final version, the last final one."""
         earlier = [
             release
             for release in self.all[: bisect_left(self._versions, version)]
@@ -80,12 +81,12 @@ class Releases:
         return earlier[-1] if earlier else None
 
     def after(self, version: Version) -> Release | None:
-        """The first final release after a version; None where it is not released yet."""
+        """Return the first final release after a version; None if there is none yet."""
         return next((r for r in self.all if r.version > version and not r.version.is_prerelease), None)
 
 
 def parse_version(text: str) -> Version | None:
-    """Read a version as tags and people write it, or None where it is none."""
+    """Parse a version as written in tags and prose; None if it is not a version."""
     text = _FINAL.sub("", text.strip()[:_LONGEST].lstrip("vV")).replace("_", ".")
     for pattern, plain in _BEFORE:
         text = pattern.sub(plain, text)
@@ -118,7 +119,7 @@ def _series(prefix: str) -> str:
 
 
 def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
-    """The releases by series that were made by ``now`` (seconds since 1970); what was tagged later is unknown."""
+    """Return the releases by series that were made by ``now`` (seconds since 1970); later tags are ignored."""
     fields = "%(refname:lstrip=2)%00%(objectname)%00%(*objectname)%00%(committerdate:unix)%00%(*committerdate:unix)%00"
     printed = repository.output(
         *("for-each-ref", f"--count={MOST_TAGS}", "--sort=-creatordate", "--sort=refname"),
@@ -133,15 +134,15 @@ def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
 
 
 def main_releases(series: dict[str, Releases], own: frozenset[str] = frozenset()) -> Releases:
-    """The releases that plain version numbers are of.
+    """Return the releases that version numbers without a package name refer to.
 
     Args:
-        series: what ``read_releases`` found.
-        own: what the project is called; a project that changed its spelling has releases under its name and without.
+        series: the result of ``read_releases``.
+        own: the project's names; a project that changed its tag spelling has releases with and without its name.
     """
     joined = [release for name, found in series.items() if name == "" or name in own for release in found.all]
     largest = max(series.values(), key=lambda found: (len(found.all), found.all[0].series), default=Releases(()))
-    # An unnamed handful beside hundreds is something else.
+    # If another series has over four times as many releases, the tags without a name are something else.
     return Releases(joined) if 4 * len(joined) >= len(largest.all) else largest
 
 
@@ -151,7 +152,7 @@ def _release(fields: list[str]) -> Release | None:
     tag, tagged, peeled, *dates = fields
     parsed = parse_tag(tag)
     moments = [int(date) for date in dates if date.isdigit()]
-    # A tag of a tree or a blob has no commit's date.
+    # A tag of a tree or a blob has no commit date.
     if parsed is None or not moments or not (dates[0] or dates[1]):
         return None
     return Release(tag, *parsed, commit=peeled or tagged, made=max(moments))

@@ -1,4 +1,4 @@
-"""What speaks for a change having brought a fault in, in words, with contributions that add up to its score."""
+"""Score a change as the cause of a fault, with reasons as text whose contributions add up to the score."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nodes.search.history.touched import Touched
     from nodes.search.history.types import Basis, Commit, Spot
 
-# Only their order is meant: named by the issue; in the range and on the lines; in the range and near; recent.
+# Only the order matters: named by the issue; in the range and on the lines; in the range and nearby; recent.
 BLAMED, MENTIONED = 2.0, 0.5
 IN_RANGE = 0.5
 TOUCHES, OF_FOCUS, OF_PLACE = 0.4, 0.4, 0.2
@@ -24,7 +24,7 @@ REPLACED = 0.5
 ELSEWHERE = 0.15
 RECENT, YEAR = 0.3, 31_557_600
 SWEEP, MASS = -0.6, 50
-"""A commit of so many files is a sweep, not a change of behaviour."""
+"""A commit with this many files is a mass edit, not a change of behaviour."""
 NO_BEHAVIOUR = -0.6
 _NO_BEHAVIOUR = re.compile(
     r"^\W{0,3}(?:docs?|style|chore|typos?|lint|format|black|isort|ruff|prettier|whitespace|cosmetic|flake8|pep ?8|"
@@ -37,24 +37,24 @@ _NO_BEHAVIOUR = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What all changes of one question are weighed by."""
+    """The data by which all changes of one query are scored."""
 
     touched: Sequence[Touched]
     words: Mapping[str, float]
-    """Terms of the issue, each with how rare it is among the messages (0 to 1)."""
+    """Terms of the issue, each with its rarity among the messages (0 to 1)."""
     spans: str
-    """The range in words; empty where the issue gives none."""
+    """The range as text; empty if the issue gives none."""
     now: int
-    """When the commit that is read was made, in seconds since 1970."""
+    """The time of the commit, in seconds since 1970."""
 
 
 def weigh(commit: Commit, scale: Scale, basis: Basis, said: str, *, in_range: bool) -> SuspectCommit:
     """Score a change.
 
     Args:
-        commit: with its files.
-        scale: what it is weighed by.
-        basis: what makes it a candidate.
+        commit: the change with its files.
+        scale: the data to score by.
+        basis: why the change is a candidate.
         said: how the issue names it, or empty.
         in_range: whether it is in the range that the issue gives.
     """
@@ -73,7 +73,7 @@ def weigh(commit: Commit, scale: Scale, basis: Basis, said: str, *, in_range: bo
 
 
 def lines_in_words(numbers: Iterable[int]) -> str:
-    """Lines as ``L3-L5, L9``; of many, the first runs."""
+    """Format lines as ``L3-L5, L9``; of many runs, only the first ones."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][-1] + 1:
@@ -85,7 +85,7 @@ def lines_in_words(numbers: Iterable[int]) -> str:
 
 
 def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason, str]]:
-    """A reason for each place it changed, with the place in words; the second place counts less than the first."""
+    """Yield a reason per place that the change touched, with the place as text; later places count less."""
     counted: set[tuple[str, int]] = set()
     others: dict[str, list[tuple[float, Touched]]] = {}
     for number, place in enumerate(touched):
@@ -103,7 +103,7 @@ def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason
 
 
 def _without_lines(commit: Commit, path: str, places: Sequence[tuple[float, Touched]]) -> Iterator[tuple[Reason, str]]:
-    """A reason for a file that it changed, none of the lines at the places found being its own now."""
+    """Yield a reason for a file that the commit changed although it wrote none of the current lines at the places."""
     weight, first = places[0]
     if commit.sha in (first.changed or ()):
         where = _name(first.spot) if len(places) == 1 else f"the places found in `{path}`"
@@ -142,7 +142,7 @@ def _age(commit: Commit, now: int) -> Reason:
 
 
 def age_in_words(seconds: int) -> str:
-    """A span of time as one says it."""
+    """Format a time span as text."""
     days = max(0, seconds) // 86_400
     for size, unit in ((365, "year"), (30, "month"), (7, "week"), (1, "day")):
         if days >= size:

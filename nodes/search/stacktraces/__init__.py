@@ -1,4 +1,4 @@
-"""Stack traces in prose: what a reporter pasted becomes frames, one file per language family."""
+"""Extract stack traces from prose into frames, with one file per language family."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _FAMILIES = (
 
 
 def find_traces(text: str) -> list[StackTrace]:
-    """The stack traces in a text, in order of appearance, twenty at the most.
+    """Return the stack traces in a text, in order of appearance, at most twenty.
 
-    Each link of a chain (``Caused by``, ``During handling of``) is a trace of its own. An error without a single frame
-    is one where nothing but a program of its language says it so.
+    Each link of a chain (``Caused by``, ``During handling of``) is a separate trace. An error without a frame counts
+    only if its format is unique to programs of its language.
     """
     lines = split_lines(text)
     found = [trace for find in _FAMILIES for trace in find(lines)]
-    # Where two languages claim the same lines, the one that explains more of them is right.
+    # If two languages claim the same lines, the one with more frames is right.
     found.sort(key=lambda trace: -len(trace.frames))
     kept: list[StackTrace] = []
     for trace in found:
         if all(trace.end <= other.start or other.end <= trace.start for other in kept):
             kept.append(trace)
-    # One that leads to code is worth more than one that only names the error.
+    # A trace that leads to code is worth more than one that only names the error.
     kept.sort(key=lambda trace: (not trace.frames, trace.start))
     return sorted(kept[:MAX_TRACES], key=lambda trace: trace.start)

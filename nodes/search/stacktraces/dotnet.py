@@ -1,4 +1,4 @@
-"""Traces of .NET: C#, F# and Visual Basic."""
+"""Parse .NET traces: C#, F# and Visual Basic."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FILLER = ("--- End of stack trace from previous location", "--- Exception trans
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of .NET; an inner exception is one of its own."""
+    """Find .NET traces; an inner exception is a separate trace."""
     traces = find_runs(lines, Dialect("csharp", frame=_frame, heading=_heading, filler=_is_filler))
     return (traces + find_alone(lines, "csharp", traces, on_one_line(_alone)))[:MAX_TRACES]
 
@@ -48,7 +48,7 @@ def _frame(bare: str) -> Frame | None:
     mono = _MONO.search(rest[:_MAX_ARGUMENTS])
     if mono:
         return Frame(forward(mono[1] or ""), int(mono[2]) if mono[1] else None, function, module)
-    # Without a place the form is that of other languages too; theirs have a file between the parentheses.
+    # Frames without a location look the same in other languages, but those have a file between the parentheses.
     if not arguments.endswith(")") or arguments.startswith("<") or ":" in arguments or ".java" in arguments:
         return None
     return Frame("", None, function, module)

@@ -1,4 +1,4 @@
-"""Traces of Elixir and of Erlang code under it."""
+"""Parse traces of Elixir, and of the Erlang code that it calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ARITY = re.compile(r"/\d{1,3}$")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of Elixir."""
+    """Find Elixir traces."""
     traces = find_runs(lines, Dialect("elixir", frame=_frame, heading=_heading, filler=_is_filler))
     return (traces + find_alone(lines, "elixir", traces, on_one_line(_alone)))[:MAX_TRACES]
 
@@ -31,7 +31,7 @@ def _frame(bare: str) -> Frame | None:
 
 
 def _split_name(written: str) -> tuple[str | None, str | None]:
-    """``Shop.Cart."-add/2-fun-0-"/3`` → its module and the function in it."""
+    """Split ``Shop.Cart."-add/2-fun-0-"/3`` into its module and the function in it."""
     if written.startswith("("):
         return None, written.strip("()") or None
     if written.startswith("anonymous fn"):

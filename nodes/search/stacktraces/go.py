@@ -1,4 +1,4 @@
-"""Traces of Go: panics, fatal errors and goroutine dumps."""
+"""Parse Go traces: panics, fatal errors and goroutine dumps."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _WHY = re.compile(r".{0,80}?\b(panic|fatal error): (.*)")
 _RECOVERED = re.compile(r" \[recovered.{0,40}$")
 _LOOKBACK = 10
 _TO_GOROUTINE = 3
-"""Lines under a panic within which its goroutine is named; a signal may stand between."""
+"""Lines below a panic within which its goroutine appears; a signal line may come between."""
 _MACHINERY = frozenset({"panic", "runtime.gopanic", "runtime/debug.Stack", "runtime.sigpanic", "runtime.throw"})
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of Go; every goroutine is one of its own."""
+    """Find Go traces; every goroutine is a separate trace."""
     traces: list[StackTrace] = []
     floor = index = 0
     while index < len(lines) - 1 and len(traces) < MAX_TRACES:
@@ -36,7 +36,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
 
 
 def _alone(lines: Sequence[Line], index: int) -> Alone | None:
-    """A panic over a goroutine whose frames were left out."""
+    """Parse a panic above a goroutine whose frames are missing."""
     bare = lines[index].bare
     why = _WHY.match(bare) if bare.startswith(("panic: ", "fatal error: ")) else None
     if not why:
@@ -47,7 +47,7 @@ def _alone(lines: Sequence[Line], index: int) -> Alone | None:
 
 
 def _frame(lines: Sequence[Line], index: int) -> Frame | None:
-    """The frame that a function's line and the place under it make."""
+    """Parse the frame that consists of a function's line and the location below it."""
     if index + 1 >= len(lines) or (".go:" not in lines[index + 1].bare and ".s:" not in lines[index + 1].bare):
         return None
     place, written = _PLACE.match(lines[index + 1].bare), lines[index].bare
@@ -61,7 +61,7 @@ def _frame(lines: Sequence[Line], index: int) -> Frame | None:
 
 
 def _arguments(written: str) -> int:
-    """Where the arguments begin: the parenthesis that closes last may hold others."""
+    """Return where the arguments begin; the last pair of parentheses may contain others."""
     depth = 0
     for at in range(len(written) - 1, -1, -1):
         depth += (written[at] == ")") - (written[at] == "(")
@@ -100,7 +100,7 @@ def _heading_above(lines: Sequence[Line], *, floor: int, first: int) -> tuple[in
 
 
 def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame], *, top: int, stop: int) -> StackTrace:
-    # What runs once the program has panicked says nothing of why it did.
+    # Frames above the panic machinery run after the panic and do not show its cause.
     raised = [at for at, frame in enumerate(frames) if _qualified(frame) in _MACHINERY]
     kept = frames[raised[-1] + 1 :] if raised and raised[-1] + 1 < len(frames) else frames
     return StackTrace(

@@ -1,4 +1,4 @@
-"""Traces of Node, browsers and bundlers: V8's ``at fn (file:1:2)`` and the ``fn@file:1:2`` of Firefox and Safari."""
+"""Parse traces of Node, browsers and bundlers: ``at fn (file:1:2)`` of V8, ``fn@file:1:2`` of Firefox and Safari."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from nodes.search.types import Frame, StackTrace
 
 _AT_END = re.compile(r":(\d{1,9}):(\d{1,9})$")
 _SHORT = re.compile(r"([^\s:()]{1,200}\.(?:[cm]?[jt]sx?|vue|svelte)):(\d{1,9})$")
-"""A place as the console of a browser shortens it: no folder, no column."""
-_TAIL = 24  # enough for ":line:column"; a search of the whole line would be slower than linear
+"""A location as a browser console shortens it: no folder, no column."""
+_TAIL = 24  # enough for ":line:column"; a search of the whole line would take more than linear time
 _ORIGIN = re.compile(r"(?:https?|capacitor|ionic|app|chrome-extension|moz-extension|safari-extension)://[^/\s]{0,200}")
 _BUNDLER = re.compile(r"(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
 _LAYER = re.compile(r"\([\w-]{1,40}\)/")
@@ -29,7 +29,7 @@ _UNCAUGHT = re.compile(
     r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
 )
 _CONSOLE = re.compile(r"Uncaught (?:\(in promise\):? )?(\w{0,80}Error|DOMException)(?:: (.*))?$")
-"""How the console of a browser says it."""
+"""The format of a browser console."""
 _NO_PLACE = re.compile(
     r"at (?:async |new )?[^()]{1,300} ?\((?:<anonymous>|native|index \d{1,4}|eval at .*)\)$|at <anonymous>$"
 )
@@ -40,7 +40,7 @@ _SCRIPT = re.compile(
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of JavaScript and TypeScript."""
+    """Find JavaScript and TypeScript traces."""
     traces = find_runs(lines, Dialect("javascript", frame=_frame, heading=_heading, filler=_is_filler))
     return (traces + find_alone(lines, "javascript", traces, on_one_line(_alone)))[:MAX_TRACES]
 
@@ -83,7 +83,7 @@ def _placed(place: str, *, function: str | None) -> Frame | None:
 
 
 def clean_path(path: str) -> str:
-    """The path without what a browser, a bundler or a URL puts around it."""
+    """Return the path without the parts that a browser, a bundler or a URL adds."""
     path = forward(path)
     for prefix in (_BUNDLER, _ORIGIN):
         if match := prefix.match(path):

@@ -1,4 +1,4 @@
-"""Traces of Java, Kotlin, Scala and Groovy."""
+"""Parse traces of Java, Kotlin, Scala and Groovy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of JVM languages; every ``Caused by`` is one of its own."""
+    """Find traces of JVM languages; every ``Caused by`` is a separate trace."""
     traces = find_runs(lines, Dialect("java", frame=_frame, heading=_heading, filler=_is_filler))
     return (traces + find_alone(lines, "java", traces, on_one_line(_alone)))[:MAX_TRACES]
 

@@ -1,4 +1,4 @@
-"""Text as reporters paste it, made plain: one cleaned line after another, with its place in the text."""
+"""Normalise pasted text: cleaned lines in order, each with its offset in the text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 MAX_LINE = 2000
-"""Characters of a line that are read; what follows cannot name a frame."""
+"""Characters of a line that are read; a frame does not extend beyond them."""
 MAX_LINES = 20_000
 """Non-blank lines that are read; GitHub's longest body has 65,536 characters."""
 
@@ -28,24 +28,24 @@ _MAX_TAGS = 6
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that is not blank, without colours, quote marks and log prefixes."""
+    """A non-blank line without colours, quote marks and log prefixes."""
 
     text: str
-    """Its indentation is kept."""
+    """Includes the indentation."""
     bare: str
     """Stripped at both ends."""
     start: int
-    """Offset in the text as it was given."""
+    """Offset in the original text."""
     end: int
 
     @property
     def indent(self) -> int:
-        """How many columns it is indented."""
+        """The number of columns of indentation."""
         return len(self.text) - len(self.text.lstrip())
 
 
 def split_lines(text: str) -> list[Line]:
-    """The lines worth reading, in order."""
+    """Return the cleaned non-blank lines, in order."""
     lines: list[Line] = []
     start = 0
     while start < len(text) and len(lines) < MAX_LINES:

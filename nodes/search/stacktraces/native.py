@@ -1,4 +1,4 @@
-"""Traces of C and C++: gdb, lldb, the sanitizers and Valgrind."""
+"""Parse traces of C and C++: gdb, lldb, the sanitizers and Valgrind."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LOOKBACK = 12
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of native debuggers and sanitizers, and what ends a program that it says by itself."""
+    """Find traces of native debuggers and sanitizers, and final error lines of programs."""
     runs = find_runs(lines, Dialect("c", frame=_frame, heading=_heading, filler=_is_filler, lookback=_LOOKBACK))
     traces = [trace for trace in runs if any(frame.line or frame.function for frame in trace.frames)]
     return (traces + find_alone(lines, "c", traces, _alone))[:MAX_TRACES]
@@ -79,7 +79,7 @@ def _valgrind(body: str) -> Frame | None:
 
 
 def _name(written: str) -> str | None:
-    """The function without its arguments; those of ``operator()`` and of templates belong to the name."""
+    """Return the function without its arguments; those of ``operator()`` and of templates belong to the name."""
     written = written.strip()
     for start in (" (", "("):
         at = written.find(start, 1)

@@ -1,4 +1,4 @@
-"""Traces of Python as IPython, Jupyter and Colab print them."""
+"""Parse Python traces in the format of IPython, Jupyter and Colab."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINKED = re.compile(r"\[([^\]]{1,400})\]\([^)\s]{1,600}\)")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of notebooks, and of IPython on a terminal."""
+    """Find traces of notebooks, and of IPython on a terminal."""
     traces: list[StackTrace] = []
     index = 0
     while index < len(lines) and len(traces) < MAX_TRACES:

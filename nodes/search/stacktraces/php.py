@@ -1,4 +1,4 @@
-"""Traces of PHP: fatal errors, numbered frames, and the pages and logs of Symfony and Laravel."""
+"""Parse PHP traces: fatal errors, numbered frames, and the pages and logs of Symfony and Laravel."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ _MARKER = ("Stack trace:", "[stacktrace]", "Stacktrace:", "Exception trace:")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of PHP.
+    """Find PHP traces.
 
-    PHP prints beside each place what was called there; a frame here names the function that the place lies in.
+    PHP prints next to each location the function called there. A Frame names the function that contains the location,
+    so the functions are shifted by one frame.
     """
     traces = find_runs(lines, Dialect("php", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [_shifted(trace) if not _names_its_place(trace, lines) else trace for trace in traces]
@@ -87,7 +88,7 @@ def _located(error: str, rest: str) -> Heading:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """The match nearest to the end; only the last 400 characters are looked at."""
+    """Return the last match; only the last 400 characters are searched."""
     found = None
     for found in pattern.finditer(text, max(0, len(text) - 400)):  # noqa: B007  the last one is wanted
         pass
@@ -95,7 +96,7 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _names_its_place(trace: StackTrace, lines: Sequence[Line]) -> bool:
-    """Whether the frames are in the ``at Class->method() in file`` form, whose function holds the place."""
+    """Return whether the frames look like ``at Class->method() in file``, whose function contains the location."""
     inside = (line.bare for line in lines if trace.start <= line.start < trace.end)
     return not any(bare.startswith("#") for bare in inside)
 

@@ -1,4 +1,4 @@
-"""Traces of Python as pytest prints them."""
+"""Parse Python traces in pytest's format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_GAP = 60
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The failures of tests."""
+    """Find test failures."""
     traces: list[StackTrace] = []
     frames: list[Frame] = []
     first = last = 0

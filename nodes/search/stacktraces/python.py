@@ -1,4 +1,4 @@
-"""Traces of Python as the interpreter prints them, and what all of its tools print alike."""
+"""Parse Python traces in the interpreter's format, and the parts that all Python tools have in common."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _CALLED = re.compile(r"\s{0,3}\(")
 _DEBUG_PAGE = re.compile(r"Exception Type: ([\w.]{1,200})(?: at \S{0,400})?$")
 _DEBUG_VALUE = "Exception Value:"
 _MAX_CODE = 12
-"""Lines of source and carets under one frame; a multi-line expression has several."""
+"""Lines of source and carets below one frame; a multi-line expression has several."""
 _ELIDED = re.compile(r"\W{1,3}$|[\[(<.…]")
 _UNFINISHED = ("^", "~", "[Previous line repeated", "...")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of the interpreter; each link of a chain is one of its own."""
+    """Find the interpreter's traces; each link of a chain is a separate trace."""
     traces: list[StackTrace] = []
     index = 0
     while index < len(lines) and len(traces) < MAX_TRACES:
@@ -48,7 +48,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
 
 
 def conclusion(lines: Sequence[Line], index: int) -> tuple[int, Heading]:
-    """Where the trace ends and what the line under its frames says."""
+    """Return the end of the trace and the error in the line below its frames."""
     if index >= len(lines):
         return index, Heading(None)
     heading = error_below(_text(lines[index]))
@@ -61,7 +61,7 @@ def conclusion(lines: Sequence[Line], index: int) -> tuple[int, Heading]:
 
 
 def error_below(text: str) -> Heading | None:
-    """The error that a line under the frames names; also one whose name does not say that it is an error."""
+    """Parse the error in a line below the frames, even if its name does not end like an error's."""
     if heading := error_line(text):
         return heading
     if page := _DEBUG_PAGE.match(text):
@@ -70,24 +70,24 @@ def error_below(text: str) -> Heading | None:
     parts = name.split(".")
     if not all(part.isidentifier() for part in parts):
         return None
-    # Older libraries have errors in lower case: socket.error.
+    # Older libraries name errors in lower case: socket.error.
     if (colon and (len(parts) > 1 or name[0].isupper())) or (len(parts) > 1 and parts[-1][0].isupper()):
         return Heading(name, message.strip() or None)
     return None
 
 
 def function_name(written: str | None) -> str | None:
-    """A function as a frame writes it, without the arguments that some tools add."""
+    """Return the function named in a frame, without the arguments that some tools add."""
     return _CALLED.split(written, maxsplit=1)[0].strip() or None if written else None
 
 
 def build_trace(lines: Sequence[Line], frames: list[Frame], heading: Heading, *, top: int, stop: int) -> StackTrace:
-    """A trace of the lines from ``top`` to before ``stop``, its frames turned innermost first."""
+    """Build a trace from the lines from ``top`` to before ``stop``, with its frames reversed to innermost first."""
     return StackTrace(
         language="python",
         error=heading.error,
         message=heading.message,
-        # The most recent call is printed last, and it is the one to keep where there are too many.
+        # The most recent call is printed last, and it must be kept if there are too many frames.
         frames=tuple(frames[::-1][:MAX_FRAMES]),
         start=lines[top].start,
         end=lines[stop - 1].end,
@@ -114,12 +114,12 @@ def _is_source(line: Line, *, under: Line, distance: int) -> bool:
         return False
     if _indent(line) > _indent(under) or _text(line).startswith(_UNFINISHED):
         return True
-    # Pasted without its indentation, a trace still has one line of source under each frame.
+    # A trace pasted without indentation still has one line of source below each frame.
     return _indent(line) == _indent(under) and distance == 1 and not error_line(_text(line))
 
 
 def _alone(lines: Sequence[Line], index: int) -> Alone | None:
-    """A heading whose frames were left out, and the error under it."""
+    """Parse a heading whose frames are missing, and the error below it."""
     if MOST_RECENT not in lines[index].bare:
         return None
     for at in range(index + 1, min(index + 1 + _MAX_CODE, len(lines))):
@@ -140,7 +140,7 @@ def _file_frame(line: Line) -> Frame | None:
 
 
 def _text(line: Line) -> str:
-    """The line without the margin that an exception group draws."""
+    """Return the line without the margin that an exception group draws."""
     return line.bare.lstrip("|+- ") if line.bare[0] in "|+" else line.bare
 
 

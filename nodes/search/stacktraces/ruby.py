@@ -1,4 +1,4 @@
-"""Traces of Ruby, Rails and RSpec, with the quotes of Ruby 3.4 and those before."""
+"""Parse traces of Ruby, Rails and RSpec, with the quotes of Ruby 3.4 and of earlier versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FRAME = re.compile(
     r"(?:# )?(?:(\d{1,5}): )?(?:from )?((?:[A-Za-z]:)?[^:\"]{1,400}):(\d{1,9}):in ['`]([^'`]{0,200})'(?:: (.*))?$"
 )
 _SPEC = re.compile(r"# (\.{0,2}/[^:\"]{1,400}\.r(?:b|ake)):(\d{1,9})$")
-# The colons are not optional: a name that can be cut in many ways takes for ever not to match.
+# The colons are required: a name that can be split in many ways takes exponential time to fail.
 _CLASS = r"([A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,7})"
 _RAISED = re.compile(rf"(.*?) ?\({_CLASS}\):?$")
 _RAILS = re.compile(rf"{_CLASS} \((.*)\):?$")
@@ -22,7 +22,7 @@ _OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of Ruby."""
+    """Find Ruby traces."""
     return [_settled(trace, lines) for trace in find_runs(lines, _DIALECT)]
 
 
@@ -52,7 +52,7 @@ def _heading(bare: str) -> Heading | None:
 
 
 def _settled(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
-    """The trace with the error that its first line names, turned round if the most recent call came last."""
+    """Add the error that the first line names, and reverse the frames if the most recent call came last."""
     inside = [match for line in lines if trace.start <= line.start < trace.end and (match := _match(line.bare))]
     if len(inside) > 1 and inside[0][1] and int(inside[0][1]) > int(inside[1][1] or 0):
         trace = innermost_first(trace)

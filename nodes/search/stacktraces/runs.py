@@ -1,4 +1,4 @@
-"""What most languages share: a heading that names the error, then a run of lines that each name a frame."""
+"""Find traces with the structure of most languages: a heading with the error, then consecutive frame lines."""
 
 from __future__ import annotations
 
@@ -11,39 +11,40 @@ from nodes.search.stacktraces.lines import Line
 from nodes.search.types import Frame, StackTrace
 
 MAX_TRACES = 20
-"""Traces of one text that are kept."""
+"""The maximum number of traces per text."""
 MAX_FRAMES = 200
-"""Frames of one trace that are kept."""
+"""The maximum number of frames per trace."""
 
+# Repetitions in the patterns are bounded, so that hostile text costs linear time only.
 _ERROR_LINE = re.compile(r"([A-Za-z_$][\w.$\\]{0,199})(?: \[\w{1,80}\])?(?: ?\(code: \d{1,9}\))?(?::\s+(.*)|:?$)")
 _CALAMITY = ("Error", "Exception", "Warning", "Exit", "Interrupt", "Fault", "Failure", "Throwable", "Iteration")
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What a trace says went wrong."""
+    """The error that a trace reports."""
 
     error: str | None
     message: str | None = None
     frame: Frame | None = None
-    """Where it was raised, if the heading itself says so."""
+    """The location of the error, if the heading states it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one language prints its traces."""
+    """The trace format of one language."""
 
     language: str
     frame: Callable[[str], Frame | None]
     heading: Callable[[str], Heading | None]
     filler: Callable[[str], bool] = lambda _: False
-    """Lines between two frames that name none."""
+    """Recognises lines between two frames that contain no frame."""
     lookback: int = 8
-    """How many lines above the first frame may hold the heading; messages have several lines."""
+    """How many lines above the first frame may contain the heading; a message may have several lines."""
 
 
 def error_line(text: str) -> Heading | None:
-    """Read ``Type: message``, or a lone type whose name says that it is an error."""
+    """Parse ``Type: message``, or a type alone if its name ends like an error's."""
     match = _ERROR_LINE.match(text)
     if not match:
         return None
@@ -55,7 +56,7 @@ def error_line(text: str) -> Heading | None:
 
 
 def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
-    """Every run of frames, with the heading above it."""
+    """Return every run of frames, with the heading above it."""
     traces: list[StackTrace] = []
     floor = index = 0
     while index < len(lines) and len(traces) < MAX_TRACES:
@@ -69,7 +70,7 @@ def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
 
 
 class Alone(NamedTuple):
-    """An error that needs no frames under it to be one, and the index one past its last line."""
+    """An error that is recognised without frames below it, and the index after its last line."""
 
     heading: Heading
     stop: int
@@ -81,7 +82,7 @@ def find_alone(
     traces: Sequence[StackTrace],
     read: Callable[[Sequence[Line], int], Alone | None],
 ) -> list[StackTrace]:
-    """The errors outside the traces that name their place, or that only this language prints so."""
+    """Return errors outside the traces that state their location, or whose format only this language has."""
     found: list[StackTrace] = []
     index = 0
     while index < len(lines) and len(found) < MAX_TRACES:
@@ -99,7 +100,7 @@ def find_alone(
 
 
 def on_one_line(read: Callable[[str], Heading | None]) -> Callable[[Sequence[Line], int], Alone | None]:
-    """Read an error of which one line says everything."""
+    """Adapt a parser of single lines to ``find_alone``."""
 
     def alone(lines: Sequence[Line], index: int) -> Alone | None:
         heading = read(lines[index].bare)
@@ -149,21 +150,21 @@ def _heading_above(lines: Sequence[Line], dialect: Dialect, *, floor: int, first
 
 
 def is_fence(bare: str) -> bool:
-    """Whether the line opens or closes a Markdown code block."""
+    """Return whether the line opens or closes a Markdown code block."""
     return bare.startswith(("```", "~~~"))
 
 
 def same_place(one: Frame, other: Frame) -> bool:
-    """Whether two frames name the same line, be it that one leaves the outer folders out."""
+    """Return whether two frames name the same line, even if one path lacks the outer folders."""
     left, right = f"/{one.path}", f"/{other.path}"
     return one.line == other.line and (left.endswith(right) or right.endswith(left))
 
 
 def forward(path: str) -> str:
-    """A Windows path with forward slashes; any other as it is."""
+    """Replace backslashes with forward slashes, as in Windows paths."""
     return path.replace("\\", "/")
 
 
 def innermost_first(trace: StackTrace) -> StackTrace:
-    """The trace of a language that prints the most recent call last, turned round."""
+    """Reverse the frames of a trace whose language prints the most recent call last."""
     return replace(trace, frames=trace.frames[::-1])

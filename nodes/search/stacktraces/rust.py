@@ -1,4 +1,4 @@
-"""Traces of Rust: panics, with or without a backtrace."""
+"""Parse Rust traces: panics, with or without a backtrace."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HEADING = "stack backtrace:"
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The panics of Rust, and backtraces that stand alone."""
+    """Find Rust panics, and backtraces without a panic line."""
     traces: list[StackTrace] = []
     index = 0
     while index < len(lines) and len(traces) < MAX_TRACES:
@@ -51,9 +51,9 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
 
 
 def _panic(lines: Sequence[Line], index: int, said: str) -> tuple[Heading, int]:
-    """What was said and where; ``index`` moves past the lines that say so."""
+    """Parse the message and the location; return the index after these lines."""
     place = None if said.startswith("'") else _PLACE.match(said)
-    if place:  # since 1.73 the message has a line of its own
+    if place:  # since Rust 1.73 the message is on a separate line
         has_message = index + 1 < len(lines) and not _is_note(lines[index + 1].bare)
         message = lines[index + 1].bare if has_message else None
         return Heading("panic", message, _frame_at(place)), index + 1 + has_message
@@ -84,7 +84,7 @@ def _backtrace_below(lines: Sequence[Line], index: int) -> int:
 
 
 def _backtrace_frame(lines: Sequence[Line], index: int, *, inside: bool = False) -> Frame | None:
-    """A numbered line with a Rust path, and the place under it."""
+    """Parse a numbered line with a Rust path, and the location below it."""
     if index >= len(lines) or not lines[index].bare[0].isdigit():
         return None
     numbered = _NUMBERED.match(lines[index].bare)
@@ -126,7 +126,7 @@ def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame], *, firs
 
 
 def _without_machinery(frames: list[Frame]) -> list[Frame]:
-    """Without the frames that run once the program has panicked."""
+    """Remove the frames that run after the panic."""
     at = 0
     while at < len(frames) and (frames[at].function or "").startswith(_MACHINERY):
         at += 1

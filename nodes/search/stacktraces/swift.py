@@ -1,4 +1,4 @@
-"""Traces of Swift: fatal errors, its own backtraces and Apple's crash reports."""
+"""Parse Swift traces: fatal errors, Swift's own backtraces and Apple's crash reports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNSYMBOLICATED = re.compile(r"0x[0-9a-f]{1,16}$")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """The traces of Swift, and fatal errors that name their place."""
+    """Find Swift traces, and fatal errors that state their location."""
     traces = find_runs(lines, Dialect("swift", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [trace for trace in traces if trace.frames]
     return (traces + find_alone(lines, "swift", traces, on_one_line(_alone)))[:MAX_TRACES]
@@ -58,7 +58,7 @@ def _fatal(match: re.Match[str]) -> Heading:
     message = match[4] or ""
     if match[1]:
         return Heading(match[3], message or None, Frame(match[1], int(match[2])))
-    # Before 5.4 the place stood behind the message.
+    # Before Swift 5.4 the location followed the message.
     old = _OLD_PLACE.search(message, max(0, len(message) - 400))
     if not old:
         return Heading(match[3], message or None)
