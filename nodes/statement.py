@@ -238,8 +238,20 @@ async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
     else:
         return None
     same = base.symbol == fact.symbol and base.start_line <= line <= base.end_line
-    span = {} if same else {"start_line": start, "end_line": end, "symbol": fact.symbol, "evidence": ""}
+    span: dict[str, object] = {}
+    if not same:
+        first, last = await _definition(fact, code) or (start, end)
+        span = {"start_line": first, "end_line": last, "symbol": fact.symbol, "evidence": ""}
     return base.model_copy(update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True})
+
+
+async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
+    """The first and last line of the definition that holds a fact's line."""
+    if not fact.symbol or not fact.line:
+        return None
+    found = await code.definitions(fact.symbol.rpartition(".")[2])
+    spans = ((one.start_line, max(one.ends, one.end_line)) for one in found.passages if one.path == fact.path)
+    return next((span for span in spans if span[0] <= fact.line <= span[1]), None)
 
 
 def _from_lead(lead: Location, best: float) -> Suspect:

@@ -87,7 +87,7 @@ class Triagist:
         result = build_result(state)
         named = [Place(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]
         ranked = tuple(dict.fromkeys((*(place.path for place in named), *code.ranked)))
-        places = tuple(dict.fromkeys((*named, *code.places)))
+        places = tuple(dict.fromkeys((*named[:1], *code.places, *named)))
         return Blind(result, kept.items, state.evidence, ranked, places, time.perf_counter() - began)
 
 
