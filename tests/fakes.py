@@ -235,7 +235,7 @@ def context(brain: Any = None, **ports: Any) -> Context:
     brain = brain or ScriptedBrain()
     given: dict[str, Any] = {
         "title": "scan hangs",
-        "body": "The lexer hangs on an open quote.",
+        "body": "The lexer hangs on an open quote: `scan` never returns.",
         "code": FakeCode(),
         "evidence": FakeEvidence(),
         "brain": brain,

@@ -22,7 +22,7 @@ _CONDITION = re.compile(
     r"^\s*(?:\}\s*)?(?:@\w+\s)?"
     r"(?P<word>else if|elif|elsif|elseif|if|unless|case|when|switch|match|while|except|catch|rescue|guard)\b"
 )
-_ELSE = re.compile(r"^\s*(?:\}\s*)?(?:else|default)\s*[:{]?\s*$")
+_ELSE = re.compile(r"^\s{0,400}(?:\}\s{0,9})?(?:else|default)\s{0,9}[:{]?\s{0,99}$")
 _NOTHING = re.compile(r"^\s*(?://|#(?!\s*(?:if|else|elif))|\*|/\*|$)")
 _CAUGHT = ("except", "catch", "rescue")
 

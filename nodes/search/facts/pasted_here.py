@@ -29,7 +29,7 @@ _SKIP = re.compile(
     r"\s*(?:>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import|#include|using |use |package |//|#|\*|/\*|--|at |"
     r"\d+[ |:]|File \"|[{}()\[\];,]*$)"
 )
-_NUMBERED = re.compile(r"\s*(?:-+>)?\s*\d{1,6}[ |:]")
+_NUMBERED = re.compile(r"\s{0,99}(?:-{1,9}>)?\s{0,99}\d{1,6}[ |:]")
 _DIFF = re.compile(r"^(?:diff --git|index [0-9a-f]+\.\.|@@ |--- |\+\+\+ )")
 
 

@@ -72,15 +72,32 @@ def test_the_change_that_brought_a_line_between_two_versions_is_found(tmp_path: 
     change, head = _history(tmp_path, "Open lazily")
     code = "\n\n```\nhandle = open_it_lazily(path)\nreturn handle.read_all()\n```\n"
     facts = facts_at(tmp_path, head, "`load` leaks handles", body + code)
-    (found,) = [fact for fact in of_kind(facts, "introduced_in") if fact.text and "lazily" in fact.text]
-    assert (found.change, found.path, found.strong) == (change, "zones/io.py", False)
+    only, line = sorted(of_kind(facts, "introduced_in"), key=lambda fact: not fact.strong)
+    assert {fact.text for fact in (only, line)} == {"    handle = open_it_lazily(path)"}
+    assert [(fact.change, fact.path, fact.strong) for fact in (only, line)] == [
+        (change, "zones/io.py", True),
+        (change, "zones/io.py", False),
+    ]
+    assert (only.symbol, only.count) == ("load", 1)
 
 
 def test_a_line_older_than_the_good_version_was_not_brought_by_any_change(tmp_path: Path):
     _, head = _history(tmp_path, "Open lazily")
     facts = facts_at(tmp_path, head, "`load` leaks handles", "It works in 1.2.0 and fails in 1.3.0.")
-    assert of_kind(facts, "introduced_in") == []
+    assert [fact.symbol for fact in of_kind(facts, "introduced_in") if not fact.strong] == []
     assert [fact.path for fact in of_kind(facts, "changed_in")] == ["zones/io.py"]
+
+
+def test_two_changes_in_the_range_are_not_the_only_one(tmp_path: Path):
+    make_repository(tmp_path, {"zones/io.py": ONE, "zones/scan.py": OTHER})
+    git(tmp_path, "tag", "v1.2.0")
+    make_repository(tmp_path, {"zones/io.py": TWO, "zones/scan.py": OTHER}, message="Open lazily")
+    last = make_repository(
+        tmp_path, {"zones/io.py": TWO, "zones/scan.py": OTHER.replace(":", ";")}, message="Split at semicolons"
+    )
+    git(tmp_path, "tag", "v1.3.0")
+    facts = facts_at(tmp_path, last, "`load` and `scan` fail", "It works in 1.2.0 and fails in 1.3.0.")
+    assert [fact for fact in of_kind(facts, "introduced_in") if fact.strong] == []
 
 
 def test_versions_of_something_else_give_no_range(tmp_path: Path):
