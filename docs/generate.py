@@ -54,10 +54,10 @@ _CONFIGURATION = """\
 
 This page is generated from the [schema](schema/triage.yml.json).
 
-The file is read from the default branch, otherwise from the organisation's `.github` repository; the two are never merged.
-It can only narrow what the operator allows. Without a file the defaults apply. While a file is invalid, the last valid
-version applies; if there was none, nothing is written. The next report tells maintainers once about each error with its
-line, and `triage config check` prints the same.
+The file is read from the default branch, otherwise from the organisation's `.github` repository; the two are never
+merged. It can only narrow what the operator allows. Without a file the defaults apply. While a file is invalid, the
+last valid version applies; if there was none, nothing is written. The next report tells maintainers once about each
+error with its line, and `triage config check` prints the same.
 
 ```yaml
 # yaml-language-server: $schema=<address of triage.yml.json>
