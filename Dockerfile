@@ -1,4 +1,4 @@
-# Two stages: what builds stays behind. The last one holds Python, git and the App, and runs as nobody in particular.
+# Two stages: build tools stay in the first. The last one contains Python, git and the App, and runs as an unprivileged user.
 FROM python:3.12-slim-bookworm@sha256:54c85f3c47607a77f32adec749d3c81d1348bf25833671f512b26a9b6d778cb3 AS build
 RUN pip install --no-cache-dir uv==0.13.8
 WORKDIR /src
@@ -23,7 +23,7 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import os, urllib.request as u; u.urlopen(f'http://127.0.0.1:{os.environ[\"PORT\"]}/healthz', timeout=4)"]
-# A stop lets what runs end: ten seconds at the most.
+# After SIGTERM running jobs get at most ten seconds to end.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["triage"]
 CMD ["serve"]

@@ -1,21 +1,21 @@
-# Everything below works on a fresh machine with Python 3.11+, git and make; it installs into this folder alone.
+# All targets work on a fresh machine with Python 3.11+, git and make. They install into this folder only.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 UV_VERSION := 0.13.8
 UV := .tools/bin/uv
 RUN := .venv/bin
 STAMP := .venv/.installed
-# Each core takes whole files of tests, so that what a file starts is started once.
+# Each core takes whole files of tests, so that a server that a file needs is started once.
 SPREAD := -n auto --maxprocesses 4 --dist loadscope
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 
 .PHONY: help demo test check bench claims load chaos parsers memory capacity kinds docs screenshots format clean site
-help: ## list what can be made
+help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
 
 $(UV):
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: install it, or say make PYTHON=/path/to/python3"; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: install it, or run make PYTHON=/path/to/python3"; exit 1; }
 	@git --version >/dev/null || { echo "git is needed: install it"; exit 1; }
 	@$(PYTHON) -m venv .tools || { echo "Python's venv module is needed: on Debian, apt-get install python3-venv"; exit 1; }
 	.tools/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
@@ -31,7 +31,7 @@ demo: $(STAMP) ## triage a sample issue of a sample repository
 test: $(STAMP) ## run every test
 	@$(RUN)/python -m pytest -q $(SPREAD)
 
-check: $(STAMP) ## format, lint, types, who may import whom, generated docs, tests
+check: $(STAMP) ## format, lint, types, import contracts, generated docs, tests
 	$(RUN)/ruff format --check .
 	$(RUN)/ruff check .
 	$(RUN)/mypy
@@ -39,47 +39,47 @@ check: $(STAMP) ## format, lint, types, who may import whom, generated docs, tes
 	$(RUN)/python docs/generate.py --check
 	$(RUN)/python -m pytest -q $(SPREAD)
 
-bench: $(STAMP) ## rank against bm25s and keyword counting; REPOS=clones DATA=issues.jsonl for your own
+bench: $(STAMP) ## compare the ranking with bm25s and keyword counting; REPOS=clones DATA=issues.jsonl for your own
 	$(RUN)/python -m tests.ranking.bench $(if $(REPOS),--repos $(REPOS)) $(if $(DATA),--data $(DATA))
 
-claims: $(STAMP) ## hold reports against known fixes: REPOS=clones DATA="a.jsonl b.jsonl=30"
+claims: $(STAMP) ## check reports against known fixes: REPOS=clones DATA="a.jsonl b.jsonl=30"
 	$(RUN)/python -m tests.trust.claims --repos $(REPOS) --data $(DATA)
 
-load: $(STAMP) ## how fast deliveries are acknowledged, beside gidgethub and Probot; how long reports take, in bursts and steadily
+load: $(STAMP) ## measure how fast deliveries are acknowledged, compared with gidgethub and Probot, and how long reports take in bursts and steadily
 	@.ci/rivals $(UV)
 	$(RUN)/python -m tests.load.receive
 	$(RUN)/python -m tests.load.pace
 	$(RUN)/python -m tests.load.pace --postgres
 
-chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk, hostile repositories, attacks: one report each; over an hour. WHAT=storm, many, scenarios, hostile or attacks
+chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk, hostile repositories, attacks: one report each; takes over an hour. WHAT=storm, many, scenarios, hostile or attacks
 	for what in $(or $(WHAT),storm many scenarios hostile attacks); do $(RUN)/python -m tests.chaos.$$what || exit 1; done
 
-parsers: $(STAMP) ## each grammar on a megabyte of each of 123 tokens, within its deadline; an hour. LANGUAGES="ruby java"
+parsers: $(STAMP) ## run each grammar on a megabyte of each of 123 tokens, within its deadline; takes an hour. LANGUAGES="ruby java"
 	$(RUN)/python -m tests.hostile.parsers $(LANGUAGES)
 
-capacity: $(STAMP) ## what one issue costs, as docs/capacity.md extrapolates it
+capacity: $(STAMP) ## measure the cost of one issue, the input of docs/capacity.md
 	$(RUN)/python -m tests.load.capacity
 
-memory: $(STAMP) ## what the server takes while 2,000 issues of one repository are triaged
+memory: $(STAMP) ## measure the server's memory while it triages 2,000 issues of one repository
 	$(RUN)/python -m tests.load.memory
 
-kinds: $(STAMP) ## how well kinds of issues are told: DATA=issues.csv; measured on issues the weights have not seen
+kinds: $(STAMP) ## measure the classification of kinds on issues that the weights have not seen: DATA=issues.csv
 	$(RUN)/python -m tests.kinds.train --dry-run --data $(DATA)
 
-site: $(UV) ## build the documentation's site, strictly
+site: $(UV) ## build the documentation site in strict mode
 	UV_PROJECT_ENVIRONMENT=.tools/site $(UV) sync --frozen --quiet --only-group docs --python "$$(command -v $(PYTHON))"
 	NO_MKDOCS_2_WARNING=1 .tools/site/bin/mkdocs build --quiet --strict
 
-docs: $(STAMP) ## write the generated pages and the picture anew
+docs: $(STAMP) ## write the generated pages and the picture
 	$(RUN)/python docs/generate.py
 
-screenshots: $(STAMP) ## draw the pictures of the pages in docs anew, with a Chromium
+screenshots: $(STAMP) ## redraw the screenshots in docs with Chromium
 	@.ci/chromium
 	$(RUN)/python -m tests.browser.screenshots
 
-format: $(STAMP) ## format and mend what can be mended
+format: $(STAMP) ## format, and apply the linter's automatic fixes
 	$(RUN)/ruff format .
 	$(RUN)/ruff check --fix .
 
-clean: ## remove everything that was installed or made here
+clean: ## remove everything that was installed or built here
 	rm -rf .venv .tools .tracehound .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,4 +1,4 @@
-# What action.yml runs. A runner mounts the workspace as root's, so that, unlike in Dockerfile, nobody else can be the user.
+# The image that action.yml runs. Unlike in Dockerfile the user is root, because a runner mounts the workspace as root's.
 FROM python:3.12-slim-bookworm@sha256:54c85f3c47607a77f32adec749d3c81d1348bf25833671f512b26a9b6d778cb3
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends git ca-certificates \

@@ -1,7 +1,7 @@
-"""Write what is made from the code: the command line's help, the result's schema, the picture of a sample report.
+"""Generate pages from the code: the command line's help, the schemas, the picture of a sample report.
 
 python docs/generate.py            write them
-python docs/generate.py --check    fail if they are not what the code says
+python docs/generate.py --check    fail if a page differs from what the code generates
 """
 
 from __future__ import annotations
@@ -54,14 +54,15 @@ _CONFIGURATION = """\
 
 This page is generated from the [schema](schema/triage.yml.json).
 
-The file is read from the default branch, else from the organisation's `.github` repository; the two are never merged.
-It can only narrow what the operator allows. Without one the defaults hold. One that is not valid leaves the last valid
-one in force, else nothing is written; what is wrong with it, line by line, is said in the next report to maintainers,
-once, and by `triage config check`.
+The file is read from the default branch, otherwise from the organisation's `.github` repository; the two are never
+merged. It can only narrow what the operator allows. Without a file the defaults apply. While a file is invalid, the
+last valid version applies; if there was none, nothing is written. The next report tells maintainers once about each
+error with its line, and `triage config check` prints the same.
 
 ```yaml
 # yaml-language-server: $schema=<address of triage.yml.json>
 mode: comment
+comment_on: [bug]
 labels:
   allowed: [bug, enhancement, "area: *"]
   map:
@@ -69,7 +70,7 @@ labels:
 ignore_paths: ["vendor/**"]
 ```
 
-| Key | Default | What it means |
+| Key | Default | Meaning |
 |---|---|---|"""
 
 
@@ -82,13 +83,13 @@ def _configuration() -> Iterator[str]:
 _OPERATOR = """\
 # The operator's file
 
-This page is generated from the [schema](schema/operator.yml.json); [tools.md](tools.md) says what it is for.
+This page is generated from the [schema](schema/operator.yml.json); [tools.md](tools.md) explains its purpose.
 
-`TRIAGE_CONFIG` names the file. It is read once, at the start: every fault is said at once, each with its line, and
-`triage config check --operator FILE` says the same without starting anything. `${NAME}` in headers, in `env` and in
-`api_key` stands for an environment variable. A file that lies in the repository which is looked at is refused.
+`TRIAGE_CONFIG` names the file. It is read once, at the start. All errors are reported together, each with its line, and
+`triage config check --operator FILE` reports the same without starting anything. `${NAME}` in headers, in `env` and in
+`api_key` is replaced by an environment variable. A file inside the repository under analysis is refused.
 
-| Key | Default | What it means |
+| Key | Default | Meaning |
 |---|---|---|"""
 
 
@@ -106,11 +107,11 @@ def _operator() -> Iterator[str]:
 _SETTINGS = """\
 # Settings
 
-This page is generated from the code. Settings are read from the environment and from a `.env` in the current folder;
-what they leave unsaid about the App is taken from where [`/setup`](setup.md) kept it, `app.json` in `TRIAGE_DATA_DIR`.
-`triage doctor` checks each; what is missing or malformed is named all at once.
+This page is generated from the code. Settings are read from the environment and from a `.env` in the current folder.
+Missing settings of the App are read from `app.json` in `TRIAGE_DATA_DIR`, where [`/setup`](setup.md) stores them.
+`triage doctor` checks each setting and reports all that are missing or malformed together.
 
-| Variable | Default | What it means |
+| Variable | Default | Meaning |
 |---|---|---|"""
 
 
@@ -123,11 +124,11 @@ def _settings() -> Iterator[str]:
 
 
 _MEASURES = """\
-# Measures
+# Metrics
 
-This page is generated from the code. [Observability](observability.md) says who may read them.
+This page is generated from the code. [Observability](observability.md) explains access to them.
 
-| Name | Kind | Labels | What it says |
+| Name | Kind | Labels | Meaning |
 |---|---|---|---|"""
 
 
@@ -158,12 +159,12 @@ def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
 
 
 def _security() -> str:
-    """The page with its table of what tests try written anew."""
+    """The page with its generated table of the attacks that tests try."""
     page = DOCS / "security.md"
     before, begins, rest = page.read_text(encoding="utf-8").partition(_TRIED)
     _, ends, after = rest.partition(_TRIED_ENDS)
     if not begins or not ends:
-        raise ValueError(f"{page.name} lacks the comments between which the table stands")
+        raise ValueError(f"{page.name} lacks the comments that enclose the table")
     return "\n".join([before + begins, "", *table(count()), "", ends + after])
 
 

@@ -1,4 +1,4 @@
-"""For mkdocs: links to files outside of docs lead to the repository, and pages that came later stand in the menu."""
+"""Hooks for mkdocs: links to files outside docs point at the repository, and unlisted pages are added to the menu."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def on_page_markdown(markdown: str, **_given: Any) -> str:
 
 
 def on_post_page(output: str, page: Any, **_given: Any) -> str:
-    """Let no page load anything from elsewhere; links that a reader follows are another matter."""
+    """Fail if a page loads anything from another host; links that a reader follows are allowed."""
     loaded = _LOADED.search(output)
     if loaded is not None:
-        raise SystemExit(f"{page.file.src_path} would load from elsewhere: {loaded[0]}")
+        raise SystemExit(f"{page.file.src_path} would load from another host: {loaded[0]}")
     return output

@@ -24,7 +24,7 @@ WIDTH = 108
 
 
 def draw() -> str:
-    """Triage the sample issue and draw what a terminal would show."""
+    """Triage the sample issue and draw the terminal output."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(render_terminal(_report(), width=WIDTH, colour=True)))
     fontless = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
@@ -38,7 +38,7 @@ def _report() -> TriageReport:
         command = [sys.executable, "-m", "bot", "run", "--repo", str(demo), "--issue", str(DOCS / "demo" / "issue.md")]
         done = subprocess.run(
             [*command, "--brain", "rules", "--format", "json"],
-            # Whatever is set on this machine, the picture is the same.
+            # A fixed environment gives the same picture on every machine.
             env={"TRIAGE_DATA_DIR": scratch, "PATH": os.environ["PATH"], "PYTHONPATH": str(DOCS.parent)},
             cwd=scratch,
             capture_output=True,

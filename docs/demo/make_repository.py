@@ -14,7 +14,7 @@ BEFORE = (
     "        sign = -1 if name[0] == '-' else 1\n"
     "        return timezone(sign * timedelta(hours=int(name[1:3]), minutes=int(name[3:5])))\n",
 )
-"""A line of ``dates.py`` as it is, and what stood there in the release before."""
+"""A line of ``dates.py`` today, and the lines in its place in the previous release."""
 
 
 def make(target: Path) -> None:
@@ -31,16 +31,16 @@ def make(target: Path) -> None:
 
 
 def release(target: Path, day: str, message: str, tag: str) -> None:
-    """Commit what is there, and tag it."""
+    """Commit all files and tag the commit."""
     for command in (["add", "-A"], ["commit", "-q", "-m", message], ["tag", tag]):
         git(target, day, *command)
 
 
 def git(target: Path, day: str, *command: str) -> None:
-    """Run git as nobody in particular, at noon of a day."""
+    """Run git as the author `demo` at noon of a day, so that SHAs are reproducible."""
     who = {f"GIT_{role}_{part}": "demo" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
     when = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"{day}T12:00:00Z")
-    # In a hook, GIT_DIR names the repository that the hook is of, and would be committed to.
+    # In a git hook, GIT_DIR names the hook's own repository; git would commit to that one.
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     apart = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     subprocess.run(["git", *command], cwd=target, env={**own, **who, **when, **apart}, check=True)

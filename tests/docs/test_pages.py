@@ -56,6 +56,21 @@ def test_every_file_that_tries_attacks_is_in_the_table_of_security() -> None:
     assert all(int(row[1] or row[2]) > 0 for row in rows("security.md") if len(row) == 4 and "`" in row[3])
 
 
+def folders() -> set[str]:
+    """Every folder of the code and of its tests that holds a tracked kind of file."""
+    roots = ("bot", "nodes", "prompts", "tests")
+    files = (path for root in roots for path in (ROOT / root).rglob("*") if path.is_file())
+    kept = (path.parent.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts)
+    return {folder for folder in kept if not re.search(r"/\.|^\.", folder)}
+
+
+def test_architecture_names_every_folder_and_the_glossary_only_paths_that_exist() -> None:
+    assert {row[0].strip("`") for row in rows("architecture.md") if len(row) == 2 and "`" in row[0]} == folders()
+    for page in ("architecture.md", "glossary.md"):
+        paths = re.findall(r"`((?:bot|nodes|prompts|tests)/[\w/.]+)`", (DOCS / page).read_text())
+        assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 def test_every_page_has_a_title_and_a_place_in_the_menu() -> None:
     menu = (ROOT / "mkdocs.yml").read_text()
     for page in PAGES:

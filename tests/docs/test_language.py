@@ -1,0 +1,112 @@
+"""Documents, docstrings and comments are written in plain technical English."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.process import ROOT
+
+GENERATED = {"cli.md", "configuration.md", "measures.md", "operator.md", "settings.md"}
+"""Pages whose text is in docstrings, field descriptions and docs/generate.py."""
+DOCUMENTS = sorted(
+    [
+        *(page for page in (ROOT / "docs").glob("*.md") if page.name not in GENERATED),
+        *ROOT.glob("*.md"),
+        *(ROOT / ".github").rglob("*.md"),
+    ]
+)
+PACKAGES = ("bot", "nodes", "prompts")
+DIALECT = re.compile(
+    "|".join(
+        (
+            r"\bmend(?:s|ed|ing)?\b",
+            r"\bheld against\b",
+            r"\bhold(?:s|ing)? \w+ against\b",
+            r"\bwhoever\b",
+            r"\bgo(?:es)? round\b",
+            r"\bnobody (?:knows|has|took|takes|works)\b",
+            r"\bhears? (?:of|in|less|more|history)\b",
+            r"\b(?:is|are) told\b",
+            r"\bwhat bites\b",
+            r"\bso manieth\b",
+            r"\btaken for known\b",
+            r"\bknows itself\b",
+            r"\blets? in\b",
+            r"\bcannot rot\b",
+            r"\b(?:came|comes|come) to nothing\b",
+            r"\bwhat (?:it|a run|they) (?:came|comes) to\b",
+            r"\b(?:written|made|begun|posted|starts|begins) anew\b",
+            r"\bsaid once\b",
+            r"\bpurse\b",
+            r"\bas ever\b",
+            r"\bspeaks? for\b",
+            r"\bis no choice\b",
+            r"\bwas no choice\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+
+
+def found(text: str) -> list[str]:
+    """The phrases of the list in a text; code spans are names, and names are not prose."""
+    without_code = re.sub(r"``[^`\n]+``|`[^`\n]+`", "", text)
+    return [match.group() for match in DIALECT.finditer(" ".join(without_code.split()))]
+
+
+def prose(source: str) -> Iterator[tuple[int, str]]:
+    """Docstrings, those of attributes too, and comments of a module, with their line."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_documents_are_in_plain_words(document: Path) -> None:
+    assert found(document.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_docstrings_and_comments_are_in_plain_words(package: str) -> None:
+    hits = [
+        f"{path.relative_to(ROOT)}:{line}: {phrase}"
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for line, text in prose(path.read_text(encoding="utf-8"))
+        for phrase in found(text)
+    ]
+    assert not hits, f"{len(hits)} phrases of the word list:\n" + "\n".join(hits)
+
+
+def test_the_word_list_finds_a_phrase_across_lines_and_not_in_code() -> None:
+    assert found("It is\ntold.") == ["is told"]
+    assert found("The module `nodes/brains/purse.py`, the class ``purse``, recommended and amended.") == []
+
+
+def test_contributing_states_the_rule_for_commit_subjects() -> None:
+    rule = " ".join((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split())
+    assert "Commit subjects are imperative and have at most 72 characters" in rule
+
+
+def test_forms_and_hooks_are_valid_yaml() -> None:
+    forms = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+    assert [form.name for form in forms] == ["bug.yml", "config.yml", "feature.yml"]
+    for form in (*forms, ROOT / ".pre-commit-config.yaml", *(ROOT / ".github" / "workflows").glob("*.yml")):
+        assert yaml.safe_load(form.read_text(encoding="utf-8")), form
+
+
+def test_actions_of_workflows_are_pinned_by_commit() -> None:
+    for workflow in (ROOT / ".github" / "workflows").glob("*.yml"):
+        uses = re.findall(r"uses: \S+@(\S+)", workflow.read_text(encoding="utf-8"))
+        assert uses
+        assert all(re.fullmatch(r"[0-9a-f]{40}", pin) for pin in uses)
