@@ -114,7 +114,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
         return report.model_copy(update={**update, "statement": "claim" if report.root_cause else ground.statement})
     statement = ground.statement
     update |= {"statement": statement, "verdict": verdict(ground), "root_cause": _cause(ground, suspects)}
-    update["missing"] = report.missing[:1] if statement in ("ranked", "nothing") else ()
+    update["missing"] = report.missing[:1] if statement in ("ranked", "nothing", "first_place") else ()
     if statement != "claim" and suspects and suspects[0].pointed:
         update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
     return report.model_copy(update={**update, "how_to_confirm": _how_to_confirm(ground)})

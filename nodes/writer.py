@@ -104,7 +104,7 @@ async def _with_facts(report: TriageReport, survey: Survey, case: Case, context:
 def _is_by_rules(report: TriageReport, case: Case) -> bool:
     """Whether rules ranked the places too: rules that write in a model's stead keep its order."""
     searches = [one for one in case.state.findings if one.agent_name == "codebase_search"]
-    return report.written_by == "rules" and all(one.judged_by == "rules" for one in searches[-1:])
+    return report.written_by == "rules" and all(one.judged_by == "rules" for one in searches)
 
 
 def _is_thin(report: TriageReport, case: Case) -> bool:

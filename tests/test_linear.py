@@ -120,7 +120,7 @@ MEGABYTE = 1_000_000
 READERS: dict[str, Callable[[str], object]] = {
     "facts": lambda text: read_facts(text, text),
     "query": lambda text: parse_query(Query(text, text)),
-    "kind": lambda text: (kind_of(text, text, IssueFacts()), severity_of(text, text, IssueFacts(), "bug")),
+    "kind": lambda text: (kind_of(text, text, IssueFacts()), severity_of(text, text, "bug")),
     "investigate": lambda text: investigate(case(text[:300], text)),
     "write": lambda text: write(case(text[:300], text, place("src/a.py", "f"), ran="codebase_search", confidence=0.9)),
     "briefing": lambda text: build_briefing(case(text[:300], text)),

@@ -105,7 +105,7 @@ def bullets(title: str, lines: Iterable[str]) -> str:
 
 
 def change_line(change: SuspectChange, links: Links) -> str:
-    """A change in one line: which, what bounds it, and what speaks for it."""
+    """A change in one line: the commit, the range it is in, and the reasons for it."""
     within = f" ({prose(change.within)})" if change.within else ""
     why = f" — {prose(change.why)}" if change.why else ""
     return f"{links.change(change)} “{prose(change.title)}”{within}{why}."

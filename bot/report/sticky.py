@@ -85,7 +85,7 @@ def _count(text: str) -> int:
 
 
 def _config(thread: Thread) -> str:
-    """What maintainers can mend: their configuration, and limits that they or their operator can raise."""
+    """What maintainers can fix: their configuration, and limits that they or their operator can raise."""
     note = f"> For maintainers: {thread.config_note}" if thread.config_note else ""
     met = fold("For maintainers: limits met here today", "\n".join(f"- {limit}" for limit in thread.limited))
     return "\n\n".join(filter(None, (note, met)))

@@ -32,7 +32,7 @@ class Thread:
     """Who may be mentioned, once; empty where nobody may."""
     questions: tuple[AskedQuestion, ...] = ()
     news: str = ""
-    """Why the comment was written anew, in our own words; empty for the first one."""
+    """Why the comment was rewritten, in our own words; empty for the first one."""
     config_note: str = ""
     """What is wrong with the repository's configuration, in our own words."""
     limited: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ def reasons(questions: Sequence[AskedQuestion]) -> str:
 
 
 def answered_news(thread: Thread) -> str:
-    """One line on what the comment was written anew for."""
+    """One line on why the comment was rewritten."""
     return f"*Updated {thread.news}.*" if thread.news else ""
 
 

@@ -40,7 +40,7 @@ class LLMBrain:
     """Judges one run with the models of this process."""
 
     def __init__(self, models: Models, purse: Purse | None = None) -> None:
-        """Use these models; without a purse, the run's budget is the number of calls in the models' settings."""
+        """Use these models; without a given budget, the run's budget is the number of calls in the models' settings."""
         self._models = models
         self._settings = models.settings
         self._purse = purse or RunPurse(models.pace, models.settings.max_calls)
@@ -123,7 +123,7 @@ class LLMBrain:
         return tiers[state.tier] or settings.default
 
     def _paying(self, state: BugTriageState) -> Purse:
-        """Return the purse with the state's past calls, which the new brain of a resumed run does not know."""
+        """Return the budget with the state's past calls, which the new brain of a resumed run does not know."""
         self._purse.begin(state.metrics.usage.calls)
         return self._purse
 

@@ -83,7 +83,7 @@ class Models:
             base_url=settings.base_url or _OPENAI,
             api_key=SecretStr(settings.api_key or "none"),  # local servers need no key, but the client requires one
             timeout=settings.timeout,
-            max_retries=0,  # the purse must count every request, so retries happen in our code
+            max_retries=0,  # the budget must count every request, so retries happen in our code
             http_async_client=self._client,
         )
         return Model(name, llm, 2 * settings.timeout, settings.max_retries, limit)

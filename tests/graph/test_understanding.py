@@ -53,7 +53,10 @@ async def test_a_report_says_what_it_happens_with_how_bad_it_is_and_what_the_for
     report, nodes = await report_on("scan hangs on an open quote", BODY)
     assert "codebase_search" in nodes
     assert report.kind == "bug"
-    assert (report.severity, report.severity_reason) == ("high", "The report speaks of a hang.")
+    assert (report.severity, report.severity_reason) == (
+        "high",
+        "The report speaks of a hang: “scan hangs on an open quote”.",
+    )
     assert report.affected_versions == ("scan-tool 2.4.1",)
     assert report.platforms == ("windows",)
     assert report.missing == ("“Database”, which the issue form asks for",)

@@ -90,7 +90,7 @@ def test_closed_and_deleted_issues_are_no_duplicates_whatever_was_delivered(
     assert app.deliver("issues", issue_event(github.world, twins, third, "opened")) == 202
     said = report(app, github, twins, third)
     assert "Probably the same" not in said
-    assert f"**Related:** `#{first}` (closed)" in said
+    assert f"`#{first}` (closed)" in said
     assert f"#{second}" not in said
 
 

@@ -1,4 +1,4 @@
-"""Questions that tell two nearly equal suspects apart; their options are what would speak for either."""
+"""Questions that tell two nearly equal suspects apart; their options are what would support either."""
 
 from __future__ import annotations
 

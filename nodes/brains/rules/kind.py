@@ -22,7 +22,7 @@ _SAYS_SO = re.compile(
 
 
 class Taken(NamedTuple):
-    """The kind that a run acts on, and the one that the words speak for where that is another."""
+    """The kind that a run acts on, and the one that the words indicate, if it differs."""
 
     kind: Kind
     rather: Kind | None = None

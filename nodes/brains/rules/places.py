@@ -98,7 +98,7 @@ def _same_file(written: str, path: str) -> bool:
 
 
 def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
-    """The independent kinds of reasons that speak for a place."""
+    """The independent kinds of reasons that support a place."""
     found = {kind_of_reason(text) for text in evidence.reasons if not _SAYS_NOTHING.search(text)}
     if frame_in(case, evidence) is not None:
         found.add("trace")

@@ -75,4 +75,8 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
 def _order(fact: Fact, first: Sequence[str]) -> tuple[int, bool, int]:
     """The first file before others, facts about lines before facts about changes, then the order of kinds."""
     kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
-    return first.index(fact.path or ""), fact.kind in OF_CHANGES and fact.line is None, kind
+    return (
+        first.index(fact.path or ""),
+        fact.kind in OF_CHANGES and not (fact.kind == "introduced_in" and fact.line),
+        kind,
+    )

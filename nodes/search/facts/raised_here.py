@@ -59,9 +59,9 @@ def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:
     path = code.path(mapped.number)
     what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
     where = f"`{mapped.symbol}`" if mapped.symbol else f"`{path}`"
-    says = f"{what} passes {where}: this line is the innermost frame of the project's own code."
+    says = f"{what} passes through {where}; this line is its innermost frame in the project's own code."
     if not mapped.exact:
-        says = f"{what} passes {where}, the innermost frame of the project's own code; the line may have moved."
+        says = f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
     return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
 
 
@@ -81,7 +81,7 @@ def _on_purpose(fact: Fact, mapped: Mapped) -> Fact:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The words name the file or the function, and an exact line is told by the trace."""
+    """The words name the file or the function, and the trace gives an exact line."""
     path, words = fact.path or "", fact.words or ""
     name = (fact.symbol or "").rpartition(".")[2]
     if path.rpartition("/")[2].partition(".")[0] not in words and (not name or name not in words):
