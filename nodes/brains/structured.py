@@ -67,7 +67,7 @@ async def ask_structured(
         model: The model to ask; the request method that works is stored in it.
         schema: The expected type of the answer.
         messages: The conversation; secrets are masked here.
-        budget: Pays for every request.
+        purse: Pays for every request.
         correction: Turns an error into the message that follows it.
         accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
         room: Tokens that all answers and the correction may use together; None leaves each to the model's limit.

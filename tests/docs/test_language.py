@@ -45,7 +45,7 @@ DIALECT = re.compile(
             r"\bwhat (?:it|a run|they) (?:came|comes) to\b",
             r"\b(?:written|made|begun|posted|starts|begins) anew\b",
             r"\bsaid once\b",
-            r"\bpurse\b",
+            r"\bpurse\b(?!:)",
             r"\bas ever\b",
             r"\bspeaks? for\b",
             r"\bis no choice\b",
