@@ -34,7 +34,7 @@ BOUNDED = {
     "bot.report.sticky._HIDDEN": "a comment that was rendered here and closes what it opens",
     "nodes.kinds.security._SECTIONS": "the title and the first 4,000 characters of an issue's prose",
     "nodes.search.facts.built_here._CALL": "a hundred and twenty characters before an open parenthesis",
-    "nodes.search.facts.built_here._STATEMENT": "the lines before a literal, of a window of lines of a thousand characters",
+    "nodes.search.facts.built_here._STATEMENT": "the lines before a literal, each of a thousand characters at the most",
     "nodes.search.facts.built_here._TABLE": "two hundred characters before a literal",
     "nodes.search.facts.literals._VALUE_BETWEEN": "two hundred characters between two literals",
     "nodes.search.globs._TOKEN": "a pattern in a configuration, of two hundred characters at the most",
