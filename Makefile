@@ -6,7 +6,8 @@ UV := .tools/bin/uv
 RUN := .venv/bin
 STAMP := .venv/.installed
 # Each core takes whole files of tests, so that a server that a file needs is started once.
-SPREAD := -n auto --maxprocesses 4 --dist loadscope
+WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 4 ] && echo $$((n + 1)) || echo 4)
+SPREAD := -n $(WORKERS) --dist loadscope
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 

@@ -110,8 +110,10 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     ground = Ground.of(survey, paths)
     suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, ground, code))])
     update: dict[str, object] = {"facts": ground.facts, "suspects": suspects, "headline": ground.headline}
-    if not ordered:
-        return report.model_copy(update={**update, "statement": "claim" if report.root_cause else ground.statement})
+    if not ordered and report.root_cause:
+        return report.model_copy(update={**update, "statement": "claim"})
+    if not ordered:  # a headline of a model's own is worth posting only above a cause that was checked
+        return report.model_copy(update={**update, "statement": ground.statement, "verdict": verdict(ground)})
     statement = ground.statement
     update |= {"statement": statement, "verdict": verdict(ground), "root_cause": _cause(ground, suspects)}
     update["missing"] = report.missing[:1] if statement in ("ranked", "nothing", "first_place") else ()

@@ -49,6 +49,11 @@ def issue_event(world: World, repo: Repo, number: int, action: str, *, sender: s
     return _event(world, repo, action=action, sender=sender, issue=world.issue(repo, number), **more)
 
 
+def repository_event(world: World, repo: Repo, action: str) -> bytes:
+    """A ``repository`` payload."""
+    return _event(world, repo, action=action, sender="rita")
+
+
 def comment_event(
     world: World, repo: Repo, number: int, comment: dict[str, Any], action: str = "created", **more: Any
 ) -> bytes:

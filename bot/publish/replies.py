@@ -117,6 +117,7 @@ class Replies:
             await poster.put(_REPLY, subject, reply_marker(subject), body)
         except (RefusedError, StoppedError) as error:  # a locked conversation, or a reply that a person deleted
             logger.info("reply refused", extra={"action": "reply.refused", "reason": str(error)})
+            await self.reactions.correct(int(subject.partition(".")[0]))
             known = await poster.effects.get(poster.ref.key, _REPLY, subject)
             if known is not None:
                 await poster.effects.done(poster.ref.key, _REPLY, subject, known.wanted_hash)

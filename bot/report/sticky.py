@@ -23,7 +23,7 @@ from bot.report.wording import FOLLOWS, LEAKED, SECURITY, WAITING
 from nodes.report import TriageReport
 from nodes.state import BugTriageState
 
-QUESTION_WORDS = 120
+QUESTION_WORDS = 130
 """Visible words of a comment that asks: a question and its options take more room than a report."""
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)

@@ -92,7 +92,8 @@ def test_code_that_cannot_be_read_is_no_reason_to_say_nothing(
 ) -> None:
     git(tmp_path, "init", "--quiet", "--bare", "empty")
     repo = github.world.repository(f"octo/empty-{form}", git=tmp_path / "empty")
-    github.world.tokens[TOKEN]["repositories"].append(repo.id)
+    held = github.world.tokens.setdefault(TOKEN, {"repositories": [], "permissions": GRANTED})
+    held["repositories"].append(repo.id)
     github.world.open_issue(repo, TITLE, BODY)
     done = triage(tmp_path, "run", "--issue", f"{repo.full_name}#1", "--format", form, **here, GITHUB_TOKEN=TOKEN)
     assert done.returncode == 0, done.stderr

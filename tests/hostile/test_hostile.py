@@ -250,7 +250,7 @@ def _assert_dead(text: str) -> None:
     shown = re.sub(r"<(code|pre)\b.*?</\1>", "", html, flags=re.DOTALL)
     assert {tag for tag in re.findall(r"<[^>]*>", shown) if not OURS.fullmatch(tag)} == set()
     plain = _OUR_LINE.sub("", re.sub(r"<[^>]*>", "", shown))
-    assert not re.search(r"#\d|\bGH-\d|\bhttps?:|\bwww\.", plain, re.IGNORECASE), plain
+    assert not re.search(r"#\d|\bGH-\d|\bhttps?://|\bwww\.", plain, re.IGNORECASE), plain
     assert set(re.findall(r"@(\w+)", plain)) <= {"rita"}
     assert plain.count("@rita") <= 1
     for address in re.findall(r'href="([^"]+)"', html):

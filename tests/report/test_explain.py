@@ -80,7 +80,7 @@ def test_every_part_of_the_way_is_there() -> None:
         "`c0ffee`",
         "40% → 70%",
         "Claims dropped: 3",
-        "`something_new`: A third search or a second opinion needs something",
+        "`something_new`: A third code search or another call of the critic needs new",
         "names evidence that nobody gathered: `E99`",
         "no longer reads as quoted: `E2`",
         "| overall, after clamping |  | 0.61 |",

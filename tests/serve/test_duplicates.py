@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import triage
-from tests.deliveries import issue_event
+from tests.deliveries import issue_event, repository_event
 from tests.github_server import GitHubServer
 from tests.github_world import Repo
 from tests.serve.app import App, wait_for
@@ -123,7 +123,7 @@ def test_what_was_deleted_or_taken_away_is_forgotten(app: App, github: GitHubSer
     app.pass_time(61)
     wait_for(lambda: app.logged("edited", app.key(twins, other)), 15.0, lambda: app.log[-5:])
     assert kept(app, twins) == {other}
-    assert app.deliver("repository", issue_event(github.world, twins, other, "deleted")) == 202
+    assert app.deliver("repository", repository_event(github.world, twins, "deleted")) == 202
     app.settled()
     assert kept(app, twins) == set()
 

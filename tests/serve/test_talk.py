@@ -107,8 +107,8 @@ def test_a_stop_is_obeyed_and_a_resume_too(app: App, github: GitHubServer, repo:
     app.comment(repo, number, "/triage redirect look at feedbox/store.py and save", "mia")
     app.settled()
     assert sticky(github, repo, number) == before
-    app.comment(repo, number, "/triage resume", "mia")
-    wait_for(lambda: sticky(github, repo, number) != before, 40.0, lambda: app.log[-5:])
+    resumed = app.comment(repo, number, "/triage resume", "mia")  # a report that says the same is not edited
+    wait_for(lambda: ("comment", resumed["id"], "rocket") in github.world.reactions, 40.0, lambda: app.log[-5:])
 
 
 def test_a_reply_to_a_command_is_one_short_comment(app: App, github: GitHubServer, repo: Repo) -> None:

@@ -90,7 +90,7 @@ def _hold(row: dict[str, Any], clone: Path, blind: Blind) -> Held:
     numbered = {f"E{n}": blind.evidence[key] for n, key in enumerate(blind.order, 1) if key in blind.evidence}
     sentences = [part for part in _SENTENCE_END.split(report.root_cause or "") if part]
     cited = {name for text in (*sentences, *report.ruled_out) for name in _CITED.findall(text)} | {
-        s.evidence for s in report.suspects
+        s.evidence for s in report.suspects if s.evidence
     }
     quotes = [_quoted(numbered[name]) for name in sorted(cited) if numbered[name].kind == "code"]
     quotes += [(s.path, s.quote_start, s.quote_end, s.quote) for s in report.suspects]
@@ -103,7 +103,8 @@ def _hold(row: dict[str, Any], clone: Path, blind: Blind) -> Held:
         right=bool(report.suspects) and report.suspects[0].path in row["gold_files"],
         lines=sum(lines for lines, _ in checked),
         wrong_lines=sum(wrong for _, wrong in checked),
-        uncited=sum(not _CITED.search(sentence) for sentence in sentences),
+        # A sentence of a fact names its line itself and was verified as a fact.
+        uncited=0 if report.headline is not None else sum(not _CITED.search(sentence) for sentence in sentences),
         dropped=blind.result.metrics.claims_dropped,
         seconds=blind.seconds,
     )
