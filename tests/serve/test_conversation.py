@@ -232,7 +232,7 @@ def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: 
         if len(reads) == 2 and not stopped.is_set():
             reads.append(call)
             app.comment(repo, number, "/triage stop")
-            wait_for(lambda: app.logged("commands", app.key(repo, number)), 5.0, lambda: app.log[-5:])
+            wait_for(lambda: app.logged("commands", app.key(repo, number)), 25.0, lambda: app.log[-5:])
             stopped.set()
         return None
 
@@ -256,7 +256,7 @@ def test_a_redirect_reaches_a_run_that_has_begun(app: App, github: GitHubServer,
         if call.method == "POST" and call.path.endswith("/reactions") and not said.is_set():
             said.set()
             app.comment(repo, number, "/triage redirect look at feedbox/store.py, save", "mona")
-            wait_for(lambda: app.logged("commands", app.key(repo, number)), 5.0, lambda: app.log[-5:])
+            wait_for(lambda: app.logged("commands", app.key(repo, number)), 25.0, lambda: app.log[-5:])
         return None
 
     number = github.world.open_issue(repo, "The result is wrong", VAGUE)["number"]
