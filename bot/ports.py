@@ -299,6 +299,9 @@ class EffectsPort(Protocol):
     async def intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Record durably that a POST is about to be sent."""
 
+    async def withdraw(self, issue_key: str, kind: str, subject: str) -> None:
+        """Clear the intent, because GitHub refused the POST."""
+
     async def done(self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None) -> None:
         """Record that the effect exists on GitHub, and clear the intent."""
 

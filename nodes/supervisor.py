@@ -24,6 +24,10 @@ from nodes.state import (
     TraceEntry,
     Update,
 )
+from nodes.trust.prose import ProseCheck, whole_sentences
+
+_QUESTION, _EXPLANATION = 300, 600
+"""Most characters of a question or an option, and of the text beside it."""
 
 
 async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -32,7 +36,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
     stock = await _take_stock(state, runtime.context)
     now = state.model_copy(update=dict(stock))
     judged = await _decide(now, runtime.context)
-    decision, guard = _askable(now, judged.value)
+    decision, guard = _askable(now, await _checked(now, judged, runtime.context))
     route = guards.route(now.model_copy(update={"next_node": decision.next_node}))
     also = guards.companions(now, route.node, decision.also)
     beside = f" Beside it: {', '.join(also)}." if also else ""
@@ -135,11 +139,28 @@ def _askable(state: BugTriageState, decision: SupervisorDecision) -> tuple[Super
     """Replace a question that is empty or was already asked with a code search."""
     if decision.next_node != "human_input":
         return decision, None
-    question = _normalised(decision.question or "")
+    question = _normalised(whole_sentences(decision.question or "", _QUESTION))
     put = {_normalised(exchange.question) for exchange in state.human_exchanges}
     if question and question not in put:
         return decision, None
     return decision.model_copy(update={"next_node": "codebase_search"}), "empty_or_repeated_question"
+
+
+async def _checked(state: BugTriageState, judged: Judged[SupervisorDecision], context: Context) -> SupervisorDecision:
+    """Return the decision without what a model's question, which is posted, says of code that does not exist."""
+    decision = judged.value
+    if decision.next_node != "human_input" or judged.judged_by == "rules":
+        return decision
+    answers = [exchange.answer or "" for exchange in state.human_exchanges]
+    prose = ProseCheck(context.code, (state.issue_title, state.issue_body, *answers, *state.redirect_instructions))
+    options = [await prose.text(option) for option in decision.question_options]
+    return decision.model_copy(
+        update={
+            "question": await prose.text(decision.question or ""),
+            "question_context": await prose.text(decision.question_context or ""),
+            "question_options": tuple(filter(None, options)),
+        }
+    )
 
 
 def _normalised(question: str) -> str:
@@ -147,13 +168,13 @@ def _normalised(question: str) -> str:
 
 
 def _exchange(decision: SupervisorDecision) -> HumanExchange:
-    question = decision.question or ""
+    question = whole_sentences(decision.question or "", _QUESTION)
     return HumanExchange(
-        question=question[:300],
-        context=(decision.question_context or "")[:600],
+        question=question,
+        context=whole_sentences(decision.question_context or "", _EXPLANATION),
         question_id=hashlib.sha256(_normalised(question).encode()).hexdigest()[:12],
         reason=decision.reasoning[:300],
-        options=tuple(option[:300] for option in decision.question_options),
+        options=tuple(option for option in decision.question_options if len(option) <= _QUESTION),
     )
 
 

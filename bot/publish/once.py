@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from bot.errors import GoneError, OutcomeUnknownError, RetryableError, StoppedError
+from bot.errors import GoneError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
 from bot.limits import WHOLE, Share
 from bot.ports import Comment, Effect, EffectsPort, GitHubPort, IssueRef, OwnerCheck
 from bot.report.thread import REPORT_MARKER, stamped, unstamped
@@ -83,6 +83,10 @@ class Poster:
             return (await self.github.create_comment(self.ref.number, self._stamped(body), self.share)).id
         except OutcomeUnknownError as error:
             raise OutcomeUnknownError(str(error), after=GRACE.total_seconds() + 1) from error
+        except (RateLimitedError, RefusedError):
+            # GitHub created nothing, so another comment on this issue need not wait for it.
+            await self.effects.withdraw(self.ref.key, effect.kind, effect.subject)
+            raise
 
     def _wait_out(self, intent_at: datetime | None) -> None:
         """Raise RetryableError during the grace period: a POST that was just sent may be executed after our search."""

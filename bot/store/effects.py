@@ -45,10 +45,15 @@ class Effects:
 
     async def intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Record durably, before a POST is sent, that it is about to be sent."""
-        key = (self._tenant.own(issue_key), kind, subject)
-        now = self._clock()
+        await self._set_intent(self._clock(), (self._tenant.own(issue_key), kind, subject))
+
+    async def withdraw(self, issue_key: str, kind: str, subject: str) -> None:
+        """Clear the intent, because GitHub refused the POST."""
+        await self._set_intent(None, (self._tenant.own(issue_key), kind, subject))
+
+    async def _set_intent(self, at: float | None, key: tuple[str, str, str]) -> None:
         statement = "UPDATE effects SET intent_at = ? WHERE issue_key = ? AND kind = ? AND subject = ?"
-        await self._database.do(lambda db: db.execute(statement, (now, *key)).rowcount)
+        await self._database.do(lambda db: db.execute(statement, (at, *key)).rowcount)
 
     async def done(self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None) -> None:
         """Record that GitHub has the effect, and clear the intent."""

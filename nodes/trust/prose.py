@@ -94,6 +94,19 @@ class ProseCheck:
         return await self._code.read(span, 1, 1) is not None
 
 
+def whole_sentences(text: str, limit: int) -> str:
+    """Return as many of the first sentences as fit into ``limit`` characters; none is cut."""
+    if len(text) <= limit:
+        return text
+    kept = ""
+    for sentence in filter(None, _SENTENCE_END.split(text.strip())):
+        longer = f"{kept} {sentence}".strip()
+        if len(longer) > limit:
+            break
+        kept = longer
+    return kept
+
+
 def _is_place(found: re.Match[str]) -> bool:
     """Is it a path with an extension, or a possible file name with a line number?"""
     ends = bool(_EXTENSION.search(found[1]))

@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psycopg
@@ -255,7 +256,7 @@ def storm(
             disordered(fleet.url),
             waits,
             _left(fleet.url),
-            Counter(str(line["message"])[:80] for app in fleet.apps for line in app.log if "traceback" in line),
+            Counter(_fault(line) for app in fleet.apps for line in app.log if "traceback" in line),
         )
 
 
@@ -374,6 +375,11 @@ def disordered(url: str) -> int:
             out += settled < last[key, lane]
             last[key, lane] = max(last[key, lane], settled)
     return out
+
+
+def _fault(line: dict[str, Any]) -> str:
+    """A logged fault: its message, and where and what the exception was."""
+    return f"{str(line['message'])[:80]}: {' '.join(str(line['traceback']).split()[-60:])}"
 
 
 def _all(calls: list[Callable[[], None]]) -> None:

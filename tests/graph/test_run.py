@@ -76,6 +76,21 @@ async def test_a_question_waits_and_its_answer_reaches_the_search() -> None:
     assert "2.4" in ctx.code.queries[0].extra  # type: ignore[attr-defined]
 
 
+async def test_a_question_names_nothing_that_the_commit_does_not_have() -> None:
+    made_up = "Does `src/nope.py:9999` run? "
+    options = ("2.4", "`src/nope.py:9999`", f"Long. {'x' * 300}")
+    said = {"question": f"{made_up}Which version?", "question_context": made_up, "question_options": options}
+    brain = ScriptedBrain([decide("human_input").model_copy(update=said), *PLAIN])
+    waiting = await advance(graph(), context(brain), "t", START)
+    exchange = waiting.exchange
+    assert (exchange.question, exchange.context, exchange.options) == ("Which version?", "", ("2.4",))
+
+
+async def test_a_question_about_nothing_that_exists_is_a_search_instead() -> None:
+    state = await finish(context(ScriptedBrain([decide("human_input", question="Does `src/nope.py:9` run?"), *PLAIN])))
+    assert [entry.guard for entry in state.trace if entry.guard] == ["empty_or_repeated_question"]
+
+
 async def test_an_empty_or_repeated_question_is_a_search_instead() -> None:
     state = await finish(context(ScriptedBrain([decide("human_input", question="  "), decide("critic")])))
     assert route_of(state)[1] == "codebase_search"

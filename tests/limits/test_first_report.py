@@ -166,3 +166,19 @@ async def test_a_stop_between_the_two_leaves_the_first(
         await asyncio.wait_for(day.live(stage.worker, Counter(), asyncio.Event()), 60)
         assert len(stage.github.world.reports(stage.repo, 1)) == bool(said)
         assert (await stage.worker.store.for_issue(ref).row.state()).muted
+
+
+async def test_a_first_report_that_github_refuses_does_not_hold_up_the_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def limited(call: Call) -> Fault | None:
+        early = call.method == "POST" and call.path.endswith("/comments") and day.jumped < 1_500
+        return Fault(status=403, message="You have exceeded a secondary rate limit.") if early else None
+
+    async with judged(tmp_path, monkeypatch) as (stage, day, _, _written):
+        await close_the_model(stage, 180.0)
+        stage.github.fault = limited
+        await opened(stage)
+        await asyncio.wait_for(day.live(stage.worker, Counter(), asyncio.Event()), 60)
+        assert FOLLOWS not in report(stage)
+        assert day.jumped < 6_000

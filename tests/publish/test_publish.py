@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import NotOursError, OutcomeUnknownError, RefusedError, RetryableError, StoppedError
+from bot.errors import NotOursError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
 from bot.github import GitHub
 from bot.ports import AskedQuestion, Finished, IssueRef, Relation, Stopped, Waiting, Withheld
 from bot.publish import Publication, Published, Publisher
@@ -177,7 +177,20 @@ async def test_a_post_whose_answer_was_lost_is_found_again(stage, fault) -> None
     assert len(stage.said) == 1
 
 
-@pytest.mark.parametrize("fault", [RESET, Fault(status=502), LIMITED])
+@pytest.mark.parametrize(
+    "fault", [LIMITED, Fault(status=403), Fault(status=422)], ids=["limited", "forbidden", "invalid"]
+)
+async def test_a_post_that_was_refused_leaves_no_intent(stage, fault) -> None:
+    stage.server.fail("POST", "/comments", fault)
+    with pytest.raises((RateLimitedError, RefusedError)):
+        await stage.publish()
+    assert (await stage.effects.get(stage.ref.key, "sticky")).intent_at is None
+    stage.later(16)
+    await stage.publish()
+    assert len(stage.said) == 1
+
+
+@pytest.mark.parametrize("fault", [RESET, Fault(status=502)])
 async def test_a_post_that_failed_is_repeated_only_after_the_grace(stage, fault) -> None:
     stage.server.fail("POST", "/comments", fault)
     with pytest.raises(RetryableError):
