@@ -7,7 +7,7 @@ RUN := .venv/bin
 STAMP := .venv/.installed
 # Each core takes whole files of tests, so that a server that a file needs is started once.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 4 ] && echo $$((n + 1)) || echo 4)
-SPREAD := -n $(WORKERS) --dist loadscope
+SPREAD := -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 

@@ -235,7 +235,7 @@ def _worn(finding: AgentFinding) -> AgentFinding:
 
 def _faded(entry: TraceEntry) -> TraceEntry:
     error = entry.error[:_HINT] if entry.error else None
-    return entry.model_copy(update={"reason": entry.reason[:_HINT], "error": error, "looks": (), "timing": None})
+    return entry.model_copy(update={"reason": entry.reason[:_HINT], "error": error, "looks": ()})
 
 
 def _shortened(finding: AgentFinding) -> AgentFinding:

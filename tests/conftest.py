@@ -35,6 +35,21 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return (yield)
 
 
+SLOW = ("chaos", "serve", "limits", "cli", "hostile", "test_linear")
+"""Folders and files whose tests take longest. They come first, so that no core is left alone with them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the slow tests first; the order within a file stays."""
+    here = Path(__file__).parent
+
+    def rank(item: pytest.Item) -> int:
+        folder = item.path.relative_to(here).parts[0].removesuffix(".py")
+        return SLOW.index(folder) if folder in SLOW else len(SLOW)
+
+    items.sort(key=rank)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a ranking be agreed on anew."""
     parser.addoption("--rewrite-ranking", action="store_true", help="write tests/ranking/golden.json anew")

@@ -26,6 +26,7 @@ from tests.cli.process import command, environment, triage
 from tests.github_server import Fault, GitHubServer, serve_github
 from tests.model_server import error, serve
 from tests.patience import wait_for
+from tests.preloaded import Forked
 from tests.repositories import git
 
 
@@ -123,7 +124,7 @@ def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: P
     write_issues(tmp_path / "i.jsonl")
     told = ("backtest", "--repo", str(story[0]), "--issues", "i.jsonl", "--json")
     settings = {"TRIAGE_DATA_DIR": str(tmp_path), "TRIAGE_BRAIN": "rules"}
-    process = subprocess.Popen(
+    process = Forked(
         command(*told), cwd=tmp_path, env=environment(**settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     wait_for(lambda: any(b"\n" in one.read_bytes() for one in (tmp_path / "backtest").glob("*")), 50.0, pause=0.005)

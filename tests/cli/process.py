@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.patience import patience
+from tests.preloaded import Forked
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,15 +23,24 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "bot", *arguments]
 
 
-def triage(cwd: Path, *arguments: str, stdin: bytes | None = None, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run it to its end; without input it has an empty one, so that waiting for a person shows."""
-    done = subprocess.run(
-        command(*arguments),
-        cwd=cwd,
-        env=environment(**settings),
-        input=stdin or b"",
-        capture_output=True,
-        timeout=patience(60),
-        check=False,
-    )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+def triage(
+    cwd: Path, *arguments: str, stdin: bytes | None = None, fresh: bool = False, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """Run it to its end; without input it has an empty one, so that waiting for a person shows.
+
+    Args:
+        cwd: its folder.
+        arguments: those after its name.
+        stdin: its input.
+        fresh: start a new interpreter, with a hash seed of its own.
+        settings: environment variables beside the test's.
+    """
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    start = subprocess.Popen if fresh else Forked
+    with start(command(*arguments), cwd=cwd, env=environment(**settings), **pipes) as process:
+        try:
+            out, told = process.communicate(stdin or b"", timeout=patience(60))
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out.decode(), told.decode())

@@ -15,6 +15,7 @@ from tests.browserless import on_github
 from tests.cli.process import command, environment, triage
 from tests.github_server import GitHubServer, serve_github
 from tests.patience import patience
+from tests.preloaded import Forked
 
 PUBLIC = "https://triage.example.org"
 
@@ -30,7 +31,7 @@ async def created(github: GitHubServer, cwd: Path, *options: str) -> tuple[int, 
     settings = {"GITHUB_SERVER_URL": github.url, "GITHUB_API_URL": github.url, "TRIAGE_DATA_DIR": str(cwd / "data")}
     words = command("app", "create", "--no-browser", "--public-url", PUBLIC, *options)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(words, cwd=cwd, env=environment(**settings), text=True, **pipes) as process:  # type: ignore[call-overload]
+    with Forked(words, cwd=cwd, env=environment(**settings), text=True, **pipes) as process:  # type: ignore[call-overload]
         address = process.stderr.readline().removeprefix("Open ").strip()
         base = address.partition("/setup")[0]
         async with httpx.AsyncClient(base_url=base, timeout=patience(30), follow_redirects=True) as http:

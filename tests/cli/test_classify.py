@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.process import ROOT, command, environment, triage
 from tests.patience import patience
+from tests.preloaded import Forked
 
 CRASH = {"title": "Crash when the file is empty", "body": "It fails with an error."}
 ADD = {"title": "Add support for YAML", "body": None}
@@ -83,7 +84,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_an_answer_comes_before_the_next_line_is_sent() -> None:
-    with subprocess.Popen(
+    with Forked(
         command("classify", "-"), cwd=ROOT, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdin

@@ -30,7 +30,7 @@ def test_by_rules_the_whole_way_is_shown_and_the_same_each_time(place: Path) -> 
     assert done.returncode == 0, done.stderr
     for part in (*PARTS, "judged by `rules` (no model)", "`app/parser.py:5-7`"):
         assert part in done.stdout, part
-    again = triage(place, *ASKED, TRIAGE_BRAIN="rules", TRIAGE_DATA_DIR=str(place / "two"))
+    again = triage(place, *ASKED, fresh=True, TRIAGE_BRAIN="rules", TRIAGE_DATA_DIR=str(place / "two"))
     assert again.stdout == done.stdout
 
 

@@ -16,6 +16,7 @@ from nodes.search.git import Repository
 from nodes.search.loading import load_index
 from tests.cli.process import command, environment, triage
 from tests.patience import patience
+from tests.preloaded import Forked
 from tests.repositories import make_repository
 from tests.search.states import state
 
@@ -83,7 +84,7 @@ def test_killed_at_any_instant_it_leaves_nothing_wrong(place: Path) -> None:
 def test_many_at_once_make_one_sound_cache(place: Path) -> None:
     arguments = [sys.executable, "-c", IN_SMALL_STEPS, "index", "--repo", "app"]
     processes = [subprocess.Popen(arguments, cwd=place, env=environment(), stdout=subprocess.DEVNULL) for _ in range(3)]
-    reader = subprocess.Popen(
+    reader = Forked(
         command("locate", "--repo", "app", "--text", "f7_3 fails"), cwd=place, env=environment(), stdout=subprocess.PIPE
     )
     answer, _ = reader.communicate(timeout=patience(60))

@@ -16,6 +16,7 @@ import pytest
 from bot.report.document import result_schema
 from tests.cli.process import command, environment, triage
 from tests.patience import patience
+from tests.preloaded import Forked
 from tests.repositories import git, make_repository
 
 FILES = {
@@ -96,7 +97,7 @@ def test_the_ticket_has_a_title_and_fields(place: Path) -> None:
 
 
 def test_the_same_input_gives_the_same_output(place: Path) -> None:
-    first, second = (without_times(document(place)) for _ in range(2))
+    first, second = (without_times(document(place, fresh=True)) for _ in range(2))
     assert first == second
 
 
@@ -167,7 +168,7 @@ def test_a_question_survives_ctrl_c(place: Path) -> None:
 
 def interrupted_question(place: Path) -> str:
     """Start a run, wait for its question, press Ctrl-C, and return what it had asked."""
-    with subprocess.Popen(
+    with Forked(
         command("run", "--repo", "app", "--text", THIN, "--interactive"),
         cwd=place,
         env=environment(),
@@ -198,8 +199,8 @@ def question_in(stderr: str) -> str:
     return found[1]
 
 
-def document(place: Path) -> dict[str, Any]:
-    done = triage(place, "run", "--repo", "app", "--issue", "issue.md", "--format", "json")
+def document(place: Path, *, fresh: bool = False) -> dict[str, Any]:
+    done = triage(place, "run", "--repo", "app", "--issue", "issue.md", "--format", "json", fresh=fresh)
     assert (done.returncode, done.stderr) == (0, "")
     found: dict[str, Any] = json.loads(done.stdout)
     return found

@@ -27,6 +27,7 @@ from tests.deliveries import SECRET, comment_event, headers, issue_event
 from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
 from tests.patience import patience, wait_for
+from tests.preloaded import Forked
 
 SERVE = ("serve", "--host", "127.0.0.1", "--port", "0")
 WAIT_BY_NATURE = ("left_over", "expire")
@@ -67,7 +68,8 @@ class App:
             **self.settings,
         }
         self.url = ""
-        self.process = subprocess.Popen(
+        start = subprocess.Popen if self.descriptors else Forked
+        self.process = start(
             [*self._within(), sys.executable, "-m", "bot", *self.words],
             env=environment(**given),
             cwd=self.data.parent,

@@ -50,15 +50,24 @@ def github() -> Iterator[GitHubServer]:
 
 
 @pytest.fixture(scope="session")
-def repo(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Repo:
+def feedbox(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """The repository that a module's fixtures may use."""
     origin = tmp_path_factory.mktemp("origin")
     sha = make_repository(origin, FILES)
     return github.world.repository("octo/feedbox", git=origin, head=sha)
 
 
+@pytest.fixture
+def repo(github: GitHubServer, feedbox: Repo) -> Repo:
+    """A test's own copy of it, in an installation of its own: another test's writes would use up its limits."""
+    number = len(github.world.repos)
+    name = f"octo/feedbox{number}"
+    return github.world.repository(name, installation=1_000 + number, git=feedbox.git, head=feedbox.head)
+
+
 @pytest.fixture(scope="module")
 def app(
-    request: pytest.FixtureRequest, github: GitHubServer, repo: Repo, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, github: GitHubServer, feedbox: Repo, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[App]:
     """One server for the tests of a module, for its start takes seconds; each test has an issue of its own.
 

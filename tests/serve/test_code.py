@@ -20,7 +20,7 @@ CLAIMS = ("Searched the code", "matches", "strong enough", "Commit read", "Most 
 def report_of(app: App, github: GitHubServer, repo: Repo, title: str = TITLE, body: str = BODY) -> str:
     """The report on a new issue."""
     number = app.open_issue(repo, title, body)
-    wait_for(lambda: bool(sticky(github, repo, number)), 120.0, lambda: app.log[-5:])
+    wait_for(lambda: bool(sticky(github, repo, number)), 35.0, lambda: app.log[-8:])
     return sticky(github, repo, number)
 
 

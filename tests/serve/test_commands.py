@@ -43,11 +43,11 @@ def test_old_issues_are_listed_first_and_triaged_on_request(
     old = [github.world.open_issue(repo, f"{TITLE} {n}", BODY)["number"] for n in range(3)]
     new = app.open_issue(repo, TITLE, BODY)  # names the repository to the server
     wait_for(lambda: len(github.world.reports(repo, new)) == 1, 15.0, lambda: app.log[-5:])
-    dry = triage(tmp_path, "backfill", "OCTO/feedbox", "--limit", "3", **settings)
+    dry = triage(tmp_path, "backfill", f"OCTO/{repo.name}", "--limit", "3", **settings)
     assert [line.split()[0] for line in dry.stdout.splitlines()] == [f"#{n}" for n in (old[2], old[1])]
     app.settled()
     assert not any(github.world.ours(repo, n) for n in old)
-    done = triage(tmp_path, "backfill", "octo/feedbox", "--limit", "3", "--write", **settings)
+    done = triage(tmp_path, "backfill", repo.full_name, "--limit", "3", "--write", **settings)
     assert done.returncode == 0, done.stderr
     wait_for(lambda: all(github.world.reports(repo, n) for n in old[1:]), 25.0, lambda: app.log[-5:])
     app.settled()
