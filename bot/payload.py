@@ -136,6 +136,7 @@ class Subjects(_Part):
     alert: Any = None
     check_run: Any = None
     check_suite: Any = None
+    client_payload: Any = None
     deployment: Any = None
     discussion: Any = None
     forkee: Any = None
@@ -143,18 +144,25 @@ class Subjects(_Part):
     key: Any = None
     member: Any = None
     membership: Any = None
+    merge_group: Any = None
     milestone: Any = None
     package: Any = None
     parent_issue: Any = None
     pages: Any = None
     project: Any = None
+    project_card: Any = None
+    project_column: Any = None
     pull_request: Any = None
     ref: Any = None
     release: Any = None
+    repository_ruleset: Any = None
     review: Any = None
     rule: Any = None
+    sha: Any = None
+    starred_at: Any = None
     sub_issue: Any = None
     team: Any = None
+    workflow_job: Any = None
     workflow_run: Any = None
 
 

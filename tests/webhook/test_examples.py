@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bot.payload import Payload, misfit
 from tests.deliveries import headers
 from tests.webhook.conftest import Receiver
 
@@ -60,6 +61,23 @@ async def test_every_sample_is_acknowledged(
     assert len(examples) > 300
     assert _started(tmp_path / "store.db") == STARTED
     assert {action for event, action in quiet if event == "issues"} == QUIET_ISSUE_ACTIONS
+
+
+HARMLESS = {("public", None), ("watch", "started"), ("page_build", None), ("repository_import", None)}
+"""Events that look like `repository` with actions that it does not have."""
+
+
+@pytest.mark.tried("payloads of one event sent as another")
+@pytest.mark.parametrize(
+    "other", ["issues", "issue_comment", "installation", "installation_repositories", "repository"]
+)
+def test_no_sample_is_taken_as_another_event(examples: list[tuple[str, dict[str, Any]]], other: str) -> None:
+    taken = {
+        (event, payload.get("action"))
+        for event, payload in examples
+        if event != other and not misfit(other, Payload.model_validate(payload))
+    }
+    assert taken <= (HARMLESS if other == "repository" else set())
 
 
 def _started(store: Path) -> set[tuple[str, str]]:
