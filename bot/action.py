@@ -85,7 +85,7 @@ async def act(event: Event, settings: Settings, token: str) -> Acted:
     async with open_worker(given) as worker:
         store = worker.store
         await store.inbox.accept(Arrival(delivery.guid, delivery.event, b"", tuple(work)))
-        dispatcher = Dispatcher(worker.jobs, worker.work, concurrency=1)
+        dispatcher = Dispatcher(worker.jobs, worker.work, concurrency=1, deadline=settings.triage_job_minutes * 60)
         running = asyncio.create_task(dispatcher.run())
         try:
             await _nothing_left(store)
