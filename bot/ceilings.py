@@ -122,6 +122,7 @@ _LIMITS = {
     "github.limit": "GitHub's own limits",
     "disk.full": "room on the server's disk",
     "repository.files": "how many files are indexed: this repository is too large to be searched whole",
+    "repository.text": "how much text is indexed: this repository has more, and the rest is found by its paths only",
     "repository.history": "how much history is indexed: this repository's is too large to be searched whole",
 }
 

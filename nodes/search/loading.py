@@ -107,6 +107,7 @@ def _tell_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
     if loaded.left_out:
         message = f"{where}: {loaded.left_out} files are found by path only: there is more text than is indexed"
         logger.warning(message, extra={"action": "index_limited"})
+        repository.shortfalls.note("repository.text")
 
 
 def _parse(repository: Repository, files: Assembly, batches: Progress, cache: Cache | None, progress: Watcher) -> bool:
