@@ -12,8 +12,8 @@ READ = 4_000
 """Characters of prose that are searched."""
 
 
-def _load() -> dict[str, re.Pattern[str]]:
-    """Load the expressions of the text file beside this module, combined into one pattern per section."""
+def _load() -> dict[str, list[str]]:
+    """Load the lines of the text file beside this module by section."""
     named: dict[str, str] = {}
     sections: dict[str, list[str]] = {}
     for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
@@ -26,10 +26,13 @@ def _load() -> dict[str, re.Pattern[str]]:
             for placeholder, meant in named.items():
                 line = line.replace(placeholder, meant)  # noqa: PLW2901  the line with its names filled in
             sections[list(sections)[-1]].append(line)
-    return {name: re.compile("|".join(lines)) for name, lines in sections.items()}
+    return sections
 
 
-_SECTIONS = _load()
+_LINES = _load()
+_SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _LINES.items() if name != "together"}
+_TOGETHER = tuple(tuple(map(re.compile, line.split(" && "))) for line in _LINES["together"])
+_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
 _WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 _ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
@@ -43,7 +46,17 @@ def may_be_security(parts: Parts) -> bool:
         return True
     if _WEAKNESS.search(title):
         return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))
-    return _is_described(prose)
+    return _is_described(prose) or _says_how(f"{title}\n\n{prose}")
+
+
+def _says_how(text: str) -> bool:
+    """Return whether a sentence says who can do what to whose things, or which check is missing.
+
+    The title and the first sentence of the body count as one.
+    """
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    judged = (" ".join(sentences[:2]), *sentences[2:])
+    return any(all(part.search(sentence) for part in parts) for sentence in judged for parts in _TOGETHER)
 
 
 def _is_described(prose: str) -> bool:
