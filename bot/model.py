@@ -7,7 +7,7 @@ import asyncio
 from bot.ceilings import read_ceiling, read_prices
 from bot.errors import UserError
 from bot.settings import Settings
-from nodes.brains.models import ModelSettings, ModelSettingsError, check_model
+from nodes.brains.models import ModelSettings
 
 UNLIMITED = 1_000_000
 """Model calls that stand for no limit: a run ends by itself long before."""
@@ -35,16 +35,12 @@ def check_brain(settings: Settings) -> None:
     """Check that the brain ``llm``, if selected, is fully configured, without calling the model.
 
     Raises:
-        UserError: the key and endpoint are missing, the model cannot serve as supervisor, or a price is missing.
+        UserError: the key and endpoint are missing, or a price is missing.
     """
     if settings.brain == "rules":
         return
     if settings.openai_api_key is None and settings.openai_base_url is None:
         raise UserError("the brain `llm` needs OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint")
-    try:
-        check_model(model_settings(settings))
-    except ModelSettingsError as error:
-        raise UserError(str(error)) from error
     _check_prices(settings)
 
 
@@ -67,12 +63,7 @@ def _check_prices(settings: Settings) -> None:
 
 def model_fault(settings: Settings) -> str | None:
     """Return why the configured model does not work, in one line; None if its endpoint responds."""
-    chosen = model_settings(settings)
-    try:
-        check_model(chosen)
-    except ModelSettingsError as error:
-        return str(error)
-    return asyncio.run(_unreachable(chosen))
+    return asyncio.run(_unreachable(model_settings(settings)))
 
 
 async def _unreachable(chosen: ModelSettings) -> str | None:

@@ -43,7 +43,8 @@ def _facts(state: BugTriageState, context: Context) -> IssueFacts:
 def spent(judged: Judged[Any]) -> Metrics:
     """What a judgement adds to the run's metrics."""
     fallbacks = (judged.fallback,) if judged.fallback else ()
-    return Metrics(usage=judged.usage, fallbacks=fallbacks, claims_dropped=judged.dropped)
+    remarks = tuple(remark[:300] for remark in judged.remarks)
+    return Metrics(usage=judged.usage, fallbacks=fallbacks, claims_dropped=judged.dropped, remarks=remarks)
 
 
 def traced(

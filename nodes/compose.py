@@ -53,7 +53,12 @@ def compose(
         tried=_tried(state),
         confidence=round(confidence, 4),
         written_by=written_by,
-        notes=(*state.notes, *_doubt(case, kind, written_by), *map(_fallback, state.metrics.fallbacks)),
+        notes=(
+            *state.notes,
+            *_doubt(case, kind, written_by),
+            *map(_fallback, state.metrics.fallbacks),
+            *state.metrics.remarks,
+        ),
         repository=state.repository,
         commit=state.sha,
         citation_audit=checked.audit,

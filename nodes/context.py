@@ -225,6 +225,8 @@ class Judged(Generic[J]):
     """Why the model did not judge, although it should have."""
     dropped: int = 0
     """How many parts of the answer were removed because they cite evidence that was not gathered."""
+    remarks: tuple[str, ...] = ()
+    """What the report says about the model that judged."""
 
 
 class Brain(Protocol):

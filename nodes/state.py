@@ -186,6 +186,8 @@ class Metrics(Value):
     """Claims removed because the program could not confirm them."""
     fallbacks: tuple[Short, ...] = ()
     """The reason of each case in which the model could not judge. After two, rules judge the rest of the run."""
+    remarks: tuple[Short, ...] = ()
+    """What limits the judgements of this model, such as that it takes no temperature."""
 
 
 class Marks(Value):
@@ -259,6 +261,7 @@ def add(left: Metrics, right: Metrics) -> Metrics:
         usage=left.usage + right.usage,
         claims_dropped=left.claims_dropped + right.claims_dropped,
         fallbacks=left.fallbacks + right.fallbacks,
+        remarks=tuple(dict.fromkeys((*left.remarks, *right.remarks))),
     )
 
 

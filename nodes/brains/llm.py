@@ -70,8 +70,9 @@ class LLMBrain:
             )
         except InvalidOutput as invalid:
             logger.warning("supervisor output invalid twice", extra={"action": "supervisor.invalid"})
-            return Judged(_FORCED_FALLBACK, judged_by=model.name, usage=invalid.usage)
-        return Judged(_plain(answer.value, case.state), judged_by=model.name, usage=answer.usage)
+            return Judged(_FORCED_FALLBACK, judged_by=model.name, usage=invalid.usage, remarks=model.remarks)
+        decision = _plain(answer.value, case.state)
+        return Judged(decision, judged_by=model.name, usage=answer.usage, remarks=model.remarks)
 
     async def investigate(self, case: Case) -> Judged[Investigation]:
         """Judge the issue itself."""

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodes.brains.model import Model
+from nodes.brains.model import LimitName, Model, first_abilities
 from nodes.brains.pace import Pace
+from nodes.brains.remembered import Remembered
 
 if TYPE_CHECKING:
     import httpx
 
 _OPENAI = "https://api.openai.com/v1"
-_REASONING = re.compile(r"(?:.*/)?o\d")
-"""OpenAI's o-series answers 400 to any temperature except its own default; langchain-openai sends it anyway."""
-
-
-class ModelSettingsError(ValueError):
-    """A model cannot be used as configured; the message is for the operator."""
+_CONNECT = 15.0
+"""Seconds to reach the server, however long its answers take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +32,11 @@ class ModelSettings:
     complex: str | None = None
     base_url: str | None = None
     api_key: str = ""
-    timeout: float = 60.0
-    """Seconds for one attempt; an answer with its retries may take twice as long."""
+    timeout: float = 600.0
+    """Seconds for one attempt; an answer with its retries may take twice as long.
+
+    A model of seven billion parameters on a processor reads a prompt of 7,000 tokens in two to five minutes.
+    """
     max_retries: int = 2
     """How often a request is repeated after 429, 5xx or a lost connection; Retry-After is honoured."""
     calls_per_minute: float = 10.0
@@ -43,6 +44,10 @@ class ModelSettings:
     max_calls: int = 40
     """For one run."""
     max_output_tokens: int = 3_000
+    effort: str | None = None
+    """The reasoning effort to request; None leaves it to the model."""
+    memory: Path | None = None
+    """The file that stores what was learnt about endpoints; None stores nothing."""
 
 
 class Models:
@@ -53,9 +58,10 @@ class Models:
         self.pace = Pace(settings.calls_per_minute)
         self._models: dict[str, Model] = {}
         self._client: httpx.AsyncClient | None = None
+        self._remembered = Remembered(settings.memory)
 
     def get(self, name: str) -> Model:
-        """Return the model of that name, at temperature 0 if it accepts a temperature."""
+        """Return the model of that name."""
         if name not in self._models:
             self._models[name] = self._build(name)
         return self._models[name]
@@ -71,34 +77,40 @@ class Models:
         from pydantic import SecretStr  # noqa: PLC0415
 
         settings = self.settings
-        self._client = self._client or httpx.AsyncClient(timeout=settings.timeout, follow_redirects=True)
-        limit = settings.max_output_tokens
-        # Servers other than OpenAI's often accept only the older name of the limit.
-        old_name = settings.base_url is not None and not settings.base_url.startswith(_OPENAI)
+        timeout = httpx.Timeout(settings.timeout, connect=min(_CONNECT, settings.timeout))
+        self._client = self._client or httpx.AsyncClient(timeout=timeout, follow_redirects=True)
         llm = ChatOpenAI(
             model=name,
-            temperature=None if _REASONING.match(name) else 0,
-            max_completion_tokens=None if old_name else limit,
-            extra_body={"max_tokens": limit} if old_name else None,
+            temperature=None,  # `sending` sets it in each request, because langchain-openai drops it silently
             base_url=settings.base_url or _OPENAI,
             api_key=SecretStr(settings.api_key or "none"),  # local servers need no key, but the client requires one
-            timeout=settings.timeout,
+            timeout=timeout,
             max_retries=0,  # the budget must count every request, so retries happen in our code
             http_async_client=self._client,
+            http_client=_no_client(),
         )
-        return Model(name, llm, 2 * settings.timeout, settings.max_retries, limit)
-
-
-def check_model(settings: ModelSettings) -> None:
-    """Check at start-up, without a call, that the supervisor is asked at temperature 0.
-
-    Raises:
-        ModelSettingsError: The supervisor's model accepts no temperature.
-    """
-    llm = Models(settings).get(settings.supervisor).llm
-    payload = llm._get_request_payload([("human", "")])  # the only place that shows what langchain-openai drops
-    if payload.get("temperature") != 0:
-        raise ModelSettingsError(
-            f"TRIAGE_SUPERVISOR_MODEL={settings.supervisor} takes no temperature, but the supervisor must decide at "
-            "temperature 0. Choose a model that takes one, such as gpt-4o; other roles may keep this one."
+        key = f"{settings.base_url or _OPENAI} {name}"
+        return Model(
+            name,
+            llm,
+            2 * settings.timeout,
+            settings.max_retries,
+            settings.max_output_tokens,
+            settings.effort,
+            self._remembered.load(key) or first_abilities(name, self._limit_name),
+            lambda learnt: self._remembered.save(key, learnt),
         )
+
+    @property
+    def _limit_name(self) -> LimitName:
+        """The name of the output limit to try first: servers other than OpenAI's often accept only the older one."""
+        base = self.settings.base_url
+        return "max_completion_tokens" if base is None or base.startswith(_OPENAI) else "max_tokens"
+
+
+@cache
+def _no_client() -> httpx.Client:
+    """Return the client for calls without asyncio, of which there are none; building one for each model is slow."""
+    import httpx  # noqa: PLC0415  as above
+
+    return httpx.Client()

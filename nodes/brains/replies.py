@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from nodes.brains.refusals import Fault
 from nodes.context import ModelError
 from nodes.state import Usage
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
-    from openai import APIError, LengthFinishReasonError
+    from openai import APIError
 
-_MENTIONS_OUR_REQUEST = re.compile(
-    r"response_?format|json_?schema|json_?object|structured|tool|function|schema|strict|grammar", re.IGNORECASE
-)
 _BUSY = frozenset({408, 409, 429})
 _NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
@@ -27,17 +26,27 @@ _FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
 class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correction may fix it
     """The model answered, but not in the requested form; the message says what is wrong."""
 
-    def __init__(self, message: str, usage: Usage | None = None) -> None:
+    def __init__(
+        self, message: str, usage: Usage | None = None, *, ignored: bool = False, cut: bool = False, answer: str = ""
+    ) -> None:
         super().__init__(message)
         self.usage = usage or Usage(calls=1)
+        self.ignored = ignored
+        """Whether the server ignored the request for JSON, so that another method should be used."""
+        self.cut = cut
+        """Whether the answer was cut off at the output limit."""
+        self.answer = answer
+        """The rejected answer."""
 
 
 class BusyError(ModelError):
     """No answer arrived this time; a retry may succeed."""
 
-    def __init__(self, message: str, *, after: float | None, limited: bool) -> None:
+    def __init__(self, message: str, *, after: float | None, limited: bool, answered: bool = True) -> None:
         super().__init__(message)
         self.after = after
+        self.answered = answered
+        """Whether the server answered at all."""
         self.limited = limited and after is not None
         """Whether the server gave a waiting time because of its rate limit."""
 
@@ -46,11 +55,21 @@ class BusyError(ModelError):
         return min(_FIRST_PAUSE * 2.0**attempt, _LAST_PAUSE) if self.after is None else self.after
 
 
-def read_object(message: AIMessage) -> dict[str, Any]:
-    """Find the JSON object in a model's message, for every request method.
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's answer: its objects in the order in which to try them, and its text."""
+
+    objects: tuple[dict[str, Any], ...]
+    text: str
+    plain: bool
+    """Whether the answer is one JSON object and nothing else, as every method but words guarantees."""
+
+
+def read_answer(message: AIMessage) -> Answer:
+    """Find the JSON objects in a model's message, for every request method.
 
     Raises:
-        ModelError: The model refused, or a filter stopped the answer.
+        ModelError: The model refused, a filter stopped the answer, or the provider failed.
         InvalidOutput: The message contains no complete object.
     """
     if message.additional_kwargs.get("refusal"):
@@ -58,13 +77,16 @@ def read_object(message: AIMessage) -> dict[str, Any]:
     finish = message.response_metadata.get("finish_reason")
     if finish == "content_filter":
         raise ModelError("the provider's content filter stopped the answer")
-    if finish == "length":
-        raise InvalidOutput("the answer was cut off for its length; be brief")
+    if finish == "error":
+        raise BusyError("the model's provider failed while it answered", after=None, limited=False)
     if message.tool_calls:
-        return message.tool_calls[0]["args"]
-    if message.invalid_tool_calls:
-        return _decode(message.invalid_tool_calls[0]["args"] or "")
-    return _decode(message.text)
+        arguments = message.tool_calls[0]["args"]
+        return Answer((arguments,), json.dumps(arguments, ensure_ascii=False), plain=True)
+    called = message.invalid_tool_calls[0]["args"] if message.invalid_tool_calls else None
+    text = message.text if called is None else called
+    if finish == "length":
+        raise InvalidOutput("the answer was cut off for its length; be brief", cut=True, answer=text)
+    return _decode(text)
 
 
 def usage_of(message: AIMessage) -> Usage:
@@ -75,28 +97,23 @@ def usage_of(message: AIMessage) -> Usage:
     return Usage(calls=1, input_tokens=tokens["input_tokens"], output_tokens=tokens["output_tokens"])
 
 
-def usage_of_cut(error: LengthFinishReasonError) -> Usage:
-    """Return the usage of an answer that was cut off."""
-    tokens = error.completion.usage
-    if tokens is None:
-        return Usage(calls=1)
-    return Usage(calls=1, input_tokens=tokens.prompt_tokens, output_tokens=tokens.completion_tokens)
-
-
-def is_unsupported(error: APIError) -> bool:
-    """Return whether the server rejects the request method rather than the question."""
-    status = getattr(error, "status_code", None)
-    if "context" in str(error).lower():
-        return False  # "reduce the length of the messages or functions": another method makes the request no shorter
-    return status in {400, 404, 422, 501} and _MENTIONS_OUR_REQUEST.search(str(error)) is not None
-
-
 def fault_of(error: APIError) -> ModelError:
     """Classify a failed request: a temporary failure (BusyError), or a permanent one."""
-    status = getattr(error, "status_code", None)
-    if status is None or status in _BUSY or status >= 500:
-        return BusyError(describe(error), after=_retry_after(error), limited=status == 429)
-    return ModelError(describe(error))
+    fault = Fault.of(error)
+    status = fault.status
+    if (status is None or status in _BUSY or status >= 500) and not (fault.is_credit or fault.is_context):
+        said = describe(fault, type(error).__name__)
+        return BusyError(said, after=_retry_after(error), limited=status == 429, answered=status is not None)
+    return ModelError(describe(fault))
+
+
+def fault_in(fault: Fault) -> ModelError:
+    """Classify an error that stands in a response with status 200, as routers send it."""
+    status = fault.status
+    if fault.is_credit or fault.is_context or (status is not None and status < 500 and status not in _BUSY):
+        return ModelError(describe(fault))
+    said = "an error" if status is None else f"error {status}"
+    return BusyError(f"the model's server answered HTTP 200 with {said} inside", after=None, limited=False)
 
 
 def _retry_after(error: APIError) -> float | None:
@@ -114,15 +131,19 @@ def _retry_after(error: APIError) -> float | None:
     return min(max(at - time.time(), 0.0), _LONGEST)
 
 
-def describe(error: APIError) -> str:
+def describe(fault: Fault, kind: str = "") -> str:
     """Describe a failed request in one line, without the text that the server quoted."""
-    status = getattr(error, "status_code", None)
+    status = fault.status
     if status is None:
-        return f"the model could not be reached ({type(error).__name__})"
-    if status == 400 and "temperature" in str(error).lower():
-        return "the model refuses the temperature it must be asked with (HTTP 400)"
-    if status == 400 and "context" in str(error).lower():
-        return "the prompt is too long for the model (HTTP 400)"
+        return f"the model could not be reached ({kind})"
+    if fault.is_credit:
+        return f"the model's account has no credit left (HTTP {status})"
+    if fault.is_filter:
+        return f"the provider's content filter stopped the question (HTTP {status})"
+    if fault.is_context:
+        return f"the prompt is too long for the model (HTTP {status})"
+    if status == 400 and "temperature" in fault.parts:
+        return "the model refuses requests with and without a temperature (HTTP 400)"
     meaning = {
         401: "the key is not valid",
         403: "access is denied",
@@ -132,18 +153,40 @@ def describe(error: APIError) -> str:
     return f"the model's server answered HTTP {status}" + (f": {meaning[status]}" if status in meaning else "")
 
 
-def _decode(text: str) -> dict[str, Any]:
-    text = text.rpartition("</think>")[2]  # local models print their reasoning before the answer
-    if not text.strip():
+_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>|<\|channel\|>final<\|message\|>")
+_TRIED = 40
+"""Opening braces of an answer at which an object is looked for."""
+
+
+def _decode(text: str) -> Answer:
+    """Find the objects in a text: first after the reasoning that local models print, then anywhere."""
+    said = _THOUGHT.split(text)[-1].strip() or text.strip()
+    if not said:
         raise InvalidOutput("the answer was empty")
-    start = text.find("{")
-    if start < 0:
-        raise InvalidOutput("the answer holds no JSON object")
-    try:
-        decoded, _ = json.JSONDecoder(strict=False, parse_constant=_refuse).raw_decode(text, start)
-    except (ValueError, RecursionError) as error:
-        raise InvalidOutput(f"the answer is not valid JSON: {error}") from error
-    return dict(decoded)
+    objects, why = _objects(said)
+    if not objects and said != text.strip():
+        objects, _ = _objects(text)
+    if not objects:
+        prose = not said.startswith(("{", "["))
+        raise InvalidOutput(why or "the answer holds no JSON object", ignored=prose, answer=said)
+    plain = said.startswith("{") and said.endswith("}")
+    return Answer(objects, said, plain)
+
+
+def _objects(text: str) -> tuple[tuple[dict[str, Any], ...], str]:
+    """Return the objects in a text, outer ones before those inside them, and why the first one is malformed."""
+    decoder = json.JSONDecoder(strict=False, parse_constant=_refuse)
+    found, why, start = list[dict[str, Any]](), "", text.find("{")
+    for _ in range(_TRIED):
+        if start < 0:
+            break
+        try:
+            decoded, _ = decoder.raw_decode(text, start)
+            found.append(decoded)
+        except (ValueError, RecursionError) as error:
+            why = why or f"the answer is not valid JSON: {error}"
+        start = text.find("{", start + 1)
+    return tuple(found), why
 
 
 def _refuse(constant: str) -> None:

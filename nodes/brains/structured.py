@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import time
-import warnings
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from nodes.brains.model import METHODS, Method, Model
-from nodes.brains.purse import Call, Purse
-from nodes.brains.replies import (
-    BusyError,
-    InvalidOutput,
-    fault_of,
-    is_unsupported,
-    read_object,
-    usage_of,
-    usage_of_cut,
-)
+from nodes.brains.fence import squeeze
+from nodes.brains.model import Method, Model
+from nodes.brains.purse import Purse
+from nodes.brains.replies import Answer, InvalidOutput, read_answer
 from nodes.brains.schema import fit, strict_schema
+from nodes.brains.sending import Message, Sender
 from nodes.brains.token_count import estimate
 from nodes.context import ModelError
 from nodes.state import Usage
 from nodes.trust.secrets import mask
-from prompts import build_correction, build_schema_request
+from prompts import build_correction
 
-if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage
-    from langchain_openai import ChatOpenAI
+__all__ = ["Message", "Structured", "ask_structured"]
 
 T = TypeVar("T", bound=BaseModel)
-Message = tuple[Literal["system", "human", "ai"], str]
 _SHORTEST = 200
 """The minimum number of tokens for an answer; with fewer, no request is sent."""
+_REJECTED = 400
+"""Tokens of a rejected answer that a correction repeats."""
+_NO_ANSWER = "(no answer)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +50,12 @@ async def ask_structured(
     accept: type[T] | None = None,
     room: int | None = None,
 ) -> Structured[T]:
-    """Ask, and ask once more with the error message if the answer is invalid.
+    """Ask, and ask once more with the rejected answer and the error message if the answer is invalid.
+
+    A server that ignores the request for JSON is asked by the next method; this does not count as the correction.
 
     Args:
-        model: The model to ask; the request method that works is stored in it.
+        model: The model to ask; what its server refuses is stored in it.
         schema: The expected type of the answer.
         messages: The conversation; secrets are masked here.
         purse: Pays for every request.
@@ -76,22 +67,28 @@ async def ask_structured(
         InvalidOutput: The second answer was invalid too.
         ModelError: No answer arrived: transport, refusal, filter or budget.
     """
-    asked = [_masked(message) for message in messages]
-    usage, corrected, left = Usage(), False, room
+    first = [_masked(message) for message in messages]
+    sender = Sender(model, strict_schema(schema), purse)
+    asked, corrected, left = first, False, room
     while True:
+        method = model.abilities.method
         try:
-            reply = await _request(model, schema, asked, purse, left)
-            value = _read(reply, (accept or schema) if corrected else schema, last=corrected)
-            return Structured(value, usage + usage_of(reply), tuple(asked))
+            reply, method = await sender.send(asked, left)
+            answer = read_answer(reply)
+            value = _value(answer, (accept or schema) if corrected else schema, last=corrected)
         except ModelError as error:
-            raise ModelError(str(error), usage + error.usage) from error
+            raise ModelError(str(error), sender.usage) from error
         except InvalidOutput as invalid:
-            usage += invalid.usage
-            message = _masked(("human", correction(str(invalid))))
-            left = None if room is None else room - usage.output_tokens - estimate(message[1])
-            if corrected or (left is not None and left < _SHORTEST):
-                raise InvalidOutput(str(invalid), usage) from invalid
-            asked, corrected = [*asked, message], True
+            again = _learnt(model, method, invalid)
+            turns = _correction(invalid, correction)
+            left = _left(room, sender.usage, turns, model)
+            if (corrected and not again) or (left is not None and left < _SHORTEST):
+                raise InvalidOutput(str(invalid), sender.usage) from invalid
+            asked, corrected = [*first, *turns], corrected or not again
+        else:
+            if not answer.plain and method in ("json_schema", "function_calling"):
+                model.next_method(method)
+            return Structured(value, sender.usage, tuple(asked))
 
 
 def _masked(message: Message) -> Message:
@@ -100,15 +97,19 @@ def _masked(message: Message) -> Message:
     return role, mask(text).encode("utf-8", "replace").decode()
 
 
-def _read(reply: AIMessage, schema: type[T], *, last: bool) -> T:
-    try:
-        return fit(schema, read_object(reply), clamp=last)
-    except InvalidOutput as invalid:
-        raise InvalidOutput(str(invalid), usage_of(reply)) from invalid
-    except ModelError as error:
-        raise ModelError(str(error), usage_of(reply)) from error
-    except ValidationError as error:
-        raise InvalidOutput(_explained(error), usage_of(reply)) from error
+def _value(answer: Answer, schema: type[T], *, last: bool) -> T:
+    """Return the first object of the answer that is valid."""
+    first: ValidationError | None = None
+    for found in answer.objects:
+        try:
+            return fit(schema, found, clamp=last)
+        except ValidationError as error:
+            first = first or error
+    if first is None:
+        raise InvalidOutput("the answer holds no JSON object", answer=answer.text)
+    # A server that enforces the schema leaves out no field of it.
+    lacks = any(fault["type"] == "missing" and len(fault["loc"]) == 1 for fault in first.errors())
+    raise InvalidOutput(_explained(first), ignored=lacks or not answer.plain, answer=answer.text) from first
 
 
 def _explained(error: ValidationError) -> str:
@@ -117,123 +118,21 @@ def _explained(error: ValidationError) -> str:
     return "; ".join(faults)
 
 
-async def _request(
-    model: Model,
-    schema: type[BaseModel],
-    messages: Sequence[Message],
-    purse: Purse,
-    room: int | None,
-) -> AIMessage:
-    """Send one request with the first method that the server accepts."""
-    fields = strict_schema(schema)
-    # The model remembers the method that worked, so a rejected method is not tried again in this process.
-    for method in METHODS[METHODS.index(model.method) :]:
-        reply = await _patiently(_Request(model, method, fields, messages, room), purse)
-        if reply is not None:
-            model.method = method
-            return reply
-    raise ModelError("the model's server offers no way of asking for JSON")
+def _learnt(model: Model, method: Method, invalid: InvalidOutput) -> bool:
+    """Learn from an invalid answer; return whether the next request uses another method."""
+    if invalid.cut and not model.abilities.longer:
+        model.learn(longer=True)
+    return invalid.ignored and model.next_method(method)
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """One request with one method."""
-
-    model: Model
-    method: Method
-    schema: dict[str, Any]
-    messages: Sequence[Message]
-    room: int | None
-
-    @property
-    def call(self) -> Call:
-        """The estimated cost of the request."""
-        asked = sum(estimate(text) for _, text in self.messages) + estimate(json.dumps(self.schema))
-        most = self.model.max_output_tokens
-        return Call(self.model.name, asked, most if self.room is None else min(most, self.room))
+def _correction(invalid: InvalidOutput, correction: Callable[[str], str]) -> tuple[Message, Message]:
+    """Return the rejected answer as the assistant's turn, and what is wrong with it."""
+    rejected = squeeze(invalid.answer.strip(), _REJECTED) or _NO_ANSWER
+    return _masked(("ai", rejected)), _masked(("human", correction(str(invalid))))
 
 
-async def _patiently(request: _Request, purse: Purse) -> AIMessage | None:
-    """Send the request, and retry while the server is busy; each attempt counts as a call.
-
-    Raises:
-        InvalidOutput: The reply is not an answer.
-        ModelError: No reply arrived after all attempts.
-    """
-    model = request.model
-    left = model.deadline
-    for attempt in range(model.max_retries + 1):
-        try:
-            async with _paid(request.call, purse) as bill:
-                began = time.monotonic()
-                reply = await _send(request, left)
-                bill.usage = bill.usage if reply is None else usage_of(reply)
-                return reply
-        except BusyError as busy:
-            pause = busy.pause(attempt)
-            # A wait that the server's rate limit requests does not count against the deadline.
-            left -= time.monotonic() - began + (0.0 if busy.limited else pause)
-            if attempt == model.max_retries:
-                raise
-            if left <= 0:
-                raise ModelError(f"the model gave no answer within {model.deadline:g} s") from busy
-            await purse.pause(pause, limited=busy.limited)
-    raise AssertionError("the last attempt returns or raises")
-
-
-@dataclass(slots=True)
-class _Bill:
-    """The cost of a call; a call without a result still counts."""
-
-    usage: Usage = field(default_factory=lambda: Usage(calls=1))
-
-
-@asynccontextmanager
-async def _paid(call: Call, purse: Purse) -> AsyncIterator[_Bill]:
-    """Reserve the estimated cost of a call, and settle it by the actual cost."""
-    reserved, bill = await purse.reserve(call), _Bill()
-    try:
-        yield bill
-    except InvalidOutput as invalid:
-        bill.usage = invalid.usage
-        raise
-    finally:
-        await reserved.settle(bill.usage)
-
-
-async def _send(request: _Request, left: float) -> AIMessage | None:
-    """Send one request and return the reply, or None if the server does not support the method.
-
-    Raises:
-        InvalidOutput: The reply is not an answer (langchain-openai raises IndexError, TypeError, … for these).
-        ModelError: No reply arrived.
-    """
-    import openai  # noqa: PLC0415  the import takes half a second, which only runs with a model should pay
-
-    model, method, messages = request.model, request.method, list(request.messages)
-    if method == "json_mode":
-        messages.append(("human", build_schema_request(json.dumps(request.schema))))
-    try:
-        async with asyncio.timeout(left):
-            answer: Any = await _bound(model.limited(request.room), method, request.schema).ainvoke(messages)
-    except openai.LengthFinishReasonError as error:
-        raise InvalidOutput("the answer was cut off for its length; be brief", usage_of_cut(error)) from error
-    except openai.ContentFilterFinishReasonError as error:
-        raise ModelError("the provider's content filter stopped the answer") from error
-    except TimeoutError as error:
-        raise ModelError(f"the model gave no answer within {model.deadline:g} s") from error
-    except openai.APIError as error:
-        if is_unsupported(error):
-            return None
-        raise fault_of(error) from error
-    except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidOutput("the server's reply holds no answer") from error
-    raw: AIMessage = answer["raw"]
-    return raw
-
-
-def _bound(llm: ChatOpenAI, method: Method, schema: dict[str, Any]) -> Any:
-    # langchain-openai warns about servers without json_schema; the next method handles these.
-    warnings.filterwarnings("ignore", category=UserWarning, module=r"langchain_openai\.")
-    strict = True if method == "json_schema" else None
-    return llm.with_structured_output(schema, method=method, include_raw=True, strict=strict)
+def _left(room: int | None, usage: Usage, turns: Sequence[Message], model: Model) -> int | None:
+    """Return the tokens that remain for the next answer; what a model thinks before it answers is not counted."""
+    if room is None or model.abilities.longer:
+        return room
+    return room - usage.output_tokens - sum(estimate(text) for _, text in turns)

@@ -50,7 +50,6 @@ INVALID = [
     pytest.param(says({**DECISION, **READING, "next_node": "sleep", "confidence": 7}), id="wrong-enum-or-range"),
     pytest.param(says('{"next_node": "wri'), id="bad-json"),
     pytest.param(says('{"next_node": "writer", "summary": "", "confidence": NaN}'), id="not-a-number"),
-    pytest.param(says("I think it is the parser."), id="prose"),
     pytest.param(says("[1, 2]"), id="not-an-object"),
     pytest.param(says('{"next_node": "wri', finish="length"), id="cut-by-length"),
     pytest.param(says(""), id="empty"),
@@ -58,6 +57,7 @@ INVALID = [
     pytest.param(NO_CHOICES, id="no-choices"),
     pytest.param(Reply({**NO_CHOICES.body, "choices": None}), id="null-choices"),
 ]
+PROSE = says("I think it is the parser.")
 UNANSWERED = [
     pytest.param(says(None, refusal="I cannot help with that."), "refused", id="refusal"),
     pytest.param(says("", finish="content_filter"), "content filter", id="content-filter"),
@@ -285,6 +285,35 @@ async def test_a_server_without_tools_is_asked_for_json_in_words(brain, server):
     assert '"suspects"' in server.requests[-1]["messages"][-1]["content"]
 
 
+async def test_prose_is_a_refusal_of_the_method_and_not_the_one_invalid_answer(brain, server):
+    """Until the model is asked in words, in which every model can answer; there one correction is left."""
+    server.script = [PROSE]
+    judged = await brain.decide(_case())
+    assert judged.value.next_node == "writer"
+    assert [_method(request) for request in server.requests] == [
+        *("json_schema", "tools", "json_object", "words", "words")
+    ]
+    assert judged.usage.calls == 5
+    server.requests.clear()
+    server.script = [says(DECISION)]
+    assert (await brain.decide(_case())).value.next_node == "codebase_search"
+    assert [_method(request) for request in server.requests] == ["words"]
+
+
+def _method(request):
+    return "tools" if "tools" in request else request.get("response_format", {"type": "words"})["type"]
+
+
+async def test_a_correction_repeats_the_rejected_answer_as_the_models_own(brain, server):
+    rejected = {**DECISION, "next_node": "sleep", "reasoning": "ghp_" + "a1" * 18}
+    server.script = [says(rejected), says(DECISION)]
+    await brain.decide(_case())
+    turns = server.requests[1]["messages"][2:]
+    assert [turn["role"] for turn in turns] == ["assistant", "user"]
+    assert '"next_node": "sleep"' in turns[0]["content"]
+    assert "a1a1" not in turns[0]["content"]
+
+
 async def test_a_server_that_knows_no_json_leaves_it_to_the_rules(brain, server):
     server.script = [error(400, "response_format and tools are unknown")]
     with pytest.raises(ModelError, match="no way of asking"):
@@ -304,6 +333,8 @@ async def test_an_invalid_tool_call_is_corrected(brain, server, tool_reply):
     def script(request):
         if "response_format" in request:
             return NO_JSON_SCHEMA
+        if "tools" not in request:  # who calls no tool is asked in words
+            return says(DECISION)
         return calls(DECISION)(request) if "previous response" in text_of(request) else tool_reply(request)
 
     server.script = script

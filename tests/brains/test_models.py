@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from nodes.brains.models import ModelSettings, ModelSettingsError, check_model
+from nodes.brains.models import Models, ModelSettings
 from nodes.brains.pace import Pace
 
 
-@pytest.mark.parametrize("name", ["o1", "o3-mini", "openai/o4-mini", "gpt-5-mini", "gpt-5"])
-def test_a_supervisor_without_temperature_is_refused_at_start(name):
-    with pytest.raises(ModelSettingsError, match=f"TRIAGE_SUPERVISOR_MODEL={name} takes no temperature"):
-        check_model(ModelSettings(supervisor=name))
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        *(pytest.param(name, False, id=name) for name in ("o1", "o3-mini", "openai/o4-mini", "gpt-5-mini", "gpt-5")),
+        *(pytest.param(name, True, id=name) for name in ("gpt-4o", "gpt-5-chat", "llama3.1:8b", "olmo2")),
+    ],
+)
+def test_a_model_known_to_take_no_temperature_is_asked_without_one_and_the_report_says_so(name, takes):
+    model = Models(ModelSettings()).get(name)
+    assert model.abilities.temperature == takes
+    assert any("takes no temperature" in remark for remark in model.remarks) != takes
 
 
-@pytest.mark.parametrize("name", ["gpt-4o", "gpt-4.1-mini", "llama3.1:8b", "olmo2"])
-def test_a_supervisor_with_temperature_is_accepted(name):
-    check_model(ModelSettings(supervisor=name))
+def test_what_was_learnt_is_known_to_the_next_process(tmp_path):
+    settings = ModelSettings(base_url="http://one.example/v1", memory=tmp_path / "models.json")
+    Models(settings).get("m").learn(method="json_mode", temperature=False, window=4_096)
+    again = Models(settings).get("m").abilities
+    assert (again.method, again.temperature, again.window) == ("json_mode", False, 4_096)
+    assert Models(replace(settings, base_url="http://two.example/v1")).get("m").abilities.method == "json_schema"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"http://one.example/v1 m": {"method": "telepathy", "learnt": 1}}'])
+def test_a_damaged_or_old_memory_is_no_memory(tmp_path, text):
+    (tmp_path / "models.json").write_text(text)
+    settings = ModelSettings(base_url="http://one.example/v1", memory=tmp_path / "models.json")
+    assert Models(settings).get("m").abilities.method == "json_schema"
 
 
 async def test_a_burst_is_free_and_the_rest_waits_its_turn():

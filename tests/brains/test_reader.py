@@ -198,11 +198,11 @@ async def test_an_invalid_step_is_corrected_once(brain: LLMBrain, server: ModelS
     ("reply", "why", "answered"),
     [
         pytest.param(says("{"), "two invalid answers", 3, id="invalid-twice"),
-        pytest.param(error(500), "HTTP 500", 1, id="server-error"),
-        pytest.param(error(429), "HTTP 429", 1, id="too-many-calls"),
+        pytest.param(error(500), "HTTP 500", 2, id="server-error"),
+        pytest.param(error(429), "HTTP 429", 2, id="too-many-calls"),
         pytest.param(says(None, refusal="I will not."), "refused", 2, id="refusal"),
-        pytest.param(says("", finish="content_filter"), "content filter", 1, id="content-filter"),
-        pytest.param(Reply({}, delay=5), "could not be reached|no answer", 1, id="timeout"),
+        pytest.param(says("", finish="content_filter"), "content filter", 2, id="content-filter"),
+        pytest.param(Reply({}, delay=5), "could not be reached|no answer", 2, id="timeout"),
     ],
 )
 async def test_a_failure_after_looks_leaves_it_to_the_rules_and_says_what_it_cost(

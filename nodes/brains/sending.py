@@ -1,0 +1,296 @@
+"""Send one question to a model until its server accepts it: learn from refusals, wait while it is busy, pay for all."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import warnings
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from nodes.brains.fitting import SMALLEST, counted, fit_window
+from nodes.brains.model import METHODS, Abilities, Method, Model
+from nodes.brains.purse import Call, Purse
+from nodes.brains.refusals import Fault, instead
+from nodes.brains.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
+from nodes.brains.token_count import estimate
+from nodes.context import ModelError
+from nodes.state import Usage
+from prompts import build_schema_request
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+
+Message = tuple[Literal["system", "human", "ai"], str]
+_REFUSALS = 10
+"""Forms of one request that are tried. A server that refuses more than these is not asked again."""
+_CUT = 0.6
+"""The share of our estimate below which the reported tokens mean that the server cut the prompt."""
+_LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
+"""Tokens below which nothing is concluded: some servers report only what was not cached."""
+
+
+class _LostError(ModelError):
+    """The request was sent and no answer came, so its cost is unknown."""
+
+
+class _RefusedError(Exception):
+    """The server refused the form of the request."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.text[:200])
+        self.fault = fault
+
+
+@dataclass(slots=True)
+class Sender:
+    """Sends the requests of one question, and counts what they cost."""
+
+    model: Model
+    schema: dict[str, Any]
+    purse: Purse
+    usage: Usage = field(default_factory=Usage)
+    """All requests so far, refused and failed ones included."""
+
+    async def send(self, messages: Sequence[Message], room: int | None) -> tuple[AIMessage, Method]:
+        """Return the reply, and the method that requested it.
+
+        Raises:
+            InvalidOutput: The reply is not an answer.
+            ModelError: No reply arrived: transport, refusal, filter or budget.
+        """
+        known = self.model.abilities
+        reply, used = await self._accepted(messages, room)
+        if not self._is_cut(reply, messages, used):
+            return reply, used.method
+        # The server read only a part of the prompt, so its answer is about something else. Ask about what fits.
+        self.model.learn(window=usage_of(reply).input_tokens)
+        reply, used = await self._accepted(messages, room)
+        if self._is_cut(reply, messages, used):
+            self.model.learn(window=known.window, counts=False)
+        return reply, used.method
+
+    async def _accepted(self, messages: Sequence[Message], room: int | None) -> tuple[AIMessage, Abilities]:
+        """Send the request in the forms that remain after each refusal."""
+        abilities = self.model.abilities
+        others: Iterator[Abilities] | None = None
+        for _ in range(_REFUSALS):
+            try:
+                reply = await self._patiently(_Request(self.model, abilities, self.schema, messages, room))
+            except _RefusedError as refused:
+                fault = refused.fault
+                if fault.is_context:
+                    abilities = self._narrower(abilities, messages, fault)
+                    continue
+                if others is None or fault.parts:
+                    others = instead(fault, abilities)
+                following = next(others, None)
+                if following is None:
+                    raise ModelError(_refused(fault, abilities)) from refused
+                abilities = following
+                continue
+            self._learn(abilities)
+            return reply, abilities
+        raise ModelError("the model's server refuses every form of the request")
+
+    def _learn(self, abilities: Abilities) -> None:
+        """Remember a form that was accepted; a method that another run found to be ignored stays out of use."""
+        known = self.model.abilities
+        if abilities != known:
+            method = max(abilities.method, known.method, key=METHODS.index)
+            self.model.learn(**{**{name: getattr(abilities, name) for name in _FORM}, "method": method})
+
+    def _narrower(self, abilities: Abilities, messages: Sequence[Message], fault: Fault) -> Abilities:
+        """Return the abilities with the window that an error message names, or with half of the present prompt."""
+        fitted = _Request(self.model, abilities, self.schema, messages, None).fitted
+        named, half = fault.window, counted(fitted) // 2
+        window = named if named is not None and (abilities.window is None or named < abilities.window) else half
+        if window < SMALLEST or (abilities.window is not None and counted(fitted) < SMALLEST):
+            raise ModelError(describe(fault))
+        return replace(abilities, window=window)
+
+    def _is_cut(self, reply: AIMessage, messages: Sequence[Message], used: Abilities) -> bool:
+        """Return whether the server reports much less of the prompt than was sent."""
+        if not self.model.abilities.counts:
+            return False
+        reported = usage_of(reply).input_tokens
+        sent = counted(_Request(self.model, used, self.schema, messages, None).fitted)
+        return sent >= _LEAST_SENT and _LEAST_REPORTED <= reported < _CUT * sent
+
+    async def _patiently(self, request: _Request) -> AIMessage:
+        """Send the request, and retry while the server is busy; each attempt counts as a call."""
+        model = request.model
+        left = model.deadline
+        for attempt in range(model.max_retries + 1):
+            began = time.monotonic()
+            try:
+                async with self._paid(request.call) as bill:
+                    reply = await _send(request, left)
+                    bill.answered(reply)
+                    return reply
+            except BusyError as busy:
+                pause = busy.pause(attempt)
+                # A wait that the server's rate limit requests does not count against the deadline.
+                left -= time.monotonic() - began + (0.0 if busy.limited else pause)
+                if attempt == model.max_retries:
+                    raise
+                if left <= 0:
+                    raise ModelError(f"the model gave no answer within {model.deadline:g} s") from busy
+                await self.purse.pause(pause, limited=busy.limited)
+        raise AssertionError("the last attempt returns or raises")
+
+    @asynccontextmanager
+    async def _paid(self, call: Call) -> AsyncIterator[_Bill]:
+        """Reserve the estimated cost of a call, and settle it by the actual cost."""
+        reserved, bill = await self.purse.reserve(call), _Bill(call)
+        try:
+            yield bill
+        except _RefusedError:
+            bill.usage = Usage(calls=1)
+            raise
+        except BusyError as busy:
+            # A server that answers with an error charges nothing; what a lost answer cost is unknown.
+            bill.usage = Usage(calls=1) if busy.answered else bill.usage
+            raise
+        except _LostError:
+            raise
+        except ModelError:
+            bill.usage = Usage(calls=1)
+            raise
+        finally:
+            self.usage += bill.usage
+            await reserved.settle(bill.usage)
+
+
+_FORM = ("method", "temperature", "limit_name", "system", "effort", "most_output", "window")
+
+
+def _refused(fault: Fault, sent: Abilities) -> str:
+    if fault.parts[:1] == ("method",) and sent.method == "prompt":
+        return "the model's server offers no way of asking for JSON"
+    return describe(fault)
+
+
+@dataclass(slots=True)
+class _Bill:
+    """The cost of a call; a call whose cost is unknown costs its estimate."""
+
+    call: Call
+    usage: Usage = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.usage = Usage(calls=1, input_tokens=self.call.input_tokens, output_tokens=self.call.output_tokens)
+
+    def answered(self, reply: AIMessage) -> None:
+        """Take the usage that the server reports; what it leaves out is estimated."""
+        told = usage_of(reply)
+        self.usage = Usage(
+            calls=1,
+            input_tokens=told.input_tokens or self.call.input_tokens,
+            output_tokens=told.output_tokens or estimate(reply.text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One request in one form."""
+
+    model: Model
+    abilities: Abilities
+    schema: dict[str, Any]
+    messages: Sequence[Message]
+    room: int | None
+
+    @property
+    def call(self) -> Call:
+        """The estimated cost of the request."""
+        asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(self.schema)))
+        return Call(self.model.name, asked, self._most)
+
+    @property
+    def fitted(self) -> list[Message]:
+        """The messages as they are sent."""
+        messages = list(self.messages)
+        if self._in_words:
+            role, text = messages[-1]
+            messages[-1] = (role, f"{text}\n\n{build_schema_request(json.dumps(self.schema))}")
+        if not self.abilities.system and messages[0][0] == "system":
+            messages[:2] = [("human", f"{messages[0][1]}\n\n{messages[1][1]}")]
+        window = self.abilities.window
+        if window is None:
+            return messages
+        # A tenth is left for what the estimate does not see, such as the server's own template.
+        return fit_window(messages, (window - self._most) * 9 // 10)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Everything of the request except the model's name and the messages."""
+        known = self.abilities
+        body: dict[str, Any] = {known.limit_name: self._most}
+        if known.temperature:
+            body["temperature"] = 0
+        if known.effort and self.model.effort:
+            body["reasoning_effort"] = self.model.effort
+        return body | self._form
+
+    @property
+    def _form(self) -> dict[str, Any]:
+        name = self.schema["title"]
+        if self.abilities.method == "json_schema":
+            given = {"name": name, "strict": True, "schema": self.schema}
+            return {"response_format": {"type": "json_schema", "json_schema": given}}
+        if self.abilities.method == "function_calling":
+            function = {"name": name, "description": self.schema["description"], "parameters": self.schema}
+            chosen = {"type": "function", "function": {"name": name}}
+            return {"tools": [{"type": "function", "function": function}], "tool_choice": chosen}
+        return {"response_format": {"type": "json_object"}} if self.abilities.method == "json_mode" else {}
+
+    @property
+    def _in_words(self) -> bool:
+        return self.abilities.method in ("json_mode", "prompt")
+
+    @property
+    def _most(self) -> int:
+        return self.model.most(self.room, self.abilities)
+
+
+async def _send(request: _Request, left: float) -> AIMessage:
+    """Send one request and return the reply.
+
+    Raises:
+        InvalidOutput: The reply is not an answer (langchain-openai raises IndexError, TypeError, … for these).
+        ModelError: No reply arrived.
+    """
+    import openai  # noqa: PLC0415  the import takes half a second, which only runs with a model should pay
+
+    model = request.model
+    # langchain-openai warns about servers without json_schema; the next method handles these.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"langchain_openai\.")
+    try:
+        async with asyncio.timeout(left):
+            # langchain-openai renames and drops some settings; what stands in extra_body is sent as it is.
+            reply: AIMessage = await model.llm.ainvoke(request.fitted, extra_body=request.body)
+            return reply
+    except TimeoutError as error:
+        raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
+    except openai.APIError as error:
+        fault = Fault.of(error)
+        if fault.is_refusal or fault.is_context:
+            raise _RefusedError(fault) from error
+        raise fault_of(error) from error
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _fault_of_reply(error) from error
+
+
+def _fault_of_reply(error: Exception) -> Exception:
+    """Return what a response with status 200 that langchain-openai could not read means."""
+    said = error.args[0] if error.args else ""
+    if isinstance(said, dict):
+        fault = Fault.in_body(said)
+        return _RefusedError(fault) if fault.is_refusal or fault.is_context else fault_in(fault)
+    if str(said).startswith("Unexpected response type"):
+        return ModelError("the address answers with a page instead of a completion: check OPENAI_BASE_URL")
+    return InvalidOutput("the server's reply holds no answer")
