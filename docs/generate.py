@@ -23,6 +23,7 @@ from bot.operator_config.model import GitHubIssues, SearxNG, Specialists, Tavily
 from bot.repo_config.model import RepositoryConfig, config_schema
 from bot.report.document import result_schema
 from bot.settings import Settings
+from tests.endpoints import table as endpoint_rows
 from tests.tried import count, table
 
 DOCS = Path(__file__).parent
@@ -40,6 +41,7 @@ def pages() -> dict[Path, str]:
         DOCS / "operator.md": "\n".join(_operator()),
         DOCS / "settings.md": "\n".join(_settings()),
         DOCS / "measures.md": "\n".join(_measures()),
+        DOCS / "endpoints.md": "\n".join(_endpoints()),
         DOCS / "security.md": _security(),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
         DOCS / "schema" / "openapi.json": _json(openapi()),
@@ -120,6 +122,27 @@ def _settings() -> Iterator[str]:
     for name, field in Settings.model_fields.items():
         default = "" if field.default_factory or field.default is None else f"`{field.default}`"
         yield f"| `{name.upper()}` | {default.replace('``', '')} | {field.description} |"
+    yield ""
+
+
+_ENDPOINTS = """\
+# Model endpoints
+
+This page is generated from the rows of `tests/endpoints.py`. A test runs each row through a whole triage over HTTP.
+
+Tracehound learns from what an endpoint refuses, once for each endpoint and model, and stores it for a week in
+`models.json` in `TRIAGE_DATA_DIR`. JSON is requested by `json_schema`, then by tools, then as `json_object`, then in
+words; an endpoint that ignores a form counts as one that refuses it. *More calls, once* are the refused or repeated
+requests of the first run; the next run makes none of them. `triage doctor` tests your endpoint and prints what it
+accepts.
+
+"""
+
+
+def _endpoints() -> Iterator[str]:
+    yield _ENDPOINTS.rstrip("\n")
+    yield ""
+    yield from endpoint_rows()
     yield ""
 
 

@@ -69,7 +69,7 @@ def read_answer(message: AIMessage) -> Answer:
     """Find the JSON objects in a model's message, for every request method.
 
     Raises:
-        ModelError: The model refused, a filter stopped the answer, or the provider failed.
+        ModelError: The model refused, or a filter stopped the answer.
         InvalidOutput: The message contains no complete object.
     """
     if message.additional_kwargs.get("refusal"):
@@ -77,8 +77,6 @@ def read_answer(message: AIMessage) -> Answer:
     finish = message.response_metadata.get("finish_reason")
     if finish == "content_filter":
         raise ModelError("the provider's content filter stopped the answer")
-    if finish == "error":
-        raise BusyError("the model's provider failed while it answered", after=None, limited=False)
     if message.tool_calls:
         arguments = message.tool_calls[0]["args"]
         return Answer((arguments,), json.dumps(arguments, ensure_ascii=False), plain=True)

@@ -29,6 +29,9 @@ _REFUSALS = 10
 """Forms of one request that are tried. A server that refuses more than these is not asked again."""
 _CUT = 0.6
 """The share of our estimate below which the reported tokens mean that the server cut the prompt."""
+_WINDOWS = (2_048, 4_096, 8_192, 16_384)
+_FULL = 0.9
+"""The same share for a prompt that fills a window of a usual size."""
 _LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
 """Tokens below which nothing is concluded: some servers report only what was not cached."""
 
@@ -118,7 +121,11 @@ class Sender:
             return False
         reported = usage_of(reply).input_tokens
         sent = counted(_Request(self.model, used, self.schema, messages, None).fitted)
-        return sent >= _LEAST_SENT and _LEAST_REPORTED <= reported < _CUT * sent
+        if sent < _LEAST_SENT or reported < _LEAST_REPORTED:
+            return False
+        # A prompt that was cut mostly fills a window of a round size.
+        full = any(0 <= size - reported <= size // 100 for size in _WINDOWS) and reported < _FULL * sent
+        return full or reported < _CUT * sent
 
     async def _patiently(self, request: _Request) -> AIMessage:
         """Send the request, and retry while the server is busy; each attempt counts as a call."""
@@ -273,7 +280,6 @@ async def _send(request: _Request, left: float) -> AIMessage:
         async with asyncio.timeout(left):
             # langchain-openai renames and drops some settings; what stands in extra_body is sent as it is.
             reply: AIMessage = await model.llm.ainvoke(request.fitted, extra_body=request.body)
-            return reply
     except TimeoutError as error:
         raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
     except openai.APIError as error:
@@ -283,6 +289,9 @@ async def _send(request: _Request, left: float) -> AIMessage:
         raise fault_of(error) from error
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise _fault_of_reply(error) from error
+    if reply.response_metadata.get("finish_reason") == "error":
+        raise BusyError("the model's provider failed while it answered", after=None, limited=False)
+    return reply
 
 
 def _fault_of_reply(error: Exception) -> Exception:

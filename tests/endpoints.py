@@ -1,0 +1,356 @@
+"""Simulated endpoints: what servers that call themselves OpenAI-compatible do, each as one row of a table.
+
+``tests/graph/test_endpoints.py`` runs every row through a whole triage; ``docs/generate.py`` writes docs/endpoints.md
+from the same rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nodes.brains.fitting import counted
+from tests.model_server import Reply, Request, completion, error, says
+
+Form = Literal["json_schema", "tools", "json_object", "words"]
+Handles = Literal["honoured", "refused", "ignored"]
+
+ROUNDS = {1: "codebase_search", 2: "critic", 3: "writer"}
+DECISION = {"reasoning": "because", "question": None, "question_context": None, "confidence": 0.9}
+ANSWERS: dict[str, dict[str, Any]] = {
+    "investigator": {
+        "problem": "scan never ends",
+        "hypothesis": "the lexer",
+        "missing": [],
+        "kind": "bug",
+        "severity": "high",
+        "severity_reason": "it hangs",
+        "search_terms": ["scan"],
+        "confidence": 0.6,
+    },
+    "code reader": {
+        "looks": [],
+        "summary": "the lexer [E1]",
+        "details": "a loop [E1]",
+        "suspects": ["E1"],
+        "confidence": 0.9,
+    },
+    "critic": {"approved": True, "gaps": [], "required_evidence": [], "contradictions": [], "confidence": 0.9},
+    "writer": {
+        "verdict": "The scanner never leaves its loop.",
+        "root_cause": "The loop has no way out [E1].",
+        "suspects": [{"evidence": "E1", "why": "the loop"}],
+        "missing": [],
+        "ruled_out": [],
+        "how_to_confirm": "Run it.",
+        "labels": ["bug"],
+        "kind": "bug",
+        "severity": "high",
+        "severity_reason": "it hangs",
+        "confidence": 0.9,
+    },
+}
+
+
+def said(request: Request) -> str:
+    """All texts of a request."""
+    return "\n".join(str(message["content"]) for message in request["messages"])
+
+
+def answer(request: Request) -> dict[str, Any]:
+    """What a model that does its task answers, whatever the form."""
+    text = said(request)
+    if "You are the supervisor" in text:
+        round_ = next(n for n in range(12) if f"Iteration: {n} /" in text)
+        return {**DECISION, "next_node": ROUNDS.get(round_, "writer"), "question_options": []}
+    return next(value for role, value in ANSWERS.items() if f"You are the {role} of" in text)
+
+
+def form_of(request: Request) -> Form:
+    """How the request asks for JSON."""
+    if "tools" in request:
+        return "tools"
+    asked: Form = request.get("response_format", {"type": "words"})["type"]
+    return asked
+
+
+def call(request: Request, value: dict[str, Any]) -> Reply:
+    """A call of the tool that was offered."""
+    function = {"name": request["tools"][0]["function"]["name"], "arguments": json.dumps(value)}
+    made = {"id": "call_1", "type": "function", "function": function}
+    return completion({"role": "assistant", "content": None, "tool_calls": [made]}, "tool_calls")
+
+
+def fenced(text: str) -> str:
+    """JSON as chat models like to write it."""
+    return f"Here is the JSON:\n```json\n{text}\n```\nLet me know if you need more."
+
+
+@dataclass
+class Endpoint:
+    """One way in which a server behaves."""
+
+    name: str
+    seen_at: str
+    """Where this was seen."""
+    by_model: bool = True
+    """Whether the report is by the model."""
+    method: Form = "json_schema"
+    """The method that remains."""
+    temperature: bool = True
+    """Whether temperature 0 remains."""
+    extra: int = 0
+    """Requests beyond the seven of a run where nothing goes wrong."""
+    notes: str = ""
+    """Words of the report's notes."""
+    model: str = "m"
+    settings: dict[str, Any] = field(default_factory=dict)
+    long: bool = False
+    """Whether the issue is long."""
+    forms: dict[Form, Handles] = field(default_factory=dict)
+    """What it does about each form; what is not named is honoured."""
+    refusal: Reply = field(default_factory=lambda: error(400, "response_format, tools: not supported"))
+    wraps: Callable[[str], str] = str
+    """What the model puts around its JSON."""
+    knows_shape: bool = True
+    """Whether its model finds the fields without having been shown the schema."""
+    first: Sequence[Reply] = ()
+    """What the first requests get."""
+    rule: Callable[[Request], Reply | None] = lambda _request: None
+    """What else gets another reply."""
+    usage: Callable[[Request], dict[str, int] | None] | None = None
+    tokens: Callable[[Request], Request] = lambda request: request
+    """What the model reads of the request."""
+
+    def script(self) -> Callable[[Request], Reply]:
+        """The server, for one run."""
+        waiting = iter(self.first)
+
+        def reply(request: Request) -> Reply:
+            return self._counted(request, next(waiting, None) or self._reply(request))
+
+        return reply
+
+    def _reply(self, request: Request) -> Reply:
+        other = self.rule(request)
+        if other is not None:
+            return other
+        form = form_of(request)
+        handles = self.forms.get(form, "honoured")
+        if handles == "refused":
+            return self.refusal
+        value = answer(request)
+        if handles == "ignored" and not self.knows_shape and "JSON schema" not in said(request):
+            return says("It is probably the lexer, since the loop in `scan` never ends.")
+        if handles == "honoured" and form == "tools":
+            return call(request, value)
+        text = json.dumps(value)
+        return says(self.wraps(text) if handles == "ignored" or form == "words" else text)
+
+    def _counted(self, request: Request, reply: Reply) -> Reply:
+        if self.usage is None or not isinstance(reply.body, dict) or "choices" not in reply.body:
+            return reply
+        return Reply({**reply.body, "usage": self.usage(request)}, reply.status, reply.headers)
+
+
+def unless(field_: str, reply: Reply) -> Callable[[Request], Reply | None]:
+    """Refuse every request that has this field."""
+    return lambda request: reply if field_ in request else None
+
+
+def no_system(message: str) -> Callable[[Request], Reply | None]:
+    """Refuse every request with a system message."""
+
+    def rule(request: Request) -> Reply | None:
+        roles = {turn["role"] for turn in request["messages"]}
+        return error(400, message) if roles & {"system", "developer"} else None
+
+    return rule
+
+
+def strange(request: Request) -> Reply | None:
+    """A gateway that refuses a temperature without naming it."""
+    return (
+        error(400, "Invalid request: this deployment accepts default inference settings only")
+        if ("temperature" in request)
+        else None
+    )
+
+
+def reasoning_model(request: Request) -> Reply | None:
+    """OpenAI's reasoning models."""
+    if "max_tokens" in request:
+        return coded("max_tokens", "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+    if "temperature" in request:
+        return coded("temperature", "Unsupported value: 'temperature' does not support 0. Only the default (1) is.")
+    return None
+
+
+def coded(param: str, message: str) -> Reply:
+    """An error of OpenAI's that names the field."""
+    body = {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": "unsupported_value"}}
+    return Reply(body, 400)
+
+
+def thinks_long(request: Request) -> Reply | None:
+    """A model whose reasoning uses up a usual limit."""
+    return says("", finish="length") if request.get("max_tokens", 0) < 6_000 else None
+
+
+def holds(tokens: int) -> int:
+    """What a tokenizer counts, a little less than our estimate."""
+    return tokens * 9 // 10
+
+
+def prompt_tokens(request: Request) -> int:
+    """The tokens of a request by the server's own count."""
+    return holds(counted([(turn["role"], str(turn["content"])) for turn in request["messages"]]))
+
+
+def cuts_at(window: int) -> dict[str, Any]:
+    """A server that silently reads the beginning of a prompt only."""
+
+    def rule(request: Request) -> Reply | None:
+        return says("I see some text. What is your question?") if prompt_tokens(request) > window else None
+
+    def usage(request: Request) -> dict[str, int]:
+        read = min(prompt_tokens(request), window)
+        return {"prompt_tokens": read, "completion_tokens": 40, "total_tokens": read + 40}
+
+    return {"rule": rule, "usage": usage, "long": True}
+
+
+def overflows(window: int, message: str, status: int = 400) -> Callable[[Request], Reply | None]:
+    """A server that refuses a prompt which is too long together with its answer."""
+
+    def rule(request: Request) -> Reply | None:
+        return error(status, message) if prompt_tokens(request) + request["max_tokens"] > window else None
+
+    return rule
+
+
+def no_usage(_request: Request) -> None:
+    """Nothing is reported."""
+
+
+def uncached_only(_request: Request) -> dict[str, int]:
+    """Only what was not cached is reported."""
+    return {"prompt_tokens": 7, "completion_tokens": 40, "total_tokens": 47}
+
+
+def effort_refused(request: Request) -> Reply | None:
+    """A server that knows no reasoning effort."""
+    return error(422, "extra fields not permitted: reasoning_effort") if "reasoning_effort" in request else None
+
+
+INSIDE = Reply({"error": {"code": 502, "message": "Provider returned error"}, "user_id": "u"})
+INSIDE_400 = Reply({"error": {"code": 400, "message": "response_format: json_schema is not supported by provider"}})
+UPSTREAM = Reply({**says("").body, "choices": [{"index": 0, "message": {"role": "assistant", "content": ""},
+                                              "finish_reason": "error"}]})  # fmt: skip
+FILTERED = Reply(
+    {"error": {"message": "The response was filtered due to the prompt triggering Azure OpenAI's content management "
+               "policy.", "code": "content_filter", "param": "prompt"}}, 400)  # fmt: skip
+NO_SCHEMA = error(400, "'response_format' of type 'json_schema' is not supported with this model")
+THOUGHT = "<think>Maybe {{x}}? A draft: {{\"next_node\": \"lunch\"}} no.</think>\n\n{}"  # fmt: skip
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint("honours everything", "OpenAI, vLLM, LM Studio"),
+    Endpoint("reports no usage", "older gateways", usage=no_usage),
+    Endpoint("reports only uncached tokens", "older Ollama", usage=uncached_only, long=True),
+    Endpoint("takes no temperature, known by its name", "OpenAI gpt-5", model="gpt-5", temperature=False, extra=1,
+             rule=reasoning_model, notes="takes no temperature"),
+    Endpoint("takes no temperature, under a deployment's name", "Azure", temperature=False, extra=2,
+             rule=reasoning_model, notes="takes no temperature"),
+    Endpoint("refuses a temperature without naming it", "corporate gateways", temperature=False, extra=1, rule=strange,
+             notes="takes no temperature"),
+    Endpoint("calls the temperature a sampling setting", "Bedrock gateways", temperature=False, extra=1,
+             rule=unless("temperature", error(422, "sampling parameters are not supported by this model")),
+             notes="takes no temperature"),
+    Endpoint("refuses max_tokens", "OpenAI reasoning models", extra=1,
+             rule=unless("max_tokens", coded("max_tokens", "Use 'max_completion_tokens' instead."))),
+    Endpoint("allows only short answers", "hosted small models", extra=1,
+             rule=lambda request: error(400, "max_tokens is too large: 3000. This model supports at most 1024 tokens")
+             if request["max_tokens"] > 1_024 else None),
+    Endpoint("has no system role", "Gemma at Google", extra=1,
+             rule=no_system("Developer instruction is not enabled for models/gemma-3-27b-it")),
+    Endpoint("wants user and assistant in turns", "chat templates in vLLM", extra=1,
+             rule=no_system("Conversation roles must alternate user/assistant/user/assistant/...")),
+    Endpoint("knows no reasoning effort", "most servers", extra=1, settings={"effort": "low"}, rule=effort_refused),
+    Endpoint("refuses json_schema", "DeepSeek, gpt-4", method="tools", extra=1, forms={"json_schema": "refused"},
+             refusal=NO_SCHEMA),
+    Endpoint("refuses json_schema with 422", "Mistral", method="tools", extra=1, forms={"json_schema": "refused"},
+             refusal=error(422, "Extra inputs are not permitted: response_format")),
+    Endpoint("has no provider for json_schema", "OpenRouter", method="tools", extra=1,
+             forms={"json_schema": "refused"},
+             refusal=error(404, "No endpoints found that support structured outputs")),
+    Endpoint("refuses json_schema inside HTTP 200", "OpenRouter", method="tools", extra=1,
+             forms={"json_schema": "refused"}, refusal=INSIDE_400),
+    Endpoint("cannot compile the schema", "llama.cpp", method="tools", extra=1, forms={"json_schema": "refused"},
+             refusal=error(500, "failed to parse grammar")),
+    Endpoint("refuses json_schema and tools", "DeepSeek reasoner", method="json_object", extra=2,
+             forms={"json_schema": "refused", "tools": "refused"}),
+    Endpoint("refuses every form", "text-generation servers", method="words", extra=3, wraps=fenced,
+             forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
+    Endpoint("ignores response_format, answers in prose", "Anthropic's compatible endpoint", method="tools", extra=1,
+             forms={"json_schema": "ignored"}, knows_shape=False),
+    Endpoint("ignores response_format, answers fenced JSON", "Anthropic's compatible endpoint", method="tools",
+             forms={"json_schema": "ignored"}, wraps=fenced),
+    Endpoint("ignores json_schema and tools", "older Ollama", method="json_object", extra=2, knows_shape=False,
+             forms={"json_schema": "ignored", "tools": "ignored"}),
+    Endpoint("ignores every form", "small local models", method="json_object", extra=2, knows_shape=False, wraps=fenced,
+             forms={"json_schema": "ignored", "tools": "ignored", "json_object": "ignored"}),
+    Endpoint("thinks aloud before the JSON", "DeepSeek R1, Qwen", method="words", extra=3, wraps=THOUGHT.format,
+             forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
+    Endpoint("writes prose with braces before the JSON", "small local models", method="words", extra=3,
+             wraps=lambda text: f"The set {{E1, E2}} matters. {{}} is empty.\n{text}\nDone {{really}}.",
+             forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
+    Endpoint("puts the answer into another object", "small local models", method="words", extra=3,
+             wraps=lambda text: f'[{{"answer": {text}}}]',
+             forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
+    Endpoint("reasons beyond the output limit", "Qwen, gpt-oss", extra=1, rule=thinks_long),
+    Endpoint("cuts long prompts silently at 2,048 tokens", "Ollama's default", extra=1, notes="longer prompts were cut",
+             **cuts_at(2_048)),
+    Endpoint("refuses long prompts and names its window", "vLLM", extra=1, long=True, notes="longer prompts were cut",
+             rule=overflows(3_000, "This model's maximum context length is 3000 tokens. However, you requested 5400.")),
+    Endpoint("refuses long prompts without a number", "llama.cpp", extra=1, long=True, notes="longer prompts were cut",
+             rule=overflows(3_600, "the request exceeds the available context size. try increasing it", 500)),
+    Endpoint("is busy for a moment", "every server", extra=1, first=[error(429, Retry_After="0")]),
+    Endpoint("is still loading the model", "llama.cpp, Hugging Face", extra=1,
+             first=[error(503, "Loading model", retry_after_ms="1")]),
+    Endpoint("has an error inside HTTP 200", "OpenRouter", extra=1, first=[INSIDE]),
+    Endpoint("breaks off with finish_reason error", "OpenRouter", extra=1, first=[UPSTREAM]),
+    Endpoint("sends no choices once", "gateways", extra=1,
+             first=[Reply({**says("").body, "choices": None})]),
+    Endpoint("stops every question in a content filter", "Azure", by_model=False, rule=lambda _request: FILTERED,
+             notes="content filter"),
+    Endpoint("stops every answer in a content filter", "Azure", by_model=False,
+             rule=lambda _request: says("", finish="content_filter"), notes="content filter"),
+    Endpoint("has no credit left", "OpenRouter", by_model=False,
+             rule=lambda _request: error(402, "Insufficient credits"), notes="no credit left (HTTP 402)"),
+    Endpoint("has its quota used up", "OpenAI", by_model=False,
+             rule=lambda _request: error(429, "You exceeded your current quota (insufficient_quota)"),
+             notes="no credit left (HTTP 429)"),
+    Endpoint("refuses the key", "every server", by_model=False, rule=lambda _request: error(401, "bad key"),
+             notes="the key is not valid"),
+    Endpoint("has no such model", "every server", by_model=False,
+             rule=lambda _request: error(404, "The model `m` does not exist"), notes="there is no such model"),
+    Endpoint("answers with a page", "an address without /v1", by_model=False, rule=lambda _request: PAGE,
+             notes="check OPENAI_BASE_URL"),
+    Endpoint("declines to answer", "guarded models", by_model=False,
+             rule=lambda _request: says(None, refusal="I will not."), notes="refused to answer"),
+)  # fmt: skip
+PAGE = Reply("<html><body>Welcome</body></html>", headers={"Content-Type": "text/html"})
+
+
+def table() -> Iterator[str]:
+    """The rows as a Markdown table."""
+    yield "| The endpoint | Seen at | JSON by | Temperature 0 | More calls, once | Report by |"
+    yield "|---|---|---|---|---|---|"
+    for one in sorted(ENDPOINTS, key=lambda one: not one.by_model):
+        if not one.by_model:
+            yield f"| {one.name} | {one.seen_at} | – | – | – | rules: “{one.notes}” |"
+            continue
+        temperature = "yes" if one.temperature else "not taken; the report says so"
+        yield f"| {one.name} | {one.seen_at} | {one.method} | {temperature} | {one.extra or '–'} | the model |"
