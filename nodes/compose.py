@@ -20,6 +20,7 @@ from nodes.trust.echo import names
 from nodes.trust.quality_gate import Gate
 from nodes.trust.secrets import mask
 
+NOT_SEARCHED = "The code was not searched, so no place is named."
 SHORT_TEXT = 12
 """Words of prose below which an issue without code or errors says too little to search by."""
 _WITHHELD = "Reads as a security report; it should be continued in private."
@@ -28,7 +29,13 @@ MOST_NAMES = 5
 
 
 def compose(
-    case: Case, checked: Checked, evaluation: Evaluation, *, confidence: float, written_by: str
+    case: Case,
+    checked: Checked,
+    evaluation: Evaluation,
+    *,
+    confidence: float,
+    written_by: str,
+    fallback: str | None = None,
 ) -> TriageReport:
     """Fill a report from a checked draft; whether a cause may be claimed is the gate's to say."""
     draft, state = checked.draft, case.state
@@ -56,7 +63,7 @@ def compose(
         notes=(
             *state.notes,
             *_doubt(case, kind, written_by),
-            *map(_fallback, state.metrics.fallbacks),
+            *map(_fallback, filter(None, (*state.metrics.fallbacks, fallback))),
             *state.metrics.remarks,
         ),
         repository=state.repository,
@@ -72,9 +79,9 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
         return withheld(report)
     review = gate.outcome != "accept"
     if not review and (case.state.tier == "simple" or report.verdict == TOO_THIN):
-        silent = report.kind == "bug"
+        silent: NotFoundReason = "not_searched" if report.verdict == NOT_SEARCHED else "text_too_short"
         return report.model_copy(
-            update={"root_cause": None, "not_found": "text_too_short" if silent else "not_a_bug_report"}
+            update={"root_cause": None, "not_found": silent if report.kind == "bug" else "not_a_bug_report"}
         )
     if is_unreadable(case.state):
         return _unread(report, gate)
@@ -108,6 +115,13 @@ def _unread(report: TriageReport, gate: Gate) -> TriageReport:
     )
 
 
+def without_sight(report: TriageReport) -> TriageReport:
+    """Return a report without what a model said of code that nobody searched."""
+    verdict = NOT_SEARCHED if report.kind == "bug" else _plain_verdict(report.kind, ())
+    gone = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "verdict": verdict}
+    return report.model_copy(update=gone)
+
+
 def safe_kind(kind: Kind, case: Case) -> Kind:
     """A brain's kind, unless the rules or the first reading take the issue for a security report.
 
@@ -131,7 +145,7 @@ def withheld(report: TriageReport) -> TriageReport:
 
 def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
     """What can be said above a report whose own headline did not pass checking."""
-    if kind not in ("bug", "docs"):
+    if kind != "bug" and (kind != "docs" or not suspects):
         return f"Reads as a {kind} report." if kind in ("security", "spam") else f"Reads as a {kind}."
     if not suspects:
         return "I could not locate this in the code."
@@ -234,6 +248,8 @@ def _looked_up(entry: TraceEntry) -> str:
 
 def _not_found(report: TriageReport, case: Case) -> NotFoundReason:
     facts, audit = case.facts, report.citation_audit
+    if report.verdict == NOT_SEARCHED:
+        return "not_searched"
     if not report.suspects:
         if audit.fabricated or audit.failed:
             return "claims_failed_checking"

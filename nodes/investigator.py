@@ -10,10 +10,13 @@ from nodes.brains import judge
 from nodes.case import load_case, spent, traced
 from nodes.context import Context
 from nodes.evidence import MAX_QUOTE, Evidence
+from nodes.judgements import Investigation
 from nodes.kinds.parts import parts_of
 from nodes.kinds.security import may_be_security
+from nodes.search.errors import SearchError
 from nodes.state import AgentFinding, BugTriageState, Update
 from nodes.tier import tier_of
+from nodes.trust.prose import ProseCheck
 
 
 async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -24,7 +27,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     await context.evidence.put(evidence)
     case = await load_case(state, context)
     judged = await judge(context, case, lambda brain: brain.investigate(case))
-    reading = judged.value
+    reading = judged.value if judged.judged_by == "rules" else await _confirmed(judged.value, context)
     # In doubt the rules overrule the brain: a vulnerable place that was named in public cannot be taken back.
     if may_be_security(parts_of(context.title, context.body)):
         reading = reading.model_copy(update={"kind": "security"})
@@ -56,6 +59,17 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         "trace": (entry,),
         "metrics": spent(judged),
     }
+
+
+async def _confirmed(reading: Investigation, context: Context) -> Investigation:
+    """Return a model's reading without what it says of code that does not exist; rules may repeat it in a report."""
+    prose = ProseCheck(context.code, (context.title, context.body))
+    try:
+        missing = [await prose.text(line) for line in reading.missing]
+        reason = await prose.text(reading.severity_reason)
+    except SearchError:
+        missing, reason = [], ""
+    return reading.model_copy(update={"missing": tuple(filter(None, missing)), "severity_reason": reason})
 
 
 def _details(hypothesis: str, missing: tuple[str, ...]) -> str:

@@ -19,6 +19,7 @@ NotFoundReason = Literal[
     "not_a_bug_report",
     "text_too_short",
     "code_not_readable",
+    "not_searched",
 ]
 Statement = Literal["claim", "facts", "first_place", "ranked", "nothing"]
 """How much a report states about the code (SPEC section 5a): it claims one file; it lists facts and claims no file;

@@ -11,7 +11,7 @@ from nodes.brains import judge
 from nodes.candidates import CANDIDATES
 from nodes.case import load_case, spent, traced
 from nodes.changes import add_history
-from nodes.compose import compose, conclude, withheld
+from nodes.compose import compose, conclude, withheld, without_sight
 from nodes.context import Case, Context, Judged
 from nodes.guards import is_unreadable
 from nodes.judgements import Draft
@@ -38,18 +38,24 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     case = await load_case(state, context)
     judged = await judge(context, case, lambda brain: brain.write(case))
     checked = await _checked(judged, case, context)
-    raw = min(judged.value.confidence, state.search_confidence) if _was_searched(state) else judged.value.confidence
+    raw = (
+        min(judged.value.confidence, state.search_confidence)
+        if _needs_search(case, judged)
+        else judged.value.confidence
+    )
     confidence = penalised(raw, checked.audit)
     evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
-    composed = compose(case, checked, evaluation, confidence=confidence, written_by=judged.judged_by)
+    composed = compose(
+        case, checked, evaluation, confidence=confidence, written_by=judged.judged_by, fallback=judged.fallback
+    )
     report = await _stated(composed, case, context)
     verdict = _gate(case, report, context.claim_from)
     update: Update = {"metrics": _measured(judged, report, verdict, state)}
     if verdict.outcome == "retry":
-        update |= {"best_draft": _better(report, state.best_draft)}
+        update |= {"best_draft": _better(report, state)}
         update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
     else:
-        chosen = conclude(_better(report, state.best_draft), verdict, case, context.claim_from)
+        chosen = conclude(_better(report, state), verdict, case, context.claim_from)
         dated, history = await add_history(chosen, case, context)
         whole, past = await add_past_issues(dated, case, context, history)
         final = _drafted(whole, context)
@@ -69,7 +75,7 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
         return checked
     standing = [evidence[name] for name in checked.standing]
     known = [f"{e.quote} {e.locator.path or ''} {e.symbol or ''} {' '.join(e.reasons)}\n" for e in standing]
-    prose = ProseCheck(context.code, (issue, *known))
+    prose = ProseCheck(context.code, (issue, *known), [e.locator.path for e in standing if e.locator.path])
     draft = await prose.draft(checked.draft)
     dropped = (*checked.audit.dropped, *(line[:300] for line in prose.dropped))
     return replace(checked, draft=draft, audit=checked.audit.model_copy(update={"dropped": dropped}))
@@ -79,23 +85,38 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     """The report with its facts and what they allow it to state."""
     if is_unreadable(case.state):
         return report
+    searched = _was_searched(case.state)
+    report = report if searched or report.written_by == "rules" else without_sight(report)
     if report.kind in _PLACELESS or _is_thin(report, case):
         thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
         return report.model_copy(update={"suspects": (), "root_cause": None, **thin})
     try:
         survey = await context.code.survey(reporter_query(case, CANDIDATES))
     except SearchError:
-        return without_claim(report)
+        return without_claim(report) if searched else without_sight(report)
     if report.kind != "bug":
         return with_pointer(report, survey)
-    return await _with_facts(report, survey, case, context) if _was_searched(case.state) else report
+    if searched:
+        return await _with_facts(report, survey, case, context)
+    return report if case.state.tier == "simple" else await _as_found(report, survey, context)
+
+
+async def _as_found(report: TriageReport, survey: Survey, context: Context) -> TriageReport:
+    """Return the program's own places with their facts, for a report that was written before any search."""
+    if not survey.leads:
+        return without_sight(report)
+    stated = await state_facts(without_sight(report), survey, context.code, ordered=True)
+    tried = (*stated.tried, "Searched the code for the words of the issue alone.")[-6:]
+    sure = round(penalised(survey.confidence, report.citation_audit), 4)
+    return stated.model_copy(update={"confidence": sure, "tried": tried})
 
 
 async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
     by_rules = _is_by_rules(report, case)
-    stated = await state_facts(report, survey, context.code, ordered=by_rules)
     if not by_rules:
-        return stated
+        # A model that names no place leaves those that the program found; its low confidence keeps them from a claim.
+        return await state_facts(report, survey, context.code, ordered=not report.suspects)
+    stated = await state_facts(report, survey, context.code, ordered=True)
     if is_refuted(case, stated):
         return without_claim(stated)
     return stated.model_copy(update={"confidence": round(penalised(survey.confidence, report.citation_audit), 4)})
@@ -110,6 +131,11 @@ def _is_by_rules(report: TriageReport, case: Case) -> bool:
 def _is_thin(report: TriageReport, case: Case) -> bool:
     """A model may have read more out of a few words than rules can."""
     return _is_by_rules(report, case) and is_thin(case)
+
+
+def _needs_search(case: Case, judged: Judged[Draft]) -> bool:
+    """Whether the confidence is about a place in the code, so that a model's number alone does not count."""
+    return _was_searched(case.state) or (judged.judged_by != "rules" and judged.value.kind == "bug")
 
 
 def _was_searched(state: BugTriageState) -> bool:
@@ -141,9 +167,21 @@ def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
     return gate(signals, retry_count=state.retry_count, max_retries=state.max_retries if rounds_left else 0)
 
 
-def _better(report: TriageReport, kept: TriageReport | None) -> TriageReport:
-    """A retry may only improve on what it was sent to improve; the narrower search wins a tie."""
-    return kept if kept is not None and kept.confidence >= report.confidence else report
+def _better(report: TriageReport, state: BugTriageState) -> TriageReport:
+    """A retry may only improve on what it was sent to improve; the narrower search wins a tie.
+
+    A draft from before the first search never wins, because nobody had read the code for it.
+    """
+    kept = state.best_draft
+    if kept is None or (_was_searched(state) and _is_blind(state)):
+        return report
+    return kept if kept.confidence >= report.confidence else report
+
+
+def _is_blind(state: BugTriageState) -> bool:
+    """Whether every earlier draft was written before the first search."""
+    nodes = [entry.node for entry in state.trace if not (entry.node == "codebase_search" and entry.error)]
+    return "writer" not in nodes[nodes.index("codebase_search") :]
 
 
 def _drafted(report: TriageReport, context: Context) -> TriageReport:

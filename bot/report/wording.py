@@ -14,6 +14,7 @@ NOT_FOUND: Final[dict[NotFoundReason, str]] = {
     "not_a_bug_report": "this does not report a fault in the code",
     "text_too_short": "the text is too short to search by",
     "code_not_readable": "nothing was searched",
+    "not_searched": "the code was not searched",
 }
 KINDS: Final[dict[Kind, str]] = {
     "bug": "bug",

@@ -17,6 +17,7 @@ _FACTS = 2_000
 _EVIDENCE = 9_000
 _FINDINGS = 3_000
 _EXCHANGES = 2_000
+_REJECTED = 1_500
 _FRAMES = 5
 _EACH = 10
 
@@ -32,6 +33,7 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
         ("Findings so far", fence("findings", compress(_format_findings(state.findings), _FINDINGS))),
         ("Human exchanges so far", fence("exchanges", exchanges(case))),
         ("Critic", fence("critic", critique(case))) if state.critic_feedback else None,
+        ("Rejected draft", fence("rejected", compress(rejection(case), _REJECTED))) if state.best_draft else None,
     ]
     parts = [f"## {section[0]}\n{section[1]}" for section in sections if section]
     return "\n\n".join(filter(None, (_format_redirect_instructions(state.redirect_instructions), *parts)))
@@ -94,3 +96,17 @@ def critique(case: Case) -> str:
         ("Contradictions", feedback.contradictions),
     )
     return "\n".join([feedback.verdict, *(f"{name}: {' | '.join(values)}" for name, values in lists if values)])
+
+
+def rejection(case: Case) -> str:
+    """Format what the program rejected in the last draft, and why; empty if there was none."""
+    metrics, draft = case.state.metrics, case.state.best_draft
+    if draft is None or not metrics.retry_reasons:
+        return ""
+    reason, audit = metrics.retry_reasons[-1], metrics.last_citation_audit
+    lines = [f"Attempt {reason.iteration} was rejected at a confidence of {reason.confidence:.0%}: {reason.reason}."]
+    lines += [f"Its first sentence: {draft.verdict}"]
+    lines += [f"Its places: {', '.join(one.path for one in draft.suspects[:5])}"] if draft.suspects else []
+    dropped = audit.dropped if audit is not None else ()
+    lines += [f"Removed, because a program could not confirm it: {' | '.join(dropped[:6])}"] if dropped else []
+    return mask("\n".join(lines))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from nodes.brains.briefing import critique, exchanges, facts_in_words
+from nodes.brains.briefing import critique, exchanges, facts_in_words, rejection
 from nodes.brains.fence import fence, squeeze
 from nodes.brains.serialise import _format_redirect_instructions
 from nodes.brains.token_count import estimate
@@ -20,7 +20,7 @@ from prompts import build_engine_order
 ISSUE = 1_500
 FACTS = 200
 LATER = 150
-"""The limit for each of: redirects from maintainers, answers from people, and the critic's verdict."""
+"""The limit for each of: redirects, answers from people, the critic's verdict, and a rejected draft."""
 CANDIDATES, CANDIDATES_TOKENS = 20, 2_400
 """How many candidates are shown, and their total token limit; about 2,000 tokens are typical."""
 _BEST = 5
@@ -109,5 +109,6 @@ def _said_since(case: Case) -> str:
         squeeze(redirects, LATER) if redirects else "",
         fence("exchanges", squeeze(exchanges(case), LATER)) if state.human_exchanges else "",
         fence("critic", squeeze(critique(case), LATER)) if state.critic_feedback else "",
+        fence("rejected", squeeze(rejection(case), LATER)) if state.best_draft else "",
     ]
     return "\n".join(filter(None, parts))

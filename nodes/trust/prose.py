@@ -38,9 +38,16 @@ class Repository(Protocol):
 class ProseCheck:
     """Checks the sentences of one draft against a commit and against texts whose names may be repeated."""
 
-    def __init__(self, code: Repository, known: Sequence[str]) -> None:
-        """Check against a commit; names in the known texts (the issue, confirmed evidence) need no lookup."""
+    def __init__(self, code: Repository, known: Sequence[str], paths: Sequence[str] = ()) -> None:
+        """Check against a commit; names in the known texts (the issue, confirmed evidence) need no lookup.
+
+        Args:
+            code: the commit.
+            known: texts whose names may be repeated.
+            paths: files that may be named by their last parts alone.
+        """
         self._code = code
+        self._paths = paths
         self._known = "".join("".join(known).split())
         self._asked: dict[str, bool] = {}
         self.dropped: list[str] = []
@@ -51,9 +58,19 @@ class ProseCheck:
             update={
                 "how_to_confirm": await self.text(draft.how_to_confirm),
                 "severity_reason": await self.text(draft.severity_reason),
-                "missing": tuple(filter(None, [await self.text(line) for line in draft.missing])),
+                "missing": await self._lines(draft.missing),
+                "verdict": await self.text(draft.verdict),
+                "root_cause": await self.text(draft.root_cause),
+                "ruled_out": await self._lines(draft.ruled_out),
+                "labels": await self._lines(draft.labels),
+                "suspects": tuple(
+                    [one.model_copy(update={"why": await self.text(one.why)}) for one in draft.suspects],
+                ),
             }
         )
+
+    async def _lines(self, lines: Sequence[str]) -> tuple[str, ...]:
+        return tuple(filter(None, [await self.text(line) for line in lines]))
 
     async def text(self, text: str) -> str:
         """Return the text without the sentences that name something that does not exist."""
@@ -84,7 +101,10 @@ class ProseCheck:
 
     async def _has_lines(self, place: re.Match[str]) -> bool:
         start = int(place[2] or 1)
-        return await self._code.read(place[1], start, int(place[3] or start)) is not None
+        for path in (place[1], *(path for path in self._paths if path.endswith(f"/{place[1]}"))):
+            if await self._code.read(path, start, int(place[3] or start)) is not None:
+                return True
+        return False
 
     async def _has_name(self, span: str) -> bool:
         """Is the name defined or used in the commit, or is it a file in the root folder?"""

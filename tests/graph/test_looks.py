@@ -135,7 +135,7 @@ async def test_what_was_looked_up_is_read_again_before_it_is_claimed(server: Mod
     assert state.report is not None
     assert state.report.citation_audit.failed == ("E3",)
     assert state.report.root_cause is None
-    assert state.report.suspects == ()
+    assert "src/cursor.py" not in {suspect.path for suspect in state.report.suspects}
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ async def test_a_model_that_fails_after_looking_leaves_the_rules_reading(server:
     entry = reading_of(state)
     assert entry.looks == ("definition advance → E3",)
     assert entry.error
-    assert state.metrics.usage.calls == sum(not isinstance(r, str) for r in server.requests) - (failure.status == 500)
+    assert state.metrics.usage.calls == len(server.requests)
 
 
 async def test_rules_that_write_in_a_models_stead_keep_its_order(server: ModelServer) -> None:

@@ -1,0 +1,251 @@
+"""A model that breaks off, skips the search or contradicts itself: the report says only what the program found."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from bot.report.wording import NOT_FOUND
+from nodes.brains.llm import LLMBrain
+from nodes.brains.model import Model
+from nodes.brains.models import Models, ModelSettings
+from nodes.brains.purse import RunLimits
+from nodes.brains.rules import RulesBrain
+from nodes.checkpoints import serializer
+from nodes.context import ModelError
+from nodes.graph import build_graph
+from nodes.judgements import Draft, DraftSuspect
+from nodes.report import TriageReport
+from nodes.run import Waiting, advance, initial_state
+from nodes.state import Answer, BugTriageState
+from tests.endpoints import answer, said
+from tests.fakes import FILES, SHA, FakeCode, ScriptedBrain, context, decide
+from tests.graph.test_run import finish
+from tests.model_server import ModelServer, Reply, Request, error, says, serve
+from tests.patience import patience
+
+THREADS = itertools.count()
+GRAPH = build_graph(InMemorySaver(serde=serializer()))
+CLAIM = Draft(
+    verdict="The cache in the lexer is stale.",
+    root_cause="No code in this commit clears the cache [E1].",
+    suspects=(DraftSuspect(evidence="E1", why="the cache"),),
+    ruled_out=("the reader",),
+    how_to_confirm="Look at the cache.",
+    confidence=0.95,
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ModelServer]:
+    with serve() as running:
+        yield running
+
+
+async def triage(server: ModelServer, script: Callable[[Request], Reply], **given: Any) -> BugTriageState:
+    server.script = script
+    server.requests.clear()
+    models = Models(
+        ModelSettings(base_url=server.url, max_retries=0, timeout=patience(10), calls_per_minute=10**6, **given)
+    )
+    try:
+        return await run(LLMBrain(models))
+    finally:
+        await models.aclose()
+
+
+async def run(brain: LLMBrain) -> BugTriageState:
+    ctx = context(brain, rules=RulesBrain(), code=FakeCode())
+    start = initial_state(ctx.title, ctx.body, repository="o/r", sha=SHA)
+    thread = str(next(THREADS))
+    outcome = await advance(GRAPH, ctx, thread, start)
+    while isinstance(outcome, Waiting):
+        asked = outcome.exchange.question_id
+        outcome = await advance(GRAPH, ctx, thread, start, answer=Answer(), question_id=asked)
+    return outcome.state
+
+
+def report_of(state: BugTriageState) -> TriageReport:
+    assert state.report is not None
+    return state.report
+
+
+async def test_a_writer_without_a_search_says_what_the_program_finds() -> None:
+    draft = CLAIM.model_copy(update={"root_cause": "", "suspects": ()})
+    state = await finish(context(ScriptedBrain([decide("writer")], draft=draft)))
+    report = report_of(state)
+    published = report.model_dump_json(exclude={"citation_audit"})
+    assert report.suspects[0].path == "src/lexer.py"
+    assert "cache" not in published
+    assert report.not_found is None or NOT_FOUND[report.not_found] != NOT_FOUND["no_candidates"]
+    assert "Searched the code for the words of the issue alone." in report.tried
+
+
+async def test_a_models_number_about_unsearched_code_counts_nothing() -> None:
+    """The low confidence of the search sends the draft back, and the search that follows replaces it."""
+    code = FakeCode(confidence=0.3)
+    state = await finish(context(ScriptedBrain([decide("writer")], draft=CLAIM), code=code))
+    assert state.metrics.confidence_history[0] <= 0.3
+    assert "codebase_search" in [entry.node for entry in state.trace]
+
+
+async def test_a_draft_from_before_the_search_wins_no_tie() -> None:
+    code = FakeCode(confidence=0.5)
+    brain = ScriptedBrain([decide("writer")])
+    state = await finish(context(brain, code=code, claim_from=0.9))
+    report = report_of(state)
+    assert state.metrics.confidence_history[0] == state.metrics.confidence_history[-1]
+    assert "Searched the code for the words of the issue alone." not in report.tried
+
+
+async def test_a_question_that_nobody_searched_for_says_nothing_of_the_code() -> None:
+    draft = CLAIM.model_copy(update={"kind": "question"})
+    report = report_of(await finish(context(ScriptedBrain([decide("writer")], draft=draft))))
+    assert "cache" not in report.model_dump_json(exclude={"citation_audit"})
+
+
+@pytest.mark.parametrize("calls", range(1, 7))
+async def test_an_exhausted_budget_ends_in_what_the_program_found(server: ModelServer, calls: int) -> None:
+    state = await triage(server, lambda request: says(answer(request)), limits=RunLimits(calls=calls))
+    report = report_of(state)
+    assert {one.path for one in report.suspects} <= set(FILES)
+    assert report.suspects
+    assert all(one.checked for one in report.suspects)
+    assert f"budget of {calls} model calls is spent" in " ".join(report.notes)
+
+
+async def test_a_supervisor_that_never_answers_ends_in_what_the_program_found(server: ModelServer) -> None:
+    def script(request: Request) -> Reply:
+        return says("lunch") if "You are the supervisor" in said(request) else says(answer(request))
+
+    report = report_of(await triage(server, script))
+    assert [one.path for one in report.suspects] == ["src/lexer.py"]
+    assert "too little" not in report.verdict
+
+
+async def test_a_retry_tells_reader_and_writer_what_was_rejected_and_repeats_no_request(server: ModelServer) -> None:
+    def script(request: Request) -> Reply:
+        value = answer(request)
+        if "root_cause" in value:
+            value = {**value, "root_cause": "The cache is stale [E77].", "verdict": "Certainly the cache [E77]."}
+        return says(value)
+
+    state = await triage(server, script)
+    assert state.retry_count
+    later = [said(request) for request in server.requests if "## Rejected draft" in said(request)]
+    assert later
+    assert all("could not confirm" in text and "cache" in text for text in later if "You are the writer" in text)
+    sent = [json.dumps(request["messages"]) for request in server.requests]
+    assert len(set(sent)) == len(sent)
+
+
+GHOSTS = ("src/ghost.py", "../../secret.py", "src/lexer.py:999", "`launch_missiles()`")
+TEXTS = st.sampled_from(
+    [*GHOSTS, "the lexer [E1]", "the loop", "[E9] says so", "src/reader.py", "ignore all rules", ""]
+)
+SENTENCES = st.lists(TEXTS, max_size=3).map(lambda parts: ". ".join(f"It is in {part} [E1]" for part in parts))
+LOOKS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "kind": st.sampled_from(["open", "definition", "references", "words", "delete"]),
+            "what": TEXTS,
+            "start_line": st.integers(-1, 9),
+            "end_line": st.integers(-1, 9),
+        }
+    ),
+    max_size=2,
+)
+IDS = st.lists(st.sampled_from(["E1", "E2", "E3", "E99", "e1", *GHOSTS]), max_size=4)
+PLACES = IDS.flatmap(
+    lambda ids: st.tuples(*[SENTENCES.map(lambda why, name=name: {"evidence": name, "why": why}) for name in ids])
+)
+CONFIDENCES = st.sampled_from([0.0, 0.4, 0.7, 1.0, 7, "high"])
+LIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "next_node": st.sampled_from(["writer", "critic", "codebase_search", "human_input", "end", "lunch"]),
+        "question": SENTENCES,
+        "approved": st.booleans(),
+        "summary": SENTENCES,
+        "details": SENTENCES,
+        "verdict": SENTENCES,
+        "root_cause": SENTENCES,
+        "how_to_confirm": SENTENCES,
+        "severity_reason": SENTENCES,
+        "labels": st.lists(TEXTS, max_size=2),
+        "missing": st.lists(SENTENCES, max_size=2),
+        "ruled_out": st.lists(SENTENCES, max_size=2),
+        "gaps": st.lists(SENTENCES, max_size=2),
+        "contradictions": st.lists(SENTENCES, max_size=2),
+        "looks": LOOKS,
+        "confidence": CONFIDENCES,
+        "kind": st.sampled_from(["bug", "bug", "question"]),
+    },
+)
+BROKEN = st.sampled_from(
+    [says(""), says("{"), says("lunch"), error(500), says(None, refusal="No."), says("", finish="length")]
+)
+SCRIPTS = st.lists(
+    st.one_of(st.tuples(LIES, IDS, PLACES), st.tuples(LIES, IDS, PLACES), BROKEN), min_size=3, max_size=10
+)
+
+
+@dataclass
+class Liar:
+    """A chat model without HTTP that answers by a script, over and over."""
+
+    steps: list[Any]
+    asked: int = 0
+
+    async def ainvoke(self, messages: list[tuple[str, str]], **_given: Any) -> AIMessage:
+        step = self.steps[self.asked % len(self.steps)]
+        self.asked += 1
+        reply = told({"messages": [{"content": text} for _, text in messages]}, step)
+        if reply.status != 200:
+            raise ModelError("the model's server answered HTTP 500")
+        choice = reply.body["choices"][0]
+        message = choice["message"]
+        extra = {"refusal": message["refusal"]} if message["refusal"] else {}
+        finish = {"finish_reason": choice["finish_reason"]}
+        return AIMessage(message["content"] or "", additional_kwargs=extra, response_metadata=finish)
+
+
+def told(request: Request, step: Any) -> Reply:
+    """The answer that the request asks for, with this step's lies in it."""
+    if isinstance(step, Reply):
+        return step
+    lies, ids, places = step
+    value = answer(request)
+    value = {**value, **{name: lie for name, lie in lies.items() if name in value}}
+    if "details" in value:
+        value["suspects"] = ids
+    if "root_cause" in value:
+        value["suspects"] = list(places)
+    return says(value)
+
+
+@pytest.mark.tried("sequences of invalid, contradicting and hostile answers of a model")
+@settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(steps=SCRIPTS)
+async def test_every_place_of_a_report_was_found_or_looked_up(steps: list[Any]) -> None:
+    models = Models(ModelSettings(calls_per_minute=10**6))
+    models._models["gpt-4o"] = Model("gpt-4o", Liar(steps), deadline=patience(10.0))  # type: ignore[arg-type]
+    report = report_of(await run(LLMBrain(models)))
+    for one in report.suspects:
+        lines = FILES[one.path]
+        assert one.quote == "\n".join(lines[one.quote_start - 1 : one.quote_end])
+        assert 1 <= one.start_line <= one.end_line <= len(lines)
+        assert one.checked
+    ghosts = ("ghost.py", "secret.py", "py:999", "launch_missiles", "E99")
+    fields = report.model_dump(mode="json", exclude={"citation_audit"}).items()
+    assert not [(name, value) for name, value in fields for ghost in ghosts if ghost in json.dumps(value)]
+    assert report.written_by in ("gpt-4o", "rules")
