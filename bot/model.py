@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.ceilings import read_ceiling, read_prices
+from bot.ceilings import cost, read_ceiling, read_prices
 from bot.errors import UserError
 from bot.settings import Settings
 from nodes.brains.models import ModelSettings
+from nodes.brains.purse import RunLimits
 
-UNLIMITED = 1_000_000
-"""Model calls that stand for no limit: a run ends by itself long before."""
 _PROBE_SECONDS = 5.0
 
 
 def model_settings(settings: Settings) -> ModelSettings:
     """Return the model of each role, with the endpoint and its limits."""
-    most = read_ceiling(settings.triage_limits_run).calls
+    most, prices = read_ceiling(settings.triage_limits_run), read_prices(settings.triage_prices)
     return ModelSettings(
         supervisor=settings.triage_supervisor_model,
         critic=settings.triage_critic_model,
@@ -26,7 +25,12 @@ def model_settings(settings: Settings) -> ModelSettings:
         complex=settings.triage_model_complex,
         base_url=settings.openai_base_url,
         calls_per_minute=settings.triage_model_calls_per_minute,
-        max_calls=UNLIMITED if most is None else most,
+        limits=RunLimits(most.calls, most.tokens, most.cost),
+        price=lambda model, into, out: cost(prices, model, into, out),
+        timeout=settings.triage_model_timeout,
+        max_output_tokens=settings.triage_model_output_tokens,
+        effort=settings.triage_model_effort,
+        memory=settings.triage_data_dir / "models.json",
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
     )
 

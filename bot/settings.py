@@ -51,7 +51,9 @@ class Settings(BaseSettings):
         description="Any OpenAI-compatible endpoint; unset means OpenAI's own.",
         examples=["http://localhost:11434/v1"],
     )
-    triage_supervisor_model: str = Field("gpt-4o", min_length=1, description="Model that routes, at temperature 0.")
+    triage_supervisor_model: str = Field(
+        "gpt-4o", min_length=1, description="Model that routes, at temperature 0 if it takes one."
+    )
     triage_critic_model: str | None = Field(None, description="Model that audits; unset means TRIAGE_MODEL.")
     triage_model: str = Field("gpt-4o", min_length=1, description="Model for everything else.")
     triage_model_simple: str | None = Field(None, description="Model for simple issues; unset means TRIAGE_MODEL.")
@@ -127,6 +129,21 @@ class Settings(BaseSettings):
     triage_model_calls_per_minute: float = Field(
         10, ge=0.1, le=100_000, description="Calls of models a minute, of all servers and workers together."
     )
+    triage_model_timeout: float = Field(
+        600,
+        gt=0,
+        le=7_200,
+        description="Seconds that one answer of a model may take; a small model on a processor takes minutes.",
+    )
+    triage_model_output_tokens: int = Field(
+        3_000,
+        ge=300,
+        le=100_000,
+        description="Tokens of one answer; three times as many for a model that reasons beyond it before it answers.",
+    )
+    triage_model_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
+        None, description="Reasoning effort to request from models that have one; unset leaves it to the model."
+    )
     triage_prices: str = Field(
         "",
         description="What models cost, in dollars for a million tokens in and out; a limit on `cost` needs it.",
@@ -175,7 +192,8 @@ class Settings(BaseSettings):
         gt=0,
         le=1_440,
         description="Minutes after which an attempt at a job is ended and made again; "
-        "a run that was ended twice reports without reading the code.",
+        "a run that was ended twice reports without reading the code. Unset, with a model: four times "
+        "TRIAGE_MODEL_TIMEOUT, if that is longer.",
     )
     triage_index_mb: int = Field(
         64,
@@ -221,6 +239,14 @@ class Settings(BaseSettings):
     def server(self) -> str:
         """Host of GitHub's pages, used if a delivery names none."""
         return urlsplit(self.github_server_url).netloc
+
+    @property
+    def job_seconds(self) -> float:
+        """Seconds of one attempt at a job; unless the operator set them, a slow model gets time for a whole run."""
+        own = self.triage_job_minutes * 60
+        if self.brain == "rules" or "triage_job_minutes" in self.model_fields_set:
+            return own
+        return max(own, 4 * self.triage_model_timeout)
 
     @property
     def bots(self) -> frozenset[str]:

@@ -11,7 +11,6 @@ from bot.model import model_settings
 from bot.settings import Settings
 from nodes.brains.fence import fence
 from nodes.brains.models import Models
-from nodes.brains.purse import RunPurse
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.structured import Message, ask_structured
 from nodes.context import ModelError
@@ -20,8 +19,8 @@ from prompts import build_role_prompt
 
 _WORDED = frozenset({"general", "trace"})
 """Routes whose answer is more than a lookup."""
-_CALLS = 4
-"""Model calls per question: one, its correction, and both again if the server lacks the preferred output method."""
+_CALLS = 8
+"""Model calls per question: one, its correction, and those from which is learnt what the server refuses."""
 
 
 class _Answer(BaseModel):
@@ -39,8 +38,7 @@ async def in_words(question: str, reply: Reply, settings: Settings) -> Reply:
     model = models.get(models.settings.default)
     shown = {f"E{number}": place for number, place in enumerate(reply.places, 1)}
     try:
-        purse = RunPurse(models.pace, _CALLS)
-        answer = (await ask_structured(model, _Answer, _asked(question, shown), purse=purse)).value
+        answer = (await ask_structured(model, _Answer, _asked(question, shown), purse=models.purse(_CALLS))).value
     except (ModelError, InvalidOutput) as error:
         return replace(reply, notes=(*reply.notes, f"{model.name} gave no answer: {error}"[:200]))
     finally:

@@ -34,7 +34,7 @@ def command(*, repo: str | None, github: str | None, no_calls: bool, as_json: bo
     """Check the installation and say how to fix each fault; exit with 1 if there is one.
 
     Checks this machine (Python, git, data directory, database and its tables), every setting, the App's registration
-    on GitHub (permissions, events, webhook), the model (structured output, temperature, context length) and the tools
+    on GitHub (permissions, events, webhook), the model (structured output, temperature, window, speed) and the tools
     of TRIAGE_CONFIG.
 
     Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.

@@ -70,7 +70,7 @@ def main() -> None:
 
 async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> None:
     async with open_worker(settings) as worker:
-        dispatcher = _dispatcher(worker, place, concurrency, deadline=settings.settings.triage_job_minutes * 60)
+        dispatcher = _dispatcher(worker, place, concurrency, deadline=settings.settings.job_seconds)
         stop, ready = asyncio.Event(), asyncio.Event()
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(THREADS + THREADS_OF_A_JOB * concurrency))

@@ -34,8 +34,8 @@ class SharedPurse:
     limited: Callable[[str, str], Awaitable[None]]
     """Called with the code of a limit that was reached and a description."""
 
-    def begin(self, calls: int) -> None:
-        """Do nothing: the store has the run's count of calls."""
+    def begin(self, before: Usage) -> None:
+        """Do nothing: the store has what the run spent."""
 
     async def reserve(self, call: Call) -> _Reserved:
         """Reserve a call and its highest possible cost, then wait for its turn if the wait is short.

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from nodes.brains.briefing import build_briefing, select
 from nodes.brains.legal import decision_schema, legal_companions, legal_next_nodes
 from nodes.brains.models import Models
-from nodes.brains.purse import Purse, RunPurse
+from nodes.brains.purse import Purse
 from nodes.brains.reader import Reader
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.serialise import build_supervisor_context
@@ -40,10 +40,10 @@ class LLMBrain:
     """Judges one run with the models of this process."""
 
     def __init__(self, models: Models, purse: Purse | None = None) -> None:
-        """Use these models; without a given budget, the run's budget is the number of calls in the models' settings."""
+        """Use these models; without a given budget, the run has those limits of the models' settings."""
         self._models = models
         self._settings = models.settings
-        self._purse = purse or RunPurse(models.pace, models.settings.max_calls)
+        self._purse = purse or models.purse()
 
     @property
     def name(self) -> str:
@@ -124,8 +124,8 @@ class LLMBrain:
         return tiers[state.tier] or settings.default
 
     def _paying(self, state: BugTriageState) -> Purse:
-        """Return the budget with the state's past calls, which the new brain of a resumed run does not know."""
-        self._purse.begin(state.metrics.usage.calls)
+        """Return the budget with the state's past usage, which the new brain of a resumed run does not know."""
+        self._purse.begin(state.metrics.usage)
         return self._purse
 
 

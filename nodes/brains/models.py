@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodes.brains.model import LimitName, Model, first_abilities
 from nodes.brains.pace import Pace
+from nodes.brains.purse import RunLimits, RunPurse
 from nodes.brains.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 _OPENAI = "https://api.openai.com/v1"
 _CONNECT = 15.0
 """Seconds to reach the server, however long its answers take."""
+_LIMITS = RunLimits(calls=40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,10 @@ class ModelSettings:
     """How often a request is repeated after 429, 5xx or a lost connection; Retry-After is honoured."""
     calls_per_minute: float = 10.0
     """For the whole process. Servers and workers use a limit that they share."""
-    max_calls: int = 40
-    """For one run."""
+    limits: RunLimits = _LIMITS
+    """For one run of this process alone. Servers and workers count in the store."""
+    price: Callable[[str, int, int], int] = lambda _model, _into, _out: 0
+    """What input and output tokens of a model cost, in millionths of a dollar."""
     max_output_tokens: int = 3_000
     effort: str | None = None
     """The reasoning effort to request; None leaves it to the model."""
@@ -65,6 +70,13 @@ class Models:
         if name not in self._models:
             self._models[name] = self._build(name)
         return self._models[name]
+
+    def purse(self, calls: int | None = None) -> RunPurse:
+        """Return a new budget with the limits of one run, or with a lower limit on its calls."""
+        limits = self.settings.limits
+        if calls is not None:
+            limits = replace(limits, calls=calls if limits.calls is None else min(calls, limits.calls))
+        return RunPurse(self.pace, limits, self.settings.price)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -50,8 +51,8 @@ class Reserved(Protocol):
 class Purse(Protocol):
     """Pays for the calls of one run."""
 
-    def begin(self, calls: int) -> None:
-        """Set the number of calls that the run had made before, according to its state."""
+    def begin(self, before: Usage) -> None:
+        """Set what the run had spent before this process, according to its state."""
 
     async def reserve(self, call: Call) -> Reserved:
         """Return when the call has been counted and may be sent.
@@ -74,32 +75,48 @@ class Purse(Protocol):
         """
 
 
-class RunPurse:
-    """The budget of a run in this process alone: a number of calls, at the process's rate."""
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """The most that a run may spend; None means no limit."""
 
-    def __init__(self, pace: Pace, most: int) -> None:
+    calls: int | None = None
+    tokens: int | None = None
+    cost: int | None = None
+    """Millionths of a dollar."""
+
+
+class RunPurse:
+    """The budget of a run in this process alone, at the process's rate."""
+
+    def __init__(
+        self, pace: Pace, most: RunLimits, price: Callable[[str, int, int], int] = lambda _model, _into, _out: 0
+    ) -> None:
+        """Set the limits, and what input and output tokens of a model cost in millionths of a dollar."""
         self._pace = pace
         self._most = most
-        self._calls = 0
+        self._price = price
+        self._before = Usage()
+        self._calls = self._tokens = self._cost = 0
 
-    def begin(self, calls: int) -> None:
-        """Set the number of calls that the run had made before, according to its state."""
-        self._calls = max(self._calls, calls)
+    def begin(self, before: Usage) -> None:
+        """Set what the run had spent before this process, according to its state."""
+        if not self._calls:
+            self._before = before
 
-    async def reserve(self, call: Call) -> RunPurse:  # noqa: ARG002  only calls are counted
-        """Count a call, then wait for the rate limit.
+    async def reserve(self, call: Call) -> Reserved:
+        """Count a call at its highest possible cost, then wait for the rate limit.
 
         Raises:
-            ModelError: the run has used all its calls.
+            ModelError: the call could exceed a limit of the run.
         """
-        if self._calls >= self._most:
-            raise ModelError(f"the run's budget of {self._most} model calls is spent")
+        tokens = call.input_tokens + call.output_tokens
+        cost = self._price(call.model, call.input_tokens, call.output_tokens)
+        self._check(call, tokens, cost)
         self._calls += 1
+        self._tokens += tokens
+        self._cost += cost
         await self._pace.wait()
-        return self
-
-    async def settle(self, usage: Usage) -> None:
-        """Do nothing: this budget counts calls, and their usage does not matter."""
+        return _ReservedHere(self, call, tokens, cost)
 
     async def pause(self, seconds: float, *, limited: bool) -> None:
         """Sleep, unless the server's rate limit requests more than LONGEST_PAUSE.
@@ -110,3 +127,32 @@ class RunPurse:
         if limited and seconds > LONGEST_PAUSE:
             raise ModelError(f"the model's server asks to wait {seconds:.0f} s")
         await self._pace.pause(seconds)
+
+    def settle(self, call: Call, tokens: int, cost: int, usage: Usage) -> None:
+        """Replace a reservation by what the call used."""
+        self._tokens += usage.input_tokens + usage.output_tokens - tokens
+        self._cost += self._price(call.model, usage.input_tokens, usage.output_tokens) - cost
+
+    def _check(self, call: Call, tokens: int, cost: int) -> None:
+        most, before = self._most, self._before
+        spent_before = before.input_tokens + before.output_tokens
+        # The state does not have the model of each earlier call, so the price of the present one is used.
+        paid_before = self._price(call.model, before.input_tokens, before.output_tokens)
+        if most.calls is not None and before.calls + self._calls + 1 > most.calls:
+            raise ModelError(f"the run's budget of {most.calls:,} model calls is spent")
+        if most.tokens is not None and spent_before + self._tokens + tokens > most.tokens:
+            raise ModelError(f"the run's budget of {most.tokens:,} model tokens is spent")
+        if most.cost is not None and paid_before + self._cost + cost > most.cost:
+            raise ModelError(f"the run's budget of ${most.cost / 1_000_000:.2f} for models is spent")
+
+
+@dataclass(frozen=True, slots=True)
+class _ReservedHere:
+    purse: RunPurse
+    call: Call
+    tokens: int
+    cost: int
+
+    async def settle(self, usage: Usage) -> None:
+        """Record the actual usage, and return the rest to the budget."""
+        self.purse.settle(self.call, self.tokens, self.cost, usage)

@@ -8,6 +8,7 @@ import pytest
 
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
+from nodes.brains.purse import RunLimits
 from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.facts import IssueFacts
@@ -236,7 +237,7 @@ async def test_a_busy_server_is_asked_again_when_it_says_so(brain, server):
 
 
 async def test_asking_again_is_paid_for(server):
-    models = Models(_settings(server, max_calls=2, max_retries=5))
+    models = Models(_settings(server, limits=RunLimits(calls=2), max_retries=5))
     server.script = [error(429, retry_after_ms="5")]
     with pytest.raises(ModelError, match="budget of 2 model calls"):
         await LLMBrain(models).decide(_case())
@@ -415,7 +416,7 @@ async def test_a_secret_in_an_answer_is_masked(brain, server):
 
 
 async def test_the_budget_of_a_run_is_spent_once(server):
-    models = Models(_settings(server, max_calls=3))
+    models = Models(_settings(server, limits=RunLimits(calls=3)))
     brain = LLMBrain(models)
     server.script = [says("bad"), says(DECISION), says(DECISION)]
     await brain.decide(_case())

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli.doctor import command as doctor
+from bot.doctor.model import MOST_CALLS
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, Repo
 from tests.model_server import Reply, Request, error, says
@@ -118,7 +119,12 @@ def test_another_apps_key_is_said_to_be_unknown(app: dict[str, str], told: Told)
 
 
 def able(request: Request) -> Reply:
-    return says({"word": "ready"})
+    """A model that answers, and counts what it was sent."""
+    said = "".join(str(message["content"]) for message in request["messages"])
+    essay = "stack trace" in said
+    usage = {"prompt_tokens": len(said) // 4, "completion_tokens": 200 if essay else 5}
+    reply = says({"text": "It is a list of calls."} if essay else {"word": "ready"})
+    return Reply({**reply.body, "usage": {**usage, "total_tokens": sum(usage.values())}})
 
 
 def prose(request: Request) -> Reply:
@@ -127,14 +133,29 @@ def prose(request: Request) -> Reply:
 
 def short(request: Request) -> Reply:
     said = "".join(str(message["content"]) for message in request["messages"])
-    return error(400, "maximum context length is 4096 tokens") if len(said) > 20_000 else says({"word": "ready"})
+    return error(400, "maximum context length is 4096 tokens") if len(said) > 20_000 else able(request)
+
+
+def warm(request: Request) -> Reply:
+    return error(400, "temperature: only 1 is allowed") if "temperature" in request else able(request)
+
+
+def slow(request: Request) -> Reply:
+    """A model that reports a crawl: one token for each question, whatever its length."""
+    said = "".join(str(message["content"]) for message in request["messages"])
+    words = {"text": "a stack"} if "stack trace" in said else {"word": "ready"}
+    read, written = (2 if len(said) > 20_000 else 1), (2 if "stack trace" in said else 1)
+    usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    return Reply({**says(words).body, "usage": usage}, delay=0.05 * (read + written - 2))
 
 
 @pytest.mark.parametrize(
     ("script", "wrong", "mend"),
     [
         pytest.param(able, set(), "", id="able"),
-        pytest.param(short, {"gpt-4o's context"}, "16,000", id="a-short-context"),
+        pytest.param(short, {"gpt-4o's context"}, "holds 4,096 tokens", id="a-short-context"),
+        pytest.param(warm, set(), "takes no temperature, so decisions may differ", id="no-temperature"),
+        pytest.param(slow, {"gpt-4o's speed"}, "raise TRIAGE_MODEL_TIMEOUT", id="slow"),
         pytest.param(
             lambda _request: says("ready, boss"), {"gpt-4o", "gpt-4o's context"}, "fixed form", id="prose-only"
         ),
@@ -144,7 +165,7 @@ def test_a_model_is_asked_what_it_can_do(told: Told, script: Any, wrong: set[str
     with serve_model() as model:
         model.script = script
         code, checks = told(OPENAI_BASE_URL=model.url, OPENAI_API_KEY="sk-x")
-        assert len(model.requests) <= 12
+        assert len(model.requests) <= MOST_CALLS
         assert {name for name, check in checks.items() if not check["ok"]} == wrong
         assert code == (1 if wrong else 0)
         assert mend in " ".join(check["says"] for check in checks.values())

@@ -28,6 +28,7 @@ from bot.report.sticky import QUESTION_WORDS, report_comment, visible_words, wai
 from bot.report.thread import REPORT_MARKER, Thread
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
+from nodes.brains.purse import RunLimits
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import serializer
 from nodes.context import Brain, Context, Outside
@@ -90,7 +91,7 @@ def server() -> Iterator[ModelServer]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def models(server: ModelServer) -> AsyncIterator[Models]:
     shared = Models(
-        ModelSettings(base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6, max_calls=10**6)
+        ModelSettings(base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6, limits=RunLimits())
     )
     yield shared
     await shared.aclose()

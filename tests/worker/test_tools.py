@@ -10,6 +10,7 @@ from bot.repo_config import RepositoryConfig
 from bot.worker.brains import Brains
 from bot.worker.engines import Engines
 from nodes.brains.models import Models, ModelSettings
+from nodes.brains.purse import RunLimits
 from nodes.brains.rules import RulesBrain
 from nodes.context import Case, ModelError
 from nodes.facts import IssueFacts
@@ -24,7 +25,7 @@ CASE = Case(state=BugTriageState(iterations=1), title="It fails", body="", facts
 async def test_what_one_run_spent_is_not_taken_off_another() -> None:
     with serve() as server:
         server.script = [says(Investigation(problem="It fails.", hypothesis="", confidence=0.2).model_dump())]
-        models = Models(ModelSettings(base_url=server.url, max_calls=1, calls_per_minute=6_000))
+        models = Models(ModelSettings(base_url=server.url, limits=RunLimits(calls=1), calls_per_minute=6_000))
         brains = Brains(RulesBrain(), models)
         first = brains.for_run(RepositoryConfig())
         await first.investigate(CASE)

@@ -1,0 +1,92 @@
+"""A run's limits on calls, tokens and cost: the same in this process alone and in the store, all three at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.ceilings import cost, read_ceiling
+from bot.model import model_settings
+from bot.settings import Settings
+from bot.store.sqlite import SqliteStore
+from bot.worker.budgets import run_scope
+from bot.worker.purse import SharedPurse
+from nodes.brains.models import Models
+from nodes.brains.purse import Call, Purse
+from nodes.context import ModelError
+from nodes.state import Usage
+
+CALL = Call("gpt-4o", 1_000, 500)
+"""A thousand dollars for a million tokens in, two thousand out: two dollars at the most."""
+PRICES = "gpt-4o=1000/2000"
+USED = Usage(calls=1, input_tokens=900, output_tokens=100)
+SPENT = [
+    pytest.param("calls=2", 2, "2 model calls", id="calls"),
+    pytest.param("tokens=3000", 2, "3,000 model tokens", id="tokens"),
+    pytest.param("cost=3.50", 2, "3.50", id="cost"),
+    pytest.param("calls=9 tokens=3000 cost=99", 2, "3,000 model tokens", id="tokens-first"),
+    pytest.param("calls=9 tokens=9000 cost=3.50", 2, "3.50", id="cost-first"),
+    pytest.param("calls=1 tokens=3000 cost=3.50", 1, "1 model calls", id="calls-first"),
+    pytest.param("none", 5, "", id="none"),
+]
+
+
+def alone(limits: str) -> Purse:
+    """What ``triage run`` pays with."""
+    settings = Settings(triage_limits_run=limits, triage_prices=PRICES, triage_model_calls_per_minute=100_000)
+    return Models(model_settings(settings)).purse()
+
+
+@pytest.fixture
+async def stored(tmp_path: Path) -> AsyncIterator[Any]:
+    """What servers, workers and the Action pay with."""
+    store = SqliteStore(tmp_path / "store.db")
+
+    async def limited(_code: str, _said: str) -> None:
+        pass
+
+    def purse(limits: str) -> Purse:
+        prices = {"gpt-4o": (1_000.0, 2_000.0)}
+        scope = run_scope("one", read_ceiling(limits, of_run=True))
+        return SharedPurse(scope, (), store.usage, store.pace("models", 100_000), prices, limited)
+
+    yield purse
+    await store.aclose()
+
+
+async def sent(purse: Purse) -> tuple[int, str]:
+    """How many of five calls are sent, and why the next is not."""
+    for number in range(5):
+        try:
+            reserved = await purse.reserve(CALL)
+        except ModelError as error:
+            return number, str(error)
+        await reserved.settle(USED)
+    return 5, ""
+
+
+@pytest.mark.parametrize(("limits", "calls", "why"), SPENT)
+async def test_every_limit_holds_in_this_process_and_in_the_store(
+    stored: Any, limits: str, calls: int, why: str
+) -> None:
+    for purse in (alone(limits), stored(limits)):
+        number, said = await sent(purse)
+        assert number == calls
+        assert why in said
+
+
+async def test_what_a_resumed_run_had_spent_counts() -> None:
+    before = Usage(calls=1, input_tokens=900, output_tokens=100)
+    for limits in ("calls=1", "tokens=2000", "cost=2.50"):
+        purse = alone(limits)
+        purse.begin(before)
+        with pytest.raises(ModelError, match="budget"):
+            await purse.reserve(CALL)
+
+
+def test_the_price_of_a_call_is_the_stores() -> None:
+    settings = model_settings(Settings(triage_prices=PRICES))
+    assert settings.price("gpt-4o", 10, 5) == cost({"gpt-4o": (1_000.0, 2_000.0)}, "gpt-4o", 10, 5) == 20_000
