@@ -29,7 +29,11 @@ _PARTS: tuple[tuple[Part, re.Pattern[str]], ...] = (
     ),
 )
 """Words of an error message that name a part of the request, the most specific first."""
-_CONTEXT = re.compile(r"context|prompt is too long|too many tokens|input is too long|n_ctx", re.IGNORECASE)
+_CONTEXT = re.compile(
+    r"context[ _-]?(?:length|size|window|limit)|n_ctx|(?:prompt|input|request) is too long|too many (?:input )?tokens",
+    re.IGNORECASE,
+)
+"""Not the word alone: servers written in Go say "context deadline exceeded" when they are busy."""
 _WINDOW = re.compile(r"(?:context|n_ctx)[^0-9]{0,80}(\d[\d,]{2,9})", re.IGNORECASE)
 _MOST = re.compile(
     r"(?:at most|less than or equal to|<=|maximum(?: value)? (?:is|of)|up to)\s{0,3}(\d{2,7})", re.IGNORECASE

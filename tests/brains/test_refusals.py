@@ -1,0 +1,63 @@
+"""What an endpoint's error message says about the request."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.brains.model import Abilities
+from nodes.brains.refusals import Fault, instead
+
+
+@pytest.mark.parametrize(
+    ("fault", "parts"),
+    [
+        pytest.param(Fault(400, "Unsupported value", "temperature"), ("temperature",), id="the-field-decides"),
+        pytest.param(Fault(400, "Unrecognized request argument: max_completion_tokens"), ("limit",), id="argument"),
+        pytest.param(Fault(400, "System role not supported"), ("system",), id="role"),
+        pytest.param(Fault(400, "registry.ollama.ai/m does not support tools"), ("method",), id="tools"),
+        pytest.param(Fault(422, "reasoning_effort: extra field"), ("effort",), id="effort"),
+        pytest.param(Fault(400, "bad request"), (), id="nothing"),
+    ],
+)
+def test_the_refused_part_is_named(fault: Fault, parts: tuple[str, ...]) -> None:
+    assert fault.parts == parts
+    assert fault.is_refusal
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(Fault(500, "context deadline exceeded"), id="go-timeout"),
+        pytest.param(Fault(503, "response_format service down"), id="unavailable"),
+        pytest.param(Fault(401, "no temperature for you"), id="key"),
+        pytest.param(Fault(402, "billing"), id="credit"),
+        pytest.param(Fault(400, "content_filter: temperature"), id="filter"),
+        pytest.param(Fault(404, "model `tools` not found"), id="no-model"),
+    ],
+)
+def test_other_failures_change_nothing(fault: Fault) -> None:
+    assert not fault.is_refusal
+    assert not fault.is_context
+
+
+@pytest.mark.parametrize(
+    ("text", "window"),
+    [
+        pytest.param("This model's maximum context length is 8,192 tokens. You requested 9000.", 8_192, id="vllm"),
+        pytest.param("loaded with context length of only 4096 tokens", 4_096, id="lm-studio"),
+        pytest.param("the request exceeds the available context size", None, id="llama-cpp"),
+    ],
+)
+def test_a_window_is_read_off_the_message(text: str, window: int | None) -> None:
+    fault = Fault(400, text)
+    assert fault.is_context
+    assert fault.window == window
+
+
+def test_an_unnamed_refusal_changes_one_part_at_a_time() -> None:
+    tried = list(instead(Fault(400, "bad request"), Abilities(effort=False)))
+    whole = Abilities(effort=False)
+    changes = [{name for name in ("method", "temperature", "limit_name", "system") if getattr(one, name) != getattr(
+        whole, name)} for one in tried]  # fmt: skip
+    assert changes[:4] == [{"temperature"}, {"limit_name"}, {"method"}, {"system"}]
+    assert changes[-1] == {"method", "temperature", "system"}
