@@ -156,7 +156,7 @@ def function_of(report: TriageReport) -> str | None:
         return None
     lead = report.facts[report.headline]
     strong = (fact for fact in report.facts if fact.strong and fact.path == lead.path)
-    return next((fact.symbol for fact in (lead, *strong) if fact.symbol and fact.line), None)
+    return next((fact.symbol for fact in (lead, *strong) if fact.strong and fact.symbol and fact.line), None)
 
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
@@ -276,5 +276,5 @@ def _cause(ground: Ground, suspects: Sequence[Suspect]) -> str | None:
         return None
     fact = ground.facts[ground.headline]
     cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
-    inside = f", in `{fact.symbol}`" if fact.symbol and fact.line else ""
+    inside = f", in `{fact.symbol}`" if fact.strong and fact.symbol and fact.line else ""
     return f"{fact.says} The fix is probably in `{fact.path}`{inside}{cited}."[:1_200]
