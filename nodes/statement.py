@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -148,6 +148,30 @@ def without_claim(report: TriageReport) -> TriageReport:
 
 
 _NO_LINE = "No line of the code could be tied to this report."
+
+
+def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
+    """Return a report without some of its facts, given by position; without its leading fact it claims nothing."""
+    if not gone:
+        return report
+    if report.headline in gone:
+        report = without_claim(report.model_copy(update={"headline": None, "how_to_confirm": ""}))
+        report = report.model_copy(update={"statement": "ranked", "verdict": _NO_LINE})
+    kept = [number for number in range(len(report.facts)) if number not in gone]
+    new = {old: number for number, old in enumerate(kept)}
+    suspects = tuple(
+        one.model_copy(update={"facts": tuple(new[n] for n in one.facts if n in new), "why": _why(one, report, new)})
+        for one in report.suspects
+    )
+    headline = None if report.headline is None else new[report.headline]
+    facts = tuple(report.facts[number] for number in kept)
+    return report.model_copy(update={"facts": facts, "suspects": suspects, "headline": headline})
+
+
+def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
+    """Why a place is named, unless a fact said so that is gone."""
+    said = {report.facts[number].says[:300] for number in place.facts if number not in new}
+    return "" if place.why in said else place.why
 
 
 def function_of(report: TriageReport) -> str | None:

@@ -189,6 +189,13 @@ class Engine:
         sha = self.commit(commit)
         return next(iter(Log(self.repository, sha).details([sha])), None)
 
+    def broken(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
+        """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
+        sha = self.commit(commit)
+        return frozenset(
+            number for number, fact in enumerate(facts) if verify(fact, self.repository, sha, text) is not None
+        )
+
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
         """Return the facts that apply to the ranked files, after an independent second check of each."""
         text = "\n".join((query.title, query.body, *query.extra))

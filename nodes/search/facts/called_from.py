@@ -33,7 +33,7 @@ _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.){0,400}\"|'(?:[^'\\\n]|\\.){0,400}'|`[
 _REMARK = re.compile(r"(?<![:\"'])//.*|(?:^|\s)#\s.*|/\*.*?\*/")
 _TYPED = re.compile(
     r"(?:^|[;{}])\s*(?:\[\[?[^\]\n]{0,80}\]?\]\s*)?(?!(?:return|await|throw|new|else|yield|not|in|and|or|do|case|go|defer|raise|assert|delete"
-    r"|print|echo|unless|if|elif|while|until|puts|co_return|co_await|co_yield|typeof|void)\b)"
+    r"|print|echo|unless|if|elif|while|until|puts|co_return|co_await|co_yield|typeof)\b)"
     r"(?:[\w:.<>,\[\]]{0,80}[\w>\]]\??[\s*&]{1,9}){1,9}$"
 )
 """What stands before a name that a line declares: types and modifiers, and nothing that runs."""
