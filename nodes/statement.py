@@ -259,6 +259,8 @@ async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
     for before, after in ((AROUND, AROUND), (AROUND, 0), (0, 0)):
         start, end = max(1, line - before), line + after
         quote = await code.read(base.path, start, end)
+        while quote is not None and start < line and not quote.partition("\n")[0].strip():
+            start, quote = start + 1, quote.partition("\n")[2]
         if quote is not None and len(quote) <= 1_000:
             break
     else:

@@ -165,7 +165,13 @@ def _repeats(fact: Fact, lead: Fact) -> bool:
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
     """The facts that are neither the headline nor shown below it."""
     lead = None if report.headline is None else report.facts[report.headline]
-    return tuple(fact for fact in report.facts if fact is not lead and fact not in shown)
+    told = {(fact.kind, fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
+    kept: dict[object, Fact] = {}
+    for fact in report.facts:
+        same = (fact.kind, fact.path, fact.line, fact.says)
+        if same not in told:
+            kept.setdefault(same, fact)
+    return tuple(kept.values())
 
 
 def _headline(report: TriageReport) -> str:
@@ -202,7 +208,14 @@ def _claim(report: TriageReport, record: Record | None) -> str:
     function = function_of(report)
     inside = f", in {code(function)}" if function else ""
     share = f"{min(worth, 0.99):.0%}"
-    return f"- Probable place of the fix: {code(report.suspects[0].path)}{inside} ({confidence_word(worth)}, {share})."
+    return f"- Probable place of the fix: {_place(report)}{inside} ({confidence_word(worth)}, {share})."
+
+
+def _place(report: TriageReport) -> str:
+    """The claimed file; where the headline's own line is linked above, its path stands there already."""
+    lead = report.facts[report.headline] if report.headline is not None else None
+    named = lead is not None and lead.path == report.suspects[0].path
+    return "this file" if named else code(report.suspects[0].path)
 
 
 def _fact(fact: Fact, links: Links) -> str:
