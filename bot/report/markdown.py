@@ -208,14 +208,7 @@ def _claim(report: TriageReport, record: Record | None) -> str:
     function = function_of(report)
     inside = f", in {code(function)}" if function else ""
     share = f"{min(worth, 0.99):.0%}"
-    return f"- Probable place of the fix: {_place(report)}{inside} ({confidence_word(worth)}, {share})."
-
-
-def _place(report: TriageReport) -> str:
-    """The claimed file; where the headline's own line is linked above, its path stands there already."""
-    lead = report.facts[report.headline] if report.headline is not None else None
-    named = lead is not None and lead.path == report.suspects[0].path
-    return "this file" if named else code(report.suspects[0].path)
+    return f"- Probable place of the fix: {code(report.suspects[0].path)}{inside} ({confidence_word(worth)}, {share})."
 
 
 def _fact(fact: Fact, links: Links) -> str:
