@@ -82,7 +82,8 @@ def _hits(inquiry: Inquiry) -> Iterator[_Hit]:
 
 def _of_code(inquiry: Inquiry, known: set[int]) -> Iterator[Fact]:
     """Yield names that only code of the report holds and the ranking's first file defines; none is strong."""
-    code, found = inquiry.code, dict[int, Name]()
+    code = inquiry.code
+    found: dict[int, Name] = {}
     first = code.number(inquiry.first[0]) if inquiry.first else None
     for name in names_of_code(inquiry.issue) if first is not None else ():
         row = definition_of(code, name) if name.last not in BUILT_IN else None
