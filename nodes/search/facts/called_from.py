@@ -30,7 +30,7 @@ _SPECIAL = re.compile(
 )
 _COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--)")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.){0,400}\"|'(?:[^'\\\n]|\\.){0,400}'|`[^`\n]{0,400}`")
-_REMARK = re.compile(r"(?<![:\"'])//.*|(?:^|\s)#\s.*|/\*.*?\*/")
+_REMARK = re.compile(r"(?<![:\"'])//.*|(?:^|\s)#\s.*|/\*.{0,200}?\*/")
 _TYPED = re.compile(
     r"(?:^|[;{}])\s*(?:\[\[?[^\]\n]{0,80}\]?\]\s*)?(?!(?:return|await|throw|new|else|yield|not|in|and|or|do|case|go|defer|raise|assert|delete"
     r"|print|echo|unless|if|elif|while|until|puts|co_return|co_await|co_yield|typeof)\b)"
