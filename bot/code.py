@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.engine import Engine
+from nodes.search.facts import Fact
 from nodes.search.fingerprint import Fingerprint
 from nodes.search.forms import IssueForm
 from nodes.search.history.log import Log
@@ -42,6 +43,10 @@ class EngineCode:
             found = await asyncio.to_thread(self._engine.survey, self._narrowed(query), self._sha)
             self._surveyed = (query, found)
         return self._surveyed[1]
+
+    async def broken(self, facts: Sequence[Fact], text: str) -> frozenset[int]:
+        """Return the positions of the facts that do not hold when they are looked up again."""
+        return await asyncio.to_thread(self._engine.broken, facts, text, self._sha)
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         """Return verbatim lines (1-based, inclusive), or None if they do not exist."""

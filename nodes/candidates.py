@@ -11,6 +11,7 @@ from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
 from nodes.brains.rules.places import plain_words
 from nodes.evidence import Evidence, Locator, NumberedEvidence, is_citable
 from nodes.judgements import CodeReading
+from nodes.search.facts import Fact
 from nodes.search.types import Location, Ranking
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
@@ -21,6 +22,12 @@ CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 
 POINTED = "a maintainer said to look here"
 """The reason for a place that a redirect named."""
+CHECKED = "a program checked: "
+"""How the reason of a fact's line begins."""
+MOST_FACTS = 8
+"""Lines of facts that a model sees."""
+FACT_SCORE = 0.5
+"""Below the threshold, so that no order by score puts a line before the places of the search."""
 _MOST_POINTED = 2
 _FILE = re.compile(r"\w\.[a-z]\w{0,4}\b")
 _SUFFIXES = frozenset({"cpp", "java", "php", "tsx", "jsx", "mjs"})
@@ -37,11 +44,17 @@ class Candidates:
 
 
 def find_candidates(
-    ranking: Ranking, known: Sequence[str], *, retry: bool, pointed: Sequence[Evidence] = ()
+    ranking: Ranking,
+    known: Sequence[str],
+    *,
+    retry: bool,
+    pointed: Sequence[Evidence] = (),
+    facts: Sequence[Evidence] = (),
 ) -> Candidates:
     """Number the search results after the known evidence, as the supervisor will, in the order of the search.
 
-    Places that a person pointed at come first, even if no other signal supports them.
+    Places that a person pointed at come first, even if no other signal supports them. The lines of facts follow what
+    the search found; only a model sees them.
     """
     best = max((location.score for location in ranking.locations), default=0.0)
     places = [place for place in ranking.locations if best > 0 and is_citable(place.path, place.quote)]
@@ -49,12 +62,33 @@ def find_candidates(
     shown = {item.key for item in pointed}
     found = [as_evidence(place, ranking.commit, place.score / best) for place in places]
     found = [*pointed, *(item for item in found if item.key not in shown)]
+    shown = {item.key for item in found}
+    found += [item for item in facts if item.key not in shown]
     numbers = {key: number for number, key in enumerate(dict.fromkeys((*known, *(item.key for item in found))), 1)}
     numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in found)
     lowest, most = (MIN_SCORE_ON_RETRY, CANDIDATES_ON_RETRY) if retry else (MIN_SCORE, CANDIDATES)
     # Evidence scores are rounded to four places, so the threshold is rounded in the same way.
-    strong = [item for item in numbered if item.evidence.score >= round(lowest, 4)]
-    return Candidates(tuple(strong[:most]), numbered[:SHOWN_TO_A_MODEL])
+    searched = numbered[: len(shown)]
+    strong = [item for item in searched if item.evidence.score >= round(lowest, 4)]
+    return Candidates(tuple(strong[:most]), (*searched[:SHOWN_TO_A_MODEL], *numbered[len(shown) :]))
+
+
+def lines_of_facts(facts: Iterable[Fact], sha: str) -> tuple[Evidence, ...]:
+    """Return the lines of checked facts as evidence that a model may cite, the strong ones first."""
+    lines = [fact for fact in facts if fact.path and fact.line and not fact.sha]
+    lines = [fact for fact in lines if is_citable(fact.path or "", fact.text or "")]
+    found = (
+        Evidence(
+            kind="code",
+            locator=Locator(path=fact.path, start_line=fact.line, end_line=fact.line, sha=sha),
+            symbol=fact.symbol,
+            quote=fact.text or "",
+            score=FACT_SCORE,
+            reasons=(f"{CHECKED}{fact.says}"[:300],),
+        )
+        for fact in sorted(lines, key=lambda fact: not fact.strong)
+    )
+    return tuple({item.key: item for item in found}.values())[:MOST_FACTS]
 
 
 def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:

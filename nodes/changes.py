@@ -111,7 +111,7 @@ def _change(change: SuspectCommit, numbers: dict[str, str]) -> SuspectChange:
 
 
 def _reasons(owner: Owner) -> str:
-    return "; ".join(reason.text for reason in owner.reasons[:2])[:300]
+    return "; ".join(list(dict.fromkeys(reason.text for reason in owner.reasons))[:2])[:300]
 
 
 def _finding(changes: Sequence[SuspectCommit], gathered: Sequence[Evidence]) -> tuple[AgentFinding, ...]:

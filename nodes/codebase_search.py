@@ -16,6 +16,7 @@ from nodes.candidates import (
     find_candidates,
     honest,
     in_order,
+    lines_of_facts,
     pointed_at,
     rescored,
 )
@@ -28,6 +29,7 @@ from nodes.looks import Looks
 from nodes.search.errors import SearchError
 from nodes.search.types import Query, Ranking
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.statement import reporter_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     query = build_query(state, context)
     ranking = await context.code.find(query)
     pointed = await _pointed(state, context)
-    candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed)
+    facts = await _lines_of_facts(state, context)
+    candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts)
     seen = candidates.all if is_model_asked(context, state) else candidates.strong
     keys = [item.evidence.key for item in seen]
     looks = Looks(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
@@ -121,6 +124,14 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
         looks=looks if ranking.commit else None,
     )
     return Gathered(query, ranking, candidates, looks, case)
+
+
+async def _lines_of_facts(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
+    """Return what a model may cite besides the places of the search; rules read the facts when they write."""
+    if not is_model_asked(context, state):
+        return ()
+    survey = await context.code.survey(reporter_query(await load_case(state, context), CANDIDATES))
+    return lines_of_facts(survey.facts, context.code.sha)
 
 
 async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:

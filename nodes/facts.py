@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nodes.search.mentions import find_mentions, form_fields, split_fields
+from nodes.search.mentions.markdown import without_template
 from nodes.search.stacktraces import find_traces
 from nodes.search.types import StackTrace
 
@@ -30,9 +31,9 @@ class IssueFacts:
 
 def read_facts(title: str, body: str) -> IssueFacts:
     """Extract all certain facts from an issue, once per run."""
-    named = find_mentions(f"{title}\n{body}")
+    named = find_mentions(f"{title}\n{without_template(body)}")
     traces = tuple(find_traces(body))
-    prose, _code = split_fields(_without(body, traces))
+    prose, _code = split_fields(without_template(_without(body, traces)))
     return IssueFacts(
         traces=traces,
         errors=named.errors,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -150,13 +150,37 @@ def without_claim(report: TriageReport) -> TriageReport:
 _NO_LINE = "No line of the code could be tied to this report."
 
 
+def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
+    """Return a report without some of its facts, given by position; without its leading fact it claims nothing."""
+    if not gone:
+        return report
+    if report.headline in gone:
+        report = without_claim(report.model_copy(update={"headline": None, "how_to_confirm": ""}))
+        report = report.model_copy(update={"statement": "ranked", "verdict": _NO_LINE})
+    kept = [number for number in range(len(report.facts)) if number not in gone]
+    new = {old: number for number, old in enumerate(kept)}
+    suspects = tuple(
+        one.model_copy(update={"facts": tuple(new[n] for n in one.facts if n in new), "why": _why(one, report, new)})
+        for one in report.suspects
+    )
+    headline = None if report.headline is None else new[report.headline]
+    facts = tuple(report.facts[number] for number in kept)
+    return report.model_copy(update={"facts": facts, "suspects": suspects, "headline": headline})
+
+
+def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
+    """Why a place is named, unless a fact said so that is gone."""
+    said = {report.facts[number].says[:300] for number in place.facts if number not in new}
+    return "" if place.why in said else place.why
+
+
 def function_of(report: TriageReport) -> str | None:
     """The function that a claim may name: the one that holds the leading fact, else another strong one of its file."""
     if report.headline is None:
         return None
     lead = report.facts[report.headline]
     strong = (fact for fact in report.facts if fact.strong and fact.path == lead.path)
-    return next((fact.symbol for fact in (lead, *strong) if fact.symbol and fact.line), None)
+    return next((fact.symbol for fact in (lead, *strong) if fact.strong and fact.symbol and fact.line), None)
 
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
@@ -235,6 +259,8 @@ async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
     for before, after in ((AROUND, AROUND), (AROUND, 0), (0, 0)):
         start, end = max(1, line - before), line + after
         quote = await code.read(base.path, start, end)
+        while quote is not None and start < line and not quote.partition("\n")[0].strip():
+            start, quote = start + 1, quote.partition("\n")[2]
         if quote is not None and len(quote) <= 1_000:
             break
     else:
@@ -276,5 +302,5 @@ def _cause(ground: Ground, suspects: Sequence[Suspect]) -> str | None:
         return None
     fact = ground.facts[ground.headline]
     cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
-    inside = f", in `{fact.symbol}`" if fact.symbol and fact.line else ""
+    inside = f", in `{fact.symbol}`" if fact.strong and fact.symbol and fact.line else ""
     return f"{fact.says} The fix is probably in `{fact.path}`{inside}{cited}."[:1_200]

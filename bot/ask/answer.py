@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 
 from bot.ask.route import Question, understand
+from bot.ask.since import Since
 from bot.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
+from nodes.search.facts import Fact
 from nodes.search.history.spots import spots_of
-from nodes.search.history.types import History, SuspectCommit
+from nodes.search.history.types import Commit, History, SuspectCommit
 from nodes.search.types import Location, Passage, Query, Ranking
 
 PLACES = 5
+MOST_COMMITS = 20
+"""Commits listed for a stretch of time."""
 _OF_A_FILE = 0.5
 """Smallest contribution of a ``file`` reason that counts as a match; smaller ones come from the kind of file alone."""
 _NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
@@ -54,10 +60,11 @@ class Reply:
 class Answerer:
     """Answers questions independently: no question affects the next one's answer."""
 
-    def __init__(self, engine: Engine, sha: str, sources: Sources) -> None:
+    def __init__(self, engine: Engine, sha: str, sources: Sources, today: Callable[[], date] = date.today) -> None:
         self._engine = engine
         self._sha = sha
         self._sources = sources
+        self._today = today
         self._routes: dict[str, Callable[[Question], Reply]] = {
             "where": self._where,
             "owner": self._owner,
@@ -81,21 +88,61 @@ class Answerer:
         return Reply(reply.route, reply.text, reply.places, reply.people, reply.changes, notes=_notes(outside.said))
 
     def _where(self, question: Question) -> Reply:
-        lookups = self._engine.lookups(self._sha)
-        look, words = (lookups.references, "used") if question.uses else (lookups.definitions, "defined")
-        for name in question.names:
-            found = look(name)
-            if found.passages:
-                text = f"`{name}` is {words} in {_counted(found.total, 'place')}."
-                return Reply("where", text, tuple(map(_of_passage, found.passages[:PLACES])))
-        return self._general(question)
+        """Answer by name. No guess replaces a name that is marked; a plain word is a name if it is defined."""
+        for name in (*question.names, *self._defined(question)):
+            reply = self._calls(name) if question.calls else self._uses(name) if question.uses else self._defines(name)
+            if reply is not None:
+                return reply
+        if not question.names:
+            return self._general(question)
+        named = " and ".join(f"`{name}`" for name in question.names)
+        verb = "calls" if question.calls else "uses" if question.uses else "defines"
+        return Reply("where", f"I found nothing in this commit that {verb} {named}.{self._definitions(question)}")
+
+    def _defined(self, question: Question) -> tuple[str, ...]:
+        """The plain words of a question that are names in this commit."""
+        definitions = self._engine.lookups(self._sha).definitions
+        return tuple(name for name in question.plain if definitions(name).passages)
+
+    def _defines(self, name: str) -> Reply | None:
+        found = self._engine.lookups(self._sha).definitions(name)
+        if not found.passages:
+            return None
+        fact = self._engine.definition(name, self._sha)
+        text = fact.says if fact else f"`{name}` is defined in {_counted(found.total, 'place')}."
+        places = sorted(found.passages, key=lambda one: fact is not None and one.path != fact.path)
+        return Reply("where", text, tuple(map(_of_passage, places[:PLACES])))
+
+    def _calls(self, name: str) -> Reply | None:
+        last = re.split(r"\.|::|#", name)[-1]
+        calls, every = self._engine.calls(last, self._sha)
+        if not calls:
+            return None
+        named = f"`{name}`" if last == name else f"A function called `{last}`"
+        least = "" if every else "at least "
+        text = f"{named} is called on {least}{_counted(len(calls), 'line')} of the project's own code, tests aside."
+        return Reply("where", text, tuple(map(_of_fact, calls[:PLACES])))
+
+    def _uses(self, name: str) -> Reply | None:
+        found = self._engine.lookups(self._sha).references(name)
+        if not found.passages:
+            return None
+        text = f"`{name}` is used in {_counted(found.total, 'place')}."
+        return Reply("where", text, tuple(map(_of_passage, found.passages[:PLACES])))
+
+    def _definitions(self, question: Question) -> str:
+        """Where what nothing calls or uses is defined."""
+        if not question.uses:
+            return ""
+        facts = (self._engine.definition(name, self._sha) for name in question.names)
+        return "".join(f" {fact.says}" for fact in facts if fact)
 
     def _general(self, question: Question) -> Reply:
         found = self._found(question)
         if not found.locations:
             return Reply("general", _NOTHING)
         best = found.locations[0]
-        return Reply("general", f"Most likely in `{best.path}`.", _places(found))
+        return Reply("general", f"The closest match is in `{best.path}`.", _places(found))
 
     def _owner(self, question: Question) -> Reply:
         history, found = self._past(question)
@@ -109,6 +156,8 @@ class Answerer:
         return Reply("owner", f"{history.owners[0].name} knows this best.", _places(found)[:2], people[:PLACES])
 
     def _changes(self, question: Question) -> Reply:
+        if question.since is not None:
+            return self._recent(question, question.since)
         history, found = self._past(question)
         if not found.locations:
             return Reply("changes", _NOTHING)
@@ -117,6 +166,33 @@ class Answerer:
             return Reply("changes", f"No change is known: {history.suspicion.said or 'nothing was found'}.")
         text = "Suspect changes, not bisected." if history.suspicion.changes else "The latest changes of these lines."
         return Reply("changes", text, _places(found)[:2], changes=tuple(map(_change, known[:PLACES])))
+
+    def _recent(self, question: Question, since: Since) -> Reply:
+        """Answer with the commits of a stretch of time, of the files that the question names, if it names any."""
+        paths = self._paths(question)
+        if question.topic and not paths:
+            return Reply("changes", f"I found nothing in this commit that “{question.topic}” names.")
+        known = self._engine.recent(self._sha, since.seconds(self._today()), MOST_COMMITS, paths)
+        of = f" of {', '.join(f'`{path}`' for path in paths)}" if paths else ""
+        first = since.day(self._today()).isoformat()
+        if not known:
+            last = self._engine.last(self._sha)
+            when = f" The commit that is read is of {_day(last.committed)}." if last else ""
+            return Reply("changes", f"I found nothing: no change{of} since {first} ({since.words}).{when}")
+        count = "At least " if len(known) == MOST_COMMITS else ""
+        text = f"{count}{_counted(len(known), 'change')}{of} since {first} ({since.words})."
+        return Reply("changes", text, changes=tuple(f"{_day(one.committed)} {_line(one)}" for one in known))
+
+    def _paths(self, question: Question) -> tuple[str, ...]:
+        """The files that a question about changes names: by path, by a name in code, or by words that match code."""
+        definitions = self._engine.lookups(self._sha).definitions
+        named = [name for name in question.names if self._engine.exists(self._sha, name)]
+        names = (*question.names, *question.plain)
+        named += [one.path for name in names for one in definitions(name).passages]
+        if question.topic and not named:
+            found = self._found(replace(question, text=question.topic))
+            named = [one.path for one in found.locations[:1]]
+        return tuple(dict.fromkeys(named))[:PLACES]
 
     def _trace(self, question: Question) -> Reply:
         found = self._found(question)
@@ -157,9 +233,21 @@ def _of_passage(one: Passage) -> Place:
     return Place(one.path, one.start_line, one.end_line, one.quote, one.symbol)
 
 
+def _of_fact(fact: Fact) -> Place:
+    line = fact.line or 1
+    return Place(fact.path or "", line, line, fact.text or "", fact.symbol, fact.says)
+
+
 def _change(one: SuspectCommit) -> str:
-    why = "; ".join(reason.text for reason in one.reasons[:1])
-    return f"{one.commit.sha[:10]} {one.commit.subject} ({one.commit.author}{f'; {why}' if why else ''})"
+    return _line(one.commit, "; ".join(reason.text for reason in one.reasons[:1]))
+
+
+def _line(commit: Commit, why: str = "") -> str:
+    return f"{commit.sha[:10]} {commit.subject} ({commit.author}{f'; {why}' if why else ''})"
+
+
+def _day(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().date().isoformat()
 
 
 def _counted(count: int, what: str) -> str:

@@ -50,6 +50,7 @@ from nodes.context import CodePort, Context, Outside
 from nodes.facts import read_facts
 from nodes.run import Watch, advance, initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
+from nodes.statement import without_facts
 from nodes.trust.secrets import holds_token, mask
 
 logger = logging.getLogger(__name__)
@@ -97,6 +98,7 @@ async def step(turn: Turn, seen: Seen, run: Run) -> None:
             turn.log("run_begun_anew", str(error))
             run = await _pinned(turn, seen, await turn.store.runs.give_up(run.number), code)
             outcome = await _outcome(turn, seen, run, code)
+        outcome = await _rechecked(turn, seen, outcome, code)
         await _note_shortfalls(turn, code)
     await _conclude(turn, seen, run, outcome)
 
@@ -143,6 +145,24 @@ async def _code(turn: Turn, seen: Seen, run: Run) -> AsyncIterator[CodePort]:
         # A force push leaves the old object in the mirror for a while, so the branch must reach the commit.
         sha = run.sha if run.sha and await mirror.reaches(run.sha) else mirror.sha
         yield EngineCode(turn.tools.engines.of(mirror.directory), sha, config.ignore_paths)
+
+
+async def _rechecked(turn: Turn, seen: Seen, outcome: Outcome, code: CodePort) -> Outcome:
+    """Look every fact up again before it is published, since a run may wait for days; drop what does not hold."""
+    report = outcome.state.report if isinstance(outcome, Finished) else None
+    if not isinstance(outcome, Finished) or report is None or not report.facts or not isinstance(code, EngineCode):
+        return outcome
+    state = outcome.state
+    answers = (exchange.answer or "" for exchange in state.human_exchanges)
+    text = "\n".join((seen.issue.title, seen.issue.body, *state.redirect_instructions, *answers))
+    gone = await code.broken(report.facts, text)
+    if not gone:
+        return outcome
+    turn.log("facts_dropped", f"{len(gone)} of {len(report.facts)} facts no longer hold")
+    plain = without_facts(report, gone)
+    renderer = _renderer(seen.issue)
+    drafts = {"github_comment": renderer.comment(plain), "ticket": renderer.ticket(plain)}
+    return Finished(state.model_copy(update={"report": plain.model_copy(update=drafts)}))
 
 
 async def _note_shortfalls(turn: Turn, code: CodePort) -> None:
@@ -262,7 +282,6 @@ async def _known_answer(turn: Turn, seen: Seen, run: Run, waiting: graph_run.Wai
 
 def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
     issue, tools, config = seen.issue, turn.tools, seen.found.config
-    server = issue.url.partition(f"/{issue.ref.owner}/")[0] or f"https://{issue.ref.host}"
     return Context(
         title=issue.title,
         body=issue.body,
@@ -271,13 +290,18 @@ def _context(turn: Turn, seen: Seen, run: Run, code: CodePort) -> Context:
         brain=tools.brains.for_run(config, _purse(turn, run, config)),
         rules=tools.brains.rules,
         signals=turn.store.signals,
-        renderer=MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}"),
+        renderer=_renderer(issue),
         facts=read_facts(issue.title, issue.body),
         language=config.language,
         claim_from=config.limits.claim_from,
         outside=tools.sources.outside(turn.github.search_issues) if config.outside else Outside(),
         past=StoredPast(turn.store.repository.past, turn.github, turn.ref) if config.earlier_issues else None,
     )
+
+
+def _renderer(issue: Issue) -> MarkdownRenderer:
+    server = issue.url.partition(f"/{issue.ref.owner}/")[0] or f"https://{issue.ref.host}"
+    return MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}")
 
 
 def _purse(turn: Turn, run: Run, config: RepositoryConfig) -> SharedPurse:

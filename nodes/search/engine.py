@@ -15,6 +15,8 @@ import numpy as np
 from nodes.search.cache import LARGEST, Cache
 from nodes.search.confidence import RIVALS, confidence, signs
 from nodes.search.facts import find_facts, verify
+from nodes.search.facts.called_from import calls_of
+from nodes.search.facts.code import Code
 from nodes.search.facts.confidence import with_facts
 from nodes.search.features import measure
 from nodes.search.features.definitions import add_definitions
@@ -25,6 +27,7 @@ from nodes.search.forms import IssueForm, read_forms, template_lines
 from nodes.search.git import Repository, decode, is_text, split_lines
 from nodes.search.globs import path_matches
 from nodes.search.history import read_history, subject_of
+from nodes.search.history.log import Log
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
 from nodes.search.loading import MOST_TEXT, Loaded, load_index
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nodes.search.facts import Fact
-    from nodes.search.history.types import History, Spot
+    from nodes.search.history.types import Commit, History, Spot
 
 LEADS = 5
 """Number of files whose best place is always in a ranking, even if places of other files score higher."""
@@ -154,6 +157,44 @@ class Engine:
         ignored = [number for number, path in enumerate(index.paths) if path_matches(path, query.ignore)]
         template = template_lines(self.repository, sha)
         return find_facts(self.repository, sha, index, query, files, ignored=ignored, template=template)
+
+    def definition(self, name: str, commit: str) -> Fact | None:
+        """Return the verified fact that a name is defined once in the project's own code, or None."""
+        query = Query(f"`{name}`", "")
+        found = (fact for fact in self.facts(query, (), commit) if fact.kind == "defined_once" and fact.words == name)
+        return next(
+            (fact for fact in found if not verify(fact, self.repository, self.commit(commit), query.title)), None
+        )
+
+    def calls(self, name: str, commit: str) -> tuple[list[Fact], bool]:
+        """Return where the project's own code, without tests, calls a name, and whether these are all calls."""
+        sha = self.commit(commit)
+        return calls_of(Code(self.repository, sha, self._index(sha)), name)
+
+    def recent(self, commit: str, since: int, limit: int, paths: Sequence[str] = ()) -> list[Commit]:
+        """Return the latest commits of a history made at a time (seconds since 1970) or later, newest first.
+
+        Args:
+            commit: the last commit.
+            since: the time.
+            limit: how many commits to return at most.
+            paths: only commits that change one of them, if any are given.
+        """
+        log = Log(self.repository, self.commit(commit))
+        found = log.touching(paths, log.before(since - 1), log.commit, limit) or []
+        return [one for one in found if one.committed >= since]
+
+    def last(self, commit: str) -> Commit | None:
+        """Return a commit."""
+        sha = self.commit(commit)
+        return next(iter(Log(self.repository, sha).details([sha])), None)
+
+    def broken(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
+        """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
+        sha = self.commit(commit)
+        return frozenset(
+            number for number, fact in enumerate(facts) if verify(fact, self.repository, sha, text) is not None
+        )
 
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
         """Return the facts that apply to the ranked files, after an independent second check of each."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.ask.route import understand
+from bot.ask.since import read_since
 from tests.cli.process import triage
 from tests.model_server import says, text_of
 from tests.model_server import serve as serve_model
@@ -28,7 +30,17 @@ from orders.parser import parse_order
 def export_all(texts):
     return [parse_order(t) for t in texts]
 """
-FILES = {"orders/parser.py": PARSER, "orders/export.py": EXPORT, "CODEOWNERS": "orders/ @octo/order-team\n"}
+READER = """\
+class Reader:
+    def read(self):
+        return scan(self)
+
+
+def scan(reader):
+    return reader  # scan() of a reader
+"""
+FILES = {"orders/parser.py": PARSER, "orders/export.py": EXPORT, "orders/reader.py": READER}
+FILES |= {"CODEOWNERS": "orders/ @octo/order-team\n"}
 TRACE = (
     "Traceback (most recent call last):\n"
     '  File "/srv/orders/parser.py", line 3, in parse_order\n'
@@ -112,8 +124,64 @@ def test_a_question_that_names_a_tools_keyword_is_asked_there(place: Path) -> No
 def test_one_question_is_answered_for_a_person(place: Path) -> None:
     done = triage(place, "ask", "where is parse_order?", "--repo", "app")
     assert done.returncode == 0
-    assert done.stdout.startswith("`parse_order` is defined in 1 place.\n\norders/parser.py:1-")
+    assert done.stdout.startswith("`parse_order` is defined in one place, `orders/parser.py`.\n\norders/parser.py:1-")
     assert "    1 | def parse_order(text):" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "places"),
+    [
+        pytest.param("where is `parse_order` defined?", "defined in one place", ["orders/parser.py:1"], id="marked"),
+        pytest.param("where is parse_order defined", "defined in one place", ["orders/parser.py:1"], id="unmarked"),
+        pytest.param("Where is Reader defined?", "`Reader` is defined in one", ["orders/reader.py:1"], id="plain"),
+        pytest.param("who calls parse_order?", "called on 1 line", ["orders/export.py:5"], id="calls"),
+        pytest.param("who calls `parse_order`", "called on 1 line", ["orders/export.py:5"], id="calls-marked"),
+        pytest.param("callers of scan", "`scan` is called on 1 line", ["orders/reader.py:3"], id="calls-plain"),
+        pytest.param("who calls export_all?", "nothing in this commit that calls `export_all`. `export_all` is defined"
+                     " in one place", [], id="never-called"),
+        pytest.param("where is `print_order` defined?", "nothing in this commit that defines `print", [], id="no"),
+        pytest.param("who calls print_order", "nothing in this commit that calls `print_order`", [], id="no-calls"),
+        pytest.param("who uses `print_order`?", "nothing in this commit that uses `print_order`", [], id="no-uses"),
+    ],
+)  # fmt: skip
+def test_a_question_about_a_name_is_answered_by_lines_or_by_nothing(
+    place: Path, question: str, text: str, places: list[str]
+) -> None:
+    (reply,) = session(place, question)
+    assert text in reply["text"]
+    assert [f"{one['path']}:{one['start_line']}" for one in reply["places"]] == places
+
+
+def test_a_stretch_of_time_is_answered_by_its_commits(place: Path) -> None:
+    questions = (
+        "what changed since 2001-01-01?",
+        "what changed in the last 2 days",
+        "what changed in parse_order since 2001-01-01",
+        "what changed in `orders/export.py` since 2001-01-01",
+        "what changed in zzz qqq since 2001-01-01",
+    )
+    every, none, one, export, unknown = session(place, "\n".join(questions))
+    assert any("Split orders into lines" in line for line in every["changes"])
+    assert (none["changes"], "I found nothing" in none["text"]) == ([], True)
+    assert any("Split orders into lines" in line for line in one["changes"])
+    assert not any("Split orders into lines" in line for line in export["changes"])
+    assert (unknown["changes"], "zzz qqq" in unknown["text"]) == ([], True)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        pytest.param("what changed last week", "2026-03-04", id="last-week"),
+        pytest.param("what changed yesterday", "2026-03-10", id="yesterday"),
+        pytest.param("changes in the past three days", "2026-03-08", id="in-words"),
+        pytest.param("commits this month", "2026-03-01", id="this-month"),
+        pytest.param("what changed since 2026-02-30", None, id="no-such-day"),
+        pytest.param("what changed in the last release", None, id="no-time"),
+    ],
+)
+def test_the_stretch_of_time_is_read(text: str, first: str | None) -> None:
+    since = read_since(text)
+    assert (since.day(date(2026, 3, 11)).isoformat() if since else None) == first
 
 
 @pytest.mark.parametrize(
@@ -122,7 +190,7 @@ def test_one_question_is_answered_for_a_person(place: Path) -> None:
         pytest.param(
             {"text": "An order without lines is refused.", "uses": ["E1"]}, "is refused", "gpt-4o", id="cited"
         ),
-        pytest.param({"text": "Made up.", "uses": ["E99"]}, "Most likely in", "rules", id="resting-on-nothing"),
+        pytest.param({"text": "Made up.", "uses": ["E99"]}, "The closest match", "rules", id="resting-on-nothing"),
     ],
 )
 def test_a_models_words_are_taken_where_they_rest_on_what_was_read(

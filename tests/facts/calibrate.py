@@ -21,7 +21,7 @@ from nodes.search.facts.levels import Bits, bits
 from nodes.search.types import Query
 from tests.facts.measure import clone_of
 
-NAMES = ("ranked", "alone", "shared", "elsewhere", "two_kinds")
+NAMES = ("ranked", "alone", "shared", "elsewhere", "two_kinds", "supported")
 RIDGE = 2.0
 """Strength of the pull towards the ranking's own number: weight 1 on it, 0 on the facts."""
 _EDGE = 1e-3
@@ -78,7 +78,7 @@ def of_issue(engine: Engine, row: dict[str, Any], source: str) -> dict[str, Any]
         "repo": row["repo"],
         "source": source,
         "ranked": survey.ranked,
-        "bits": [told.on_first, told.two_kinds, told.elsewhere],
+        "bits": [told.on_first, told.two_kinds, told.elsewhere, told.supported],
         "right": bool(survey.paths) and survey.paths[0] in gold,
         "paths": [path in gold for path in survey.paths],
         "strong": [

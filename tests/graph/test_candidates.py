@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.candidates import POINTED, find_candidates, pointed_at
+from nodes.candidates import CHECKED, POINTED, find_candidates, lines_of_facts, pointed_at
+from nodes.search.facts import Fact
 from nodes.search.types import Location, Ranking, Reason
 
 SHA = "a" * 40
@@ -55,3 +56,27 @@ def test_what_was_pointed_at_comes_first_and_once() -> None:
     found = find_candidates(ranking, (), retry=False, pointed=pointed)
     assert [item.evidence.locator.path for item in found.strong] == ["app/store.py", "parser/lexer.py"]
     assert [item.id for item in found.all] == ["E1", "E2"]
+
+
+def _fact(path: str, line: int | None, text: str, *, strong: bool = False, sha: str | None = None) -> Fact:
+    return Fact("built_here", f"`{text}` is checked.", text, path, line, text, "scan", sha=sha, strong=strong)
+
+
+def test_a_model_sees_the_lines_of_facts_and_rules_do_not() -> None:
+    facts = (
+        _fact("app/store.py", 7, "raise Full(name)"),
+        _fact("parser/lexer.py", 4, "raise Unclosed(text)", strong=True),
+        _fact("parser/lexer.py", None, "no line"),
+        _fact("parser/old.py", 4, "gone", sha="b" * 40),
+        _fact("parser/blank.py", 4, "  "),
+    )
+    lines = lines_of_facts(facts, SHA)
+    assert [(one.locator.path, one.quote) for one in lines] == [
+        ("parser/lexer.py", "raise Unclosed(text)"),
+        ("app/store.py", "raise Full(name)"),
+    ]
+    assert all(one.reasons[0].startswith(CHECKED) for one in lines)
+    ranking = Ranking(SHA, (), (LEXER, READER))
+    found = find_candidates(ranking, ("k1",), retry=False, facts=lines)
+    assert [item.id for item in found.all] == ["E2", "E3", "E4", "E5"]
+    assert [item.id for item in found.strong] == ["E2", "E3"]

@@ -22,8 +22,20 @@ _STEPS = re.compile(
 )
 _EXPECTED = re.compile(r"\b(expect|should|instead|actual|supposed to|but (it|i|we|get|got))", re.IGNORECASE)
 _SAYS_ERROR = re.compile(
-    r"\b(errors?|exceptions?|crash(es|ed)?|traceback|fails?|failed|raises?|throws?)\b", re.IGNORECASE
+    r"\b(?:crash(?:es|ed)?|traceback|fails?|failed|raises?|throws?"
+    r"|(?:an?|the|this|that|these|following|same|some|get|gets|got|getting|gives?|see|shows?)\s{1,3}"
+    r"(?:\w{1,30}\s{1,3})?(?:errors?|exceptions?)"
+    r"|(?:errors?|exceptions?)\s{1,3}(?:occurs?|occurred|is|are|was|were|appears?|when|while|after|in|on|messages?)"
+    r")\b",
+    re.IGNORECASE,
 )
+"""Words that say that an error came up; a report may also be about errors as a subject."""
+_PROPOSES = re.compile(
+    r"\s{0,9}(?:\[[^\]]{1,30}\]\s{0,9}|\w{1,20}:\s{0,9})?"
+    r"(?:add|adds|adding|support|allow|implement|introduce|provide|expose|rename|refactor|improve|consider)\b",
+    re.IGNORECASE,
+)
+"""A title that asks for something new: errors in it are ones that nobody saw."""
 Need = Literal["error", "lines", "steps", "expected", "version"]
 _NEEDS: dict[Need, str] = {
     "error": "The whole error message or stack trace",
@@ -128,7 +140,9 @@ def open_needs(case: Case) -> tuple[Need, ...]:
     facts, said, form = case.facts, _own_words(case), form_of(case)
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
     lacks: dict[Need, bool] = {
-        "error": bool(_SAYS_ERROR.search(said)) and not (facts.traces or facts.errors),
+        "error": bool(_SAYS_ERROR.search(said))
+        and not _PROPOSES.match(case.title)
+        and not (facts.traces or facts.errors),
         "lines": bool(facts.traces) and main_trace(facts) is None,
         "steps": not (facts.code_blocks or _STEPS.search(said)),
         "expected": not (facts.traces or facts.errors or _EXPECTED.search(said)),

@@ -1,4 +1,4 @@
-"""``absent``: a name in the title that the report asks for and that occurs nowhere at this commit."""
+"""``absent``: a name that occurs nowhere at this commit, which the title asks for or an earlier release had."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ import re
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import hash_of
+from nodes.search.facts.named_change import short
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
+from nodes.search.history.claims import read_claims
+from nodes.search.history.printed import is_sha
+from nodes.search.history.versions import main_releases, parse_version, read_releases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.git import Repository
+    from nodes.search.history.versions import Release
 
-MOST = 3
+MOST, MOST_RELEASES = 3, 2
+MOST_WALKED = 1_500
+"""Commits whose changes are searched for a name."""
+_PLAIN = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
 _ASKS = re.compile(
     r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal"
     r"|wish|undefined|would be (?:nice|great|useful|good)|no such|not found|unknown|does ?n.t exist|no longer exists"
@@ -26,14 +35,63 @@ _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield names of the title that occur nowhere, where the title asks for something."""
-    if not _ASKS.search(inquiry.issue.title):
-        return
+    """Yield names that occur nowhere: those of the title if it asks for something, those of the report if they did."""
+    asks = _ASKS.search(inquiry.issue.title)
+    told = [name for name in names(inquiry.issue) if (name.in_title or name.marked) and _CODE.search(name.last)]
+    wanted = {name.last: name.in_title for name in told if name.last not in BUILT_IN}
+    releases = _releases(inquiry) if wanted else []
     witness = Witness(inquiry.code.repository, inquiry.code.sha, "")
-    wanted = [name.last for name in names(inquiry.issue) if name.in_title and _CODE.search(name.last)]
-    for name in [name for name in wanted if name not in BUILT_IN][: 2 * MOST]:
-        if not _is_indexed(inquiry, name) and not _occurs(witness, name) and inquiry.issue.holds(name):
+    for name, in_title in list(wanted.items())[: 2 * MOST] if asks or releases else ():
+        if _is_indexed(inquiry, name) or _occurs(witness, name) or not inquiry.issue.holds(name):
+            continue
+        if once := _existed(inquiry, name, releases):
+            yield once
+        elif asks and in_title:
             yield Fact("absent", f"`{name}` occurs nowhere at this commit.", name, count=0)
+
+
+def _releases(inquiry: Inquiry) -> list[Release]:
+    """Return the releases of the project that the report names, the newest first."""
+    claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
+    versions = {version for claim in claims.versions if (version := parse_version(claim.text))}
+    if not versions:
+        return []
+    made = main_releases(read_releases(inquiry.code.repository, inquiry.log.made))
+    found = [release for version in sorted(versions, reverse=True) if (release := made.exactly(version))]
+    return found[:MOST_RELEASES]
+
+
+def _existed(inquiry: Inquiry, name: str, releases: Sequence[Release]) -> Fact | None:
+    """Return the fact that a name was in a release, and which change took it out, where the pickaxe finds that."""
+    code = inquiry.code
+    release = next((one for one in releases if _held(code.repository, one.commit, name)), None)
+    if release is None:
+        return None
+    says = f"`{name}` occurs nowhere at this commit; it did in {release.version}"
+    between = inquiry.log.between(release.commit, code.sha)
+    gone = _removed(code.repository, name, release.commit, code.sha) if len(between) <= MOST_WALKED else None
+    change = next(iter(inquiry.log.details([gone])), None) if gone else None
+    if change is None:
+        return Fact("absent", f"{says}.", name, count=0, sha=release.commit)
+    says = f"{says}, until `{change.sha[:10]}` “{short(change.subject)}”."
+    return Fact("absent", says, name, count=0, sha=release.commit, change=change.sha)
+
+
+def _held(repository: Repository, sha: str, name: str) -> bool:
+    command = ("grep", "-I", "-l", "-w", "-F", "-z", "--max-count=1", "-e", name, sha, "--")
+    return is_sha(sha) and bool(repository.settled("--no-pager", *command))
+
+
+def _removed(repository: Repository, name: str, start: str, end: str) -> str | None:
+    """Return the commit between two that took a name out, if it is the last that changed how often it occurs."""
+    command = ("log", "-s", "--format=%H", "--max-count=1", "--no-merges", f"-S{name}", *_PLAIN, end, f"^{start}")
+    found = (repository.settled(*command) or b"").decode().split()
+    return found[0] if found and _takes_out(repository, found[0], name) else None
+
+
+def _takes_out(repository: Repository, change: str, name: str) -> bool:
+    """Whether a name occurs before a commit and not in it; the pickaxe counts parts of longer names too."""
+    return _held(repository, repository.resolve(f"{change}~1"), name) and not _held(repository, change, name)
 
 
 def _is_indexed(inquiry: Inquiry, name: str) -> bool:
@@ -49,4 +107,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """No text of the commit holds the name."""
     if not fact.words:
         return "it names nothing"
-    return "it does occur" if witness.grep(fact.words) else None
+    if witness.grep(fact.words):
+        return "it does occur"
+    if fact.sha is not None and not _held(witness.repository, fact.sha, fact.words):
+        return "it did not occur in the release either"
+    if fact.change is not None and not _takes_out(witness.repository, fact.change, fact.words):
+        return "the change did not take it out"
+    return None

@@ -53,6 +53,8 @@ _TABLE = re.compile(
     re.IGNORECASE,
 )
 """A key of a table of messages."""
+_OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicode)__?$")
+"""Where an error words itself: whoever raises it is the one to look for."""
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 _CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
@@ -162,8 +164,9 @@ def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:
     only = "the only place that does" if count == 1 else f"one of {count} places that do"
     says = f"{where} builds the message “{shortened(match.words)}”, {only}."
     return Fact(
-        "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count, strong=count == 1
-    )
+        "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
+        strong=count == 1 and not _OF_ERROR.search(symbol or ""),
+    )  # fmt: skip
 
 
 def shortened(words: str, most: int = 90) -> str:

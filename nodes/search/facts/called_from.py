@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import whole_word
@@ -10,7 +11,7 @@ from nodes.search.facts.read_here import Docstrings
 from nodes.search.facts.types import Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import Inquiry
@@ -22,10 +23,25 @@ MOST = 3
 FEW = 2
 """Calls; more say nothing."""
 MOST_FILES = 16
+ENOUGH_FILES = 200
+"""Files that are read where a person asks for the calls."""
 _SPECIAL = re.compile(
     r"__\w+__|constructor|init|new|main|run|call|get|set|build|update|create|render|handle|execute|apply|parse"
 )
 _COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--)")
+_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.){0,400}\"|'(?:[^'\\\n]|\\.){0,400}'|`[^`\n]{0,400}`")
+_REMARK = re.compile(r"(?<![:\"'])//.*|(?:^|\s)#\s.*|/\*.{0,200}?\*/")
+_TYPED = re.compile(
+    r"(?:^|[;{}])\s*(?:\[\[?[^\]\n]{0,80}\]?\]\s*)?(?!(?:return|await|throw|new|else|yield|not|in|and|or|do|case|go|defer|raise|assert|delete"
+    r"|print|echo|unless|if|elif|while|until|puts|co_return|co_await|co_yield|typeof)\b)"
+    r"(?:[\w:.<>,\[\]]{0,80}[\w>\]]\??[\s*&]{1,9}){1,9}$"
+)
+"""What stands before a name that a line declares: types and modifiers, and nothing that runs."""
+_BODY = re.compile(
+    r"\s*\([^()\n]{0,300}\)(?:\s*\{|\s*:\s*[\w{\[<][^?\n]*[;{,]\s*$"
+    r"|\s+(?!(?:and|or|if|in|is|not|for|else|then|do|unless|while|as)\b)[\w*(\[][^;=+&|?]*$)"
+)
+"""What follows a name that a line declares, where no type stands before it: a body, or a type."""
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
@@ -36,32 +52,48 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         if name in seen or len(name) < 4 or _SPECIAL.fullmatch(name) or len(code.definitions(name)) != 1:
             continue
         seen.add(name)
-        calls = list(_calls(code, name))
-        for number, line in calls if len(calls) <= FEW else ():
-            text = code.text(number, line)
-            if text is not None:
-                caller = code.symbol(number, line)
-                says = f"`{name}` is called here, in {f'`{caller}`' if caller else f'`{code.path(number)}`'}."
-                yield Fact(
-                    "called_from", says, None, code.path(number), line, text, name,
-                    count=len(calls), follows=(fact.path or "", fact.line or 0),
-                )  # fmt: skip
+        files = code.files_with(name)
+        calls = list(_calls(code, name, files)) if len(files) <= MOST_FILES else []
+        for place in calls if len(calls) <= FEW else ():
+            if one := _fact(code, name, place, len(calls)):
+                yield replace(one, follows=(fact.path or "", fact.line or 0))
 
 
-def _calls(code: Code, name: str) -> Iterator[tuple[int, int]]:
+def is_call(text: str, name: str) -> bool:
+    """Whether a line calls a name: not in a comment or a string, and not where the name is declared."""
+    plain = _REMARK.sub(" ", _STRING.sub('""', text))
+    for found in re.finditer(whole_word(name).pattern + r"\s*(?=(?:<[\w, ]{0,40}>|!)?\()", plain):
+        before, after = plain[: found.start()], plain[found.end() :]
+        declared = _TYPED.search(before) or (not before.strip() and _BODY.match(after))
+        if not declared and not _COMMENT.match(text):
+            return True
+    return False
+
+
+def calls_of(code: Code, name: str) -> tuple[list[Fact], bool]:
+    """Return the calls of a name in the project's own code, by path and line, and whether these are all."""
     files = code.files_with(name)
-    if len(files) > MOST_FILES:
-        yield from ((0, 0) for _ in range(FEW + 1))
-        return
+    places = sorted(_calls(code, name, files[:ENOUGH_FILES]), key=lambda place: (code.path(place[0]), place[1]))
+    found = (_fact(code, name, place, len(places)) for place in places)
+    return [fact for fact in found if fact], len(files) <= ENOUGH_FILES
+
+
+def _fact(code: Code, name: str, place: tuple[int, int], count: int) -> Fact | None:
+    number, line = place
+    text, caller = code.text(number, line), code.symbol(number, line)
+    says = f"`{name}` is called here, in {f'`{caller}`' if caller else f'`{code.path(number)}`'}."
+    return Fact("called_from", says, None, code.path(number), line, text, name, count=count) if text else None
+
+
+def _calls(code: Code, name: str, files: Sequence[int]) -> Iterator[tuple[int, int]]:
     code.read(files)
-    call = re.compile(whole_word(name).pattern + r"\s*(?:<[\w, ]{0,40}>|!)?\(")
     for number in files:
         lines = code.lines(number)
         if not any(name in text for text in lines):
             continue
         quoted = Docstrings(lines)
         for line, text in enumerate(lines, 1):
-            if name not in text or _COMMENT.match(text) or not call.search(text) or quoted.holds(line):
+            if name not in text or quoted.holds(line) or not is_call(text, name):
                 continue
             symbol = code.symbol(number, line) or ""
             if symbol.rpartition(".")[2] != name and not code.is_tested(number, line):
@@ -71,5 +103,4 @@ def _calls(code: Code, name: str) -> Iterator[tuple[int, int]]:
 def check(fact: Fact, witness: Witness) -> str | None:
     """The line calls the name."""
     del witness
-    called = re.compile(whole_word(fact.symbol or "").pattern + r"\s*(?:<[\w, ]{0,40}>|!)?\(")
-    return None if fact.symbol and called.search(fact.text or "") else "the line does not call the name"
+    return None if fact.symbol and is_call(fact.text or "", fact.symbol) else "the line does not call the name"

@@ -63,6 +63,11 @@ class Code:
             own[number] = main and number not in self._ignored and not COPIED.search(paths[number])
         return own
 
+    def ending(self, words: str) -> list[int]:
+        """Return the files whose path is some words, or ends with them after a folder."""
+        named = self.index.names.by_name.get(words.rpartition("/")[2], [])
+        return [number for number in named if f"/{self.path(number)}".endswith(f"/{words}")]
+
     def read(self, numbers: Iterable[int]) -> None:
         """Read files that were not read yet, as far as the budget goes."""
         wanted = [number for number in dict.fromkeys(numbers) if number not in self._lines]

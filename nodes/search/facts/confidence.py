@@ -26,6 +26,7 @@ def fact_signs(told: Bits) -> dict[str, float]:
         "shared": float(told.on_first and told.elsewhere),
         "elsewhere": float(told.elsewhere and not told.on_first),
         "two_kinds": float(told.two_kinds),
+        "supported": float(told.supported),
     }
 
 

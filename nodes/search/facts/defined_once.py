@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.names import BUILT_IN, names, names_of_code
 from nodes.search.facts.types import Fact
 from nodes.search.paths import module_parts
 
@@ -32,6 +32,8 @@ _HEAD = (
 """A line that defines a name, in most languages."""
 _SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
 """What a class of errors is called: where it is defined is not where it goes wrong."""
+MOST_OF_CODE = 3
+"""Names of code blocks that are looked at."""
 MOST = 40
 """Facts of one issue."""
 
@@ -56,15 +58,16 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
     for hit in hits:
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
-            yield replace(fact, strong=_is_strong(hit, listed, most))
+            yield replace(fact, strong=_is_strong(hit, listed, most), in_title=hit.name.in_title)
+    yield from _of_code(inquiry, {hit.row for hit in hits})
 
 
 def _hits(inquiry: Inquiry) -> Iterator[_Hit]:
     seen: set[int] = set()
     every = names(inquiry.issue)
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
-    for name in every:
-        row = definition_of(inquiry.code, name)
+    for written in every:
+        name, row = _resolved(inquiry.code, written)
         if row is None or row in seen:
             continue
         seen.add(row)
@@ -75,6 +78,38 @@ def _hits(inquiry: Inquiry) -> Iterator[_Hit]:
         if name.in_title or name.marked or qualified or users <= FEW_USERS:
             owned = "." in inquiry.code.index.name_of(row)
             yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last))
+
+
+def _of_code(inquiry: Inquiry, known: set[int]) -> Iterator[Fact]:
+    """Yield names that only code of the report holds and the ranking's first file defines; none is strong."""
+    code = inquiry.code
+    found: dict[int, Name] = {}
+    first = code.number(inquiry.first[0]) if inquiry.first else None
+    for name in names_of_code(inquiry.issue) if first is not None else ():
+        row = definition_of(code, name) if name.last not in BUILT_IN else None
+        if row is not None and row not in known and int(code.index.def_file[row]) == first:
+            found.setdefault(row, name)
+    for row, name in list(found.items())[:MOST_OF_CODE]:
+        users = code.users(name.last, FEW_USERS)
+        hit = _Hit(name, row, len(name.parts) > 1, users, owned=False, used=True)
+        fact = _fact(code, hit) if users <= FEW_USERS else None
+        if fact and inquiry.issue.holds(name.words):
+            yield fact
+
+
+def _resolved(code: Code, name: Name) -> tuple[Name, int | None]:
+    """Return a name and its only definition; a title's member that is not defined stands for its class."""
+    row = definition_of(code, name)
+    if row is not None or not name.in_title or len(name.parts) < 2 or not name.parts[-2][0].isupper():
+        return name, row
+    return _owner(name), definition_of(code, _owner(name))
+
+
+def _owner(name: Name) -> Name:
+    """The class of a member that the project does not define, such as an operator."""
+    owner = name.parts[-2]
+    words = name.words[: name.words.rindex(owner) + len(owner)]
+    return replace(name, words=words, parts=name.parts[:-1])
 
 
 def _is_used(inquiry: Inquiry, name: str) -> bool:

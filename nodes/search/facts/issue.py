@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nodes.search.mentions.markdown import indented_blocks, split_blocks, without_comments
+from nodes.search.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
 from nodes.search.query import LONGEST
 from nodes.search.stacktraces import find_traces
 
@@ -99,7 +99,7 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     whole = "\n".join((query.body, *query.extra))[:LONGEST]
     body = whole.replace("\r\n", "\n").replace(_TRACE, " ")
     traces = tuple(find_traces(body))
-    prose, blocks = split_blocks(without_comments(_blank(body, traces)))
+    prose, blocks = split_blocks(without_template(without_comments(_blank(body, traces))))
     hints = frozenset(filter(None, (line.strip() for line in template)))
     told = "\n".join(_told(prose.split("\n"), hints))
     indented = tuple(indented_blocks(told))

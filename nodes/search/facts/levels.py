@@ -6,14 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from nodes.search.facts.inquiry import FIRST
-from nodes.search.facts.types import LEADING, OF_CHANGES, Fact
+from nodes.search.facts.types import LEADING, OF_CHANGES, Fact, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Level = Literal["claimed", "several", "ranked", "none"]
-"""claimed: strong facts on the first file alone; several: strong facts elsewhere; ranked: no strong fact, but the
-search is sure; none: no place is shown."""
+"""claimed: strong facts on the first file alone, or lesser ones where the search is sure; several: strong facts
+elsewhere; ranked: no strong fact, but the search is sure; none: no place is shown."""
+FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
+SUPPORTING: tuple[Kind, ...] = (
+    "raised_here",
+    "built_here",
+    "pasted_here",
+    "defined_once",
+    "read_here",
+    "default_here",
+)
+"""Kinds that say why the report leads to a file, even where one such fact alone may be chance; in their order."""
+SUPPORTED = 0.75
+"""Confidence of the ranking from which a fact that is not strong is enough for a claim about the file."""
 SURE = 0.85
 """Confidence from which the search's first place may be named without a fact."""
 
@@ -38,17 +50,34 @@ class Bits:
     on_first: bool = False
     """A strong fact lies on the first file."""
     two_kinds: bool = False
-    """Strong facts of two kinds lie on it."""
+    """Strong facts of two kinds lie on two lines of it."""
     elsewhere: bool = False
-    """A strong fact lies on another file."""
+    """A strong fact, no weaker than those on the first file, lies on another of the first files."""
+    supported: bool = False
+    """Only facts that are not strong join the first file to the report, and no strong fact lies elsewhere."""
 
 
 def bits(facts: Sequence[Fact], files: Sequence[str]) -> Bits:
     """Say what facts add to the confidence in the first file."""
-    strong = [fact for fact in facts if fact.strong]
+    shown = set(files[:FIRST])
+    strong = [fact for fact in facts if fact.strong and fact.path in shown]
     first = files[0] if files else None
-    kinds = {fact.kind for fact in strong if fact.path == first}
-    return Bits(bool(kinds), len(kinds) >= 2, any(fact.path != first for fact in strong))
+    mine = [fact for fact in strong if fact.path == first]
+    others = [fact for fact in strong if fact.path != first]
+    if any(map(_is_firm, mine)):
+        others = [fact for fact in others if _is_firm(fact)]
+    two = len({fact.kind for fact in mine}) >= 2 and len({fact.line for fact in mine}) >= 2
+    supported = not mine and not others and any(fact.path == first and _supports(fact) for fact in facts)
+    return Bits(bool(mine), two, bool(others), supported)
+
+
+def _supports(fact: Fact) -> bool:
+    return fact.kind in SUPPORTING and fact.line is not None
+
+
+def _is_firm(fact: Fact) -> bool:
+    """Whether the reporter points there: a link, a frame, pasted code or a name in the title."""
+    return fact.kind in FIRM or fact.in_title
 
 
 def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) -> Statement:
@@ -69,6 +98,9 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
         return Statement("claimed", lead, strong, names_function=lead.symbol is not None)
     if strong:
         return Statement("several", strong[0], strong)
+    if told.supported and confidence >= SUPPORTED:
+        weak = (fact for fact in facts if fact.path == first[0] and _supports(fact))
+        return Statement("claimed", min(weak, key=lambda fact: SUPPORTING.index(fact.kind)))
     return Statement("ranked" if confidence >= SURE and files else "none")
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST = 160
 """Names of one issue that are looked up."""
+MOST_WIDTH = 400
+"""Characters of a line of code that are read."""
 _SPAN = re.compile(r"(?<!`)`{1,2}(?!`)([^`\n]{1,300})`{1,2}(?!`)")
 _NAME = re.compile(
     r"(?<![\w$.@/\\-])[@$]?[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,80}){0,6}[!?]?(?=(\(?))"
@@ -25,6 +27,9 @@ _NAME = re.compile(
 _ALONE = re.compile(
     r"[@$]?[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#|->)[A-Za-z_$~][\w$]{0,80}){0,6}[!?]?(?:<[\w, ]{1,40}>)?(?:\(.{0,120}\)?)?"
 )
+_CALLED = re.compile(r"(?<![\w$])([A-Za-z_]\w{2,80})\(")
+SHORTEST = 4
+"""Letters of a word in the title that only code in the body marks as a name."""
 _SPLIT = re.compile(r"\.|::|#|->")
 _OWNERS = frozenset({"self", "this", "cls", "super", "Self", "crate", "std"})
 _GENERAL = frozenset(
@@ -66,7 +71,8 @@ class Name:
 def names(issue: Issue) -> list[Name]:
     """Return the names of title and prose, each once; the title's and the marked ones first."""
     found: dict[tuple[str, ...], Name] = {}
-    shown = set(WORD.findall("\n".join((*issue.blocks, *issue.spans))))
+    code = "\n".join((*issue.blocks, *issue.spans))
+    shown = set(WORD.findall(code)) | {f"{name}(" for name in _CALLED.findall(code)} | {f"{s}(" for s in issue.spans}
     every = [*_of_line(issue.title, in_title=True, shown=shown)]
     every += [name for line in issue.prose for name in _of_line(line, in_title=False, shown=set())]
     every.sort(key=lambda name: (not name.in_title, not name.marked))
@@ -77,15 +83,24 @@ def names(issue: Issue) -> list[Name]:
     return list(found.values())[:MOST]
 
 
+def names_of_code(issue: Issue) -> list[Name]:
+    """Return the names that code blocks of an issue hold, each once, in order."""
+    lines = [line[:MOST_WIDTH] for block in issue.blocks for line in block.split("\n")][:MOST]
+    every = (name for line in lines for name in _of_line(line, in_title=False, shown=set()))
+    return list({name.parts: name for name in every}.values())[:MOST]
+
+
 def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:
-    """Yield the names of a line; a word that only its capital marks must be ``shown`` in code as well."""
+    """Yield the names of a line; a word that only its capital, or nothing, marks must be ``shown`` in code as well."""
     for span in _SPAN.findall(line):
         if name := _alone(span.strip(), in_title):
             yield name
     for match in _NAME.finditer(URL.sub(" ", line)):
         parts = _parts(match[0].rstrip("!?"))
         capital = in_title and match[0] in shown and match[0][0].isupper() and match[0][1:].islower()
-        if parts and (_looks_like_code(match[0], called=bool(match[1])) or (capital and parts[-1] not in BUILT_IN)):
+        called = in_title and len(match[0]) >= SHORTEST and f"{match[0]}(" in shown
+        plain = (capital or called) and parts and parts[-1] not in BUILT_IN
+        if parts and (_looks_like_code(match[0], called=bool(match[1])) or plain):
             yield Name(match[0], parts, in_title, marked=False)
 
 

@@ -10,6 +10,7 @@ Kind = Literal[
     "named_change",
     "introduced_in",
     "raised_here",
+    "named_here",
     "pasted_here",
     "defined_once",
     "built_here",
@@ -33,6 +34,7 @@ LEADING: tuple[Kind, ...] = (
     "defined_once",
     "built_here",
     "read_here",
+    "named_here",
 )
 """Kinds that may lead a report, in their order; only a strong fact of one of them does."""
 OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
@@ -67,6 +69,8 @@ class Fact:
     """How many files of the repository's own code hold the name."""
     exact: bool | None = None
     """Whether the text of the frame, or of the linked line, was found again at this commit."""
+    in_title: bool = False
+    """Whether the name stands in the title of the report."""
     follows: tuple[str, int] | None = None
     """Path and line of the fact that this one explains."""
 

@@ -15,11 +15,31 @@ _FENCE = re.compile(r" {0,3}(?:> ?){0,4}(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{2,4}[ \t]{1,8}(\S.{0,300})$")
 _NO_RESPONSE = ("_No response_", "*No response*", "No response")
 
+_DEFAULT_LINE = re.compile(
+    r"\*\*(?:describe the bug|to reproduce|expected behaviou?r|screenshots|additional context|desktop \(please.{0,60}"
+    r"|smartphone \(please.{0,60}|is your feature request related.{0,60}|describe the solution.{0,40}"
+    r"|describe alternatives.{0,60}):?\*\*:?"
+    r"|a clear and concise description of what .{0,120}|steps to reproduce the behaviou?r:?"
+    r"|\d\. (?:go to '\.{2,6}'|click on '\.{2,6}'|scroll down to '\.{2,6}'|see error)"
+    r"|if applicable, add screenshots to help explain your problem\.?|add any other context about the problem here\.?"
+    r"|add any other context or screenshots about the feature request here\.?"
+    r"|ex\. i'm always frustrated when \[\.\.\.\]"
+    r"|- (?:os: \[e\.g\. iOS\]|browser \[e\.g\. chrome, safari\]|version \[e\.g\. 22\]|device: \[e\.g\. iPhone6\]"
+    r"|os: \[e\.g\. iOS8\.1\]|browser \[e\.g\. stock browser, safari\])",
+    re.IGNORECASE,
+)
+"""Lines of the templates that GitHub offers, as they stand before a reporter writes."""
+
 
 def split_fields(text: str) -> tuple[str, str]:
     """Return the prose of a text and the content of its fenced code blocks, without template hints."""
     prose, blocks = split_blocks(without_comments(text[:MAX_TEXT]))
     return prose, "\n".join(blocks)
+
+
+def without_template(text: str) -> str:
+    """Return the text without the lines of GitHub's own issue templates that nobody edited; line numbers stay."""
+    return "\n".join("" if _DEFAULT_LINE.fullmatch(line.strip()[:_MAX_LINE]) else line for line in text.split("\n"))
 
 
 def form_fields(text: str) -> tuple[tuple[str, str], ...]:

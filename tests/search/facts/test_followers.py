@@ -1,4 +1,5 @@
 """What explains another fact, and what only supports one."""
+# ruff: noqa: E501  a table of sources reads better in rows
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nodes.search.facts.called_from import is_call
 from nodes.search.facts.guarded_by import guard
 from tests.search.facts.finding import facts_of, of_kind
 
@@ -51,6 +53,82 @@ def test_the_one_caller_of_a_builder_is_found(tmp_path: Path):
         "check_zone",
         ("zones/check.py", 5),
     )
+
+
+CALLERS = {
+    "python": ("zone.py", "def check_zone(name):\n    raise E('the zone %s is not in the table' % name)\n",
+               "load.py", "from zone import check_zone\n\n\ndef load(name):\n    check_zone(name)\n", 5),
+    "javascript": ("zone.js", "export function checkZone(name) {\n  throw new Error(`the zone ${name} is not in the table`)\n}\n",
+                   "load.js", "import { checkZone } from './zone'\n\nexport function load(name) {\n  return checkZone(name)\n}\n", 4),
+    "go": ("zone.go", "package a\n\nfunc checkZone(name string) error {\n\treturn fmt.Errorf(\"the zone %s is not in the table\", name)\n}\n",
+           "load.go", "package a\n\nfunc load(name string) error {\n\terr := checkZone(name)\n\treturn err\n}\n", 4),
+    "rust": ("zone.rs", "pub fn check_zone(name: &str) {\n    panic!(\"the zone {} is not in the table\", name);\n}\n",
+             "load.rs", "pub fn load(name: &str) {\n    check_zone(name);\n}\n", 2),
+    "java": ("Zone.java", "class Zone {\n  static void checkZone(String n) {\n    throw new E(\"the zone \" + n + \" is not in the table\");\n  }\n}\n",
+             "Load.java", "class Load {\n  void load(String n) {\n    Zone.checkZone(n);\n  }\n}\n", 3),
+    "c": ("zone.c", "void check_zone(const char *n) {\n  fail(\"the zone %s is not in the table\", n);\n}\n",
+          "load.c", "void check_zone(const char *n);\n\nvoid load(const char *n) {\n  check_zone(n);\n}\n", 4),
+    "ruby": ("zone.rb", "def check_zone(name)\n  raise \"the zone #{name} is not in the table\"\nend\n",
+             "load.rb", "def load(name)\n  check_zone(name)\nend\n", 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", CALLERS)
+def test_the_caller_is_found_and_a_declaration_is_no_call(tmp_path: Path, language: str):
+    path, code, other, caller, line = CALLERS[language]
+    found = of_kind(facts_of(tmp_path, {path: code, other: caller}, "It fails", MESSAGE), "called_from")
+    assert [(fact.path, fact.line) for fact in found] == [(other, line)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "calls"),
+    [
+        pytest.param("  if (check(x)) {", "check", True, id="in-a-condition"),
+        pytest.param("  x => check(x),", "check", True, id="in-a-function"),
+        pytest.param("    obj.load(a).check(b);", "check", True, id="chained"),
+        pytest.param("  cond ? check(x) : y", "check", True, id="in-a-choice"),
+        pytest.param("check(a) if b else c", "check", True, id="before-if"),
+        pytest.param("int check(char *x);", "check", False, id="prototype"),
+        pytest.param("  virtual void check(T x) const = 0;", "check", False, id="virtual"),
+        pytest.param("  check(x: string): void;", "check", False, id="typescript-interface"),
+        pytest.param("\tCheck(ctx Context) error", "Check", False, id="go-interface"),
+        pytest.param("    fn check(x: u8) -> u8;", "check", False, id="rust-trait"),
+        pytest.param("  check(x) {", "check", False, id="method"),
+        pytest.param("raise E('call check() first')", "check", False, id="in-a-string"),
+        pytest.param("x = 1  # check() comes later", "check", False, id="in-a-comment"),
+        pytest.param("recheck(x)", "check", False, id="part-of-a-name"),
+        pytest.param("a " * 40_000 + "check(", "check", True, id="hostile"),
+        pytest.param("check" + "(" * 50_000, "check", True, id="brackets"),
+    ],
+)
+def test_a_line_calls_a_name_or_does_not(text: str, name: str, *, calls: bool):
+    assert is_call(text, name) is calls
+
+
+TESTS = {
+    "python": ("zone.py", "def check_zone(name):\n    return name\n", "tests/test_zone.py", "def test_zone():\n    assert check_zone('UTC')\n", 2),
+    "javascript": ("src/zone.js", "export function check_zone(name) {\n  return name\n}\n", "test/zone.test.js", "it('works', () => {\n  check_zone('UTC')\n})\n", 2),
+    "go": ("zone.go", "package a\n\nfunc check_zone(n string) string {\n\treturn n\n}\n", "zone_test.go", "package a\n\nfunc TestZone(t *testing.T) {\n\tcheck_zone(\"UTC\")\n}\n", 4),
+    "rust": ("src/zone.rs", "pub fn check_zone(n: &str) -> &str {\n    n\n}\n", "tests/zone.rs", "#[test]\nfn zone() {\n    check_zone(\"UTC\");\n}\n", 3),
+    "java": ("src/main/java/Zone.java", "class Zone {\n  static String check_zone(String n) {\n    return n;\n  }\n}\n", "src/test/java/ZoneTest.java", "class ZoneTest {\n  @Test void zone() {\n    Zone.check_zone(\"UTC\");\n  }\n}\n", 3),
+    "c": ("zone.c", "int check_zone(const char *n) {\n  return 1;\n}\n", "tests/zone.c", "int main(void) {\n  return check_zone(\"UTC\");\n}\n", 2),
+    "ruby": ("lib/zone.rb", "def check_zone(name)\n  name\nend\n", "spec/zone_spec.rb", "it 'works' do\n  check_zone('UTC')\nend\n", 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", TESTS)
+def test_the_test_that_uses_a_name_is_listed_and_never_leads(tmp_path: Path, language: str):
+    path, code, test, lines, line = TESTS[language]
+    found = of_kind(facts_of(tmp_path, {path: code, test: lines}, "`check_zone` fails on None"), "tested_here")
+    assert [(fact.path, fact.line, fact.strong) for fact in found] == [(test, line, False)]
+
+
+def test_a_like_name_in_a_test_is_no_test_of_it(tmp_path: Path):
+    files = {
+        "zone.py": "def check_zone(name):\n    return name\n",
+        "tests/test_a.py": "def test_a():\n    recheck_zones()\n",
+    }
+    assert of_kind(facts_of(tmp_path, files, "`check_zone` fails on None"), "tested_here") == []
 
 
 def test_many_callers_say_nothing(tmp_path: Path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nodes.search.facts import Fact
@@ -19,10 +21,20 @@ def _fact(path: str, kind: str = "defined_once", *, strong: bool = True) -> Fact
     [
         pytest.param([_fact("a.py")], 0.3, "claimed", "a.py", id="on-the-first-file-alone"),
         pytest.param([_fact("a.py"), _fact("b.py")], 0.9, "several", "a.py", id="on-two-files"),
-        pytest.param([_fact("a.py"), _fact("z.py")], 0.9, "several", "a.py", id="on-one-that-is-not-ranked"),
+        pytest.param([_fact("a.py"), _fact("z.py")], 0.9, "claimed", "a.py", id="on-one-that-is-not-ranked"),
+        pytest.param(
+            [_fact("a.py", "raised_here"), _fact("b.py")], 0.9, "claimed", "a.py", id="a-lesser-one-elsewhere"
+        ),
+        pytest.param(
+            [_fact("a.py"), _fact("b.py", "raised_here")], 0.9, "several", "a.py", id="a-firmer-one-elsewhere"
+        ),
         pytest.param([_fact("b.py")], 0.9, "several", "b.py", id="elsewhere"),
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
-        pytest.param([_fact("a.py", strong=False)], 0.9, "ranked", None, id="weak-and-sure"),
+        pytest.param([_fact("a.py", strong=False)], 0.9, "claimed", "a.py", id="weak-and-sure"),
+        pytest.param([_fact("a.py", "sibling", strong=False)], 0.9, "ranked", None, id="a-kind-that-supports-nothing"),
+        pytest.param(
+            [_fact("a.py", strong=False), _fact("b.py")], 0.9, "several", "b.py", id="weak-and-another-strong"
+        ),
         pytest.param([_fact("a.py", strong=False)], 0.5, "none", None, id="weak-and-unsure"),
         pytest.param([], 0.5, "none", None, id="none"),
     ],
@@ -39,4 +51,8 @@ def test_the_headline_is_of_the_first_kind_and_a_change_comes_after_lines():
 
 def test_the_bits_for_confidence():
     assert bits([], FILES) == Bits()
-    assert bits([_fact("a.py"), _fact("a.py", "built_here"), _fact("z.py")], FILES) == Bits(True, True, True)
+    two = [_fact("a.py"), replace(_fact("a.py", "built_here"), line=2)]
+    assert bits([*two, _fact("b.py")], FILES) == Bits(True, True, True)
+    assert bits([*two, _fact("z.py")], FILES) == Bits(True, True, False)
+    assert bits([_fact("a.py"), _fact("a.py", "built_here")], FILES) == Bits(True)  # two ways to see one line
+    assert bits([_fact("a.py", strong=False)], FILES) == Bits(supported=True)
