@@ -194,7 +194,7 @@ def hour_of(now: float) -> str:
     return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H")
 
 
-def until_tomorrow(now: float) -> float:
+def seconds_until_tomorrow(now: float) -> float:
     """Return the seconds until 00:01 UTC of the next day."""
     at = datetime.fromtimestamp(now, UTC)
     return ((at + timedelta(days=1)).replace(hour=0, minute=1, second=0, microsecond=0) - at).total_seconds()

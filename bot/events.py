@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from pydantic import ValidationError
 
-from bot.payload import AnyPayload, Payload, RepositoryPart, User, misfit
+from bot.payload import AnyPayload, Payload, RepositoryPart, User, mismatch
 from bot.ports import Comment, IssueRef, RepositoryRef
 
 FORM = "application/x-www-form-urlencoded"
@@ -178,7 +178,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
         where = ".".join(map(str, first["loc"]))
         raise MalformedError(f"{where}: {first['msg']}" if where else first["msg"]) from None
     # The signature covers the body but not the headers, so a captured body could be sent as another event.
-    if why := misfit(event, payload):
+    if why := mismatch(event, payload):
         raise MalformedError(f"not a payload of {event}: {why}")
     return Delivery(guid, event, payload, server)
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from bot.ephemeral import NoSignals
 from bot.model import model_settings
 from bot.operator_config import OperatorConfig
 from bot.report.document import build_result
@@ -17,7 +18,6 @@ from bot.sources import Sources
 from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
 from bot.tracing.opening import traced
-from bot.unkept import NoSignals
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain

@@ -34,7 +34,7 @@ def about(**ids: object) -> Iterator[None]:
         structlog.contextvars.bind_contextvars(**before)
 
 
-def also_about(**ids: object) -> None:
+def add_log_context(**ids: object) -> None:
     """Bind more ids until the enclosing ``about`` ends."""
     structlog.contextvars.bind_contextvars(**ids)
 

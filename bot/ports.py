@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from bot.limits import WHOLE, Share
+from bot.limits import WHOLE, WriteBudget
 
 if TYPE_CHECKING:
     from bot.report.document import Result
@@ -146,13 +146,13 @@ class GitHubPort(Protocol):
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """Return all comments, oldest first; with ``since``, only those changed at or after it."""
 
-    async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
+    async def create_comment(self, number: int, body: str, budget: WriteBudget = WHOLE) -> Comment:
         """Post a comment, counted against a share of the write budget; only status 201 counts as posted."""
 
     async def has_comment(self, comment_id: int) -> bool:
         """Return whether a comment still exists."""
 
-    async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
+    async def edit_comment(self, comment_id: int, body: str, budget: WriteBudget = WHOLE) -> None:
         """Replace a comment's text, counted against a share of the write budget.
 
         Raises:

@@ -13,7 +13,7 @@ _PARTS = ("repos", "clones", "backtest")
 logger = logging.getLogger(__name__)
 
 
-def keep_private() -> None:
+def restrict_umask() -> None:
     """Set the umask so that only the owner can read files of this process and its children."""
     os.umask(UMASK)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.errors import UserError
 from bot.operator_config import OperatorConfig, load_operator_config
-from bot.registration.kept import read_kept
+from bot.registration.stored import read_registration
 from bot.settings import Settings, SettingsError, load_settings
 
 
@@ -80,7 +80,7 @@ def load_with_app(repository: str | None = None) -> Settings:
         UserError: the stored App cannot be read.
     """
     said = load_settings(repository)
-    kept = read_kept(said.triage_data_dir)
+    kept = read_registration(said.triage_data_dir)
     # Another App's id with the stored key or secrets would not work.
     if said.github_app_id is not None and str(said.github_app_id) != kept.get("github_app_id"):
         return said

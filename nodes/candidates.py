@@ -65,15 +65,17 @@ def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:
     that does not exist, no other file replaces it.
     """
     places = [place for place in ranking.locations if is_citable(place.path, place.quote)]
-    named = _named_most(said, [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places])
+    named = _most_shared_words(
+        said, [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places]
+    )
     if not named and not _FILE.search(said):
         fitting = [place for place in places if any(reason.kind not in ("prior", "file") for reason in place.reasons)]
-        named = _named_most(said, [(place, place.path) for place in places]) or fitting[:1]
+        named = _most_shared_words(said, [(place, place.path) for place in places]) or fitting[:1]
     found = [as_evidence(place, ranking.commit, 1.0) for place in named[:_MOST_POINTED]]
     return tuple(item.model_copy(update={"reasons": (POINTED, *item.reasons[:3])}) for item in found)
 
 
-def _named_most(said: str, places: Sequence[tuple[Location, str]]) -> list[Location]:
+def _most_shared_words(said: str, places: Sequence[tuple[Location, str]]) -> list[Location]:
     """Return the places that share the most words with the text; empty if none shares a word."""
     words = set(plain_words(said))
     shared = [len(words & (set(plain_words(text)) - _SUFFIXES)) for _, text in places]
@@ -112,7 +114,7 @@ def rescored(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]
     )
 
 
-def honest(reading: CodeReading, ranked: Sequence[NumberedEvidence], ranking: Ranking, sure: float) -> float:
+def capped_confidence(reading: CodeReading, ranked: Sequence[NumberedEvidence], ranking: Ranking, sure: float) -> float:
     """Bound the model's confidence in its first place by the engine's confidence in its own first file.
 
     The engine's confidence was calibrated for its own first file. For any other file, the only known bound is the

@@ -13,18 +13,18 @@ from nodes.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
     Candidates,
+    capped_confidence,
     find_candidates,
-    honest,
     in_order,
     pointed_at,
     rescored,
 )
 from nodes.case import load_case, spent, traced
+from nodes.code_lookups import CodeLookups
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import NOT_READABLE, progress
 from nodes.judgements import CodeReading
-from nodes.looks import Looks
 from nodes.search.errors import SearchError
 from nodes.search.types import Query, Ranking
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
@@ -37,7 +37,7 @@ class Gathered:
     query: Query
     ranking: Ranking
     candidates: Candidates
-    looks: Looks
+    looks: CodeLookups
     case: Case
 
 
@@ -111,13 +111,13 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed)
     seen = candidates.all if is_model_asked(context, state) else candidates.strong
     keys = [item.evidence.key for item in seen]
-    looks = Looks(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
+    looks = CodeLookups(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
     case = await load_case(state, context)
     new = [item for item in seen if item.evidence.key not in state.evidence]
     case = replace(
         case,
         evidence=(*case.evidence, *new),
-        search_confidence=_no_surer_by_itself(state, ranking.confidence),
+        search_confidence=_cap_repeated_search(state, ranking.confidence),
         looks=looks if ranking.commit else None,
     )
     return Gathered(query, ranking, candidates, looks, case)
@@ -132,7 +132,7 @@ async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, .
     return pointed_at(await context.code.find(Query(title=said[-1], limit=CANDIDATES)), said[-1])
 
 
-def _no_surer_by_itself(state: BugTriageState, confidence: float) -> float:
+def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:
     """Cap the confidence of a repeated search that no new answer or redirect supports.
 
     A search widened by nothing but the critic's gaps finds what those gaps name, which does not support the result.
@@ -159,7 +159,7 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
     seen = (*candidates.all, *gathered.looks.gathered)
     ranked = rescored(in_order(seen, suspects))
     by_id = {item.id: item for item in ranked}
-    sure = honest(judged.value, ranked, gathered.ranking, case.search_confidence)
+    sure = capped_confidence(judged.value, ranked, gathered.ranking, case.search_confidence)
     return Read(judged, tuple(by_id[item.id] for item in seen), ranked, sure)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nodes.brains.rules.kind import taken_for
-from nodes.brains.rules.places import is_pointed
+from nodes.brains.rules.kind import acting_kind
+from nodes.brains.rules.places import is_named_by_maintainer
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_unreadable
@@ -138,7 +138,7 @@ def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
     """What rules are not sure of: a model has read the words, rules have only counted them."""
     if is_unreadable(case.state):
         return ()
-    rather = taken_for(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
+    rather = acting_kind(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
     return (f"Reads rather like a {rather}; searched as a bug, since it may be one.",) if rather else ()
 
 
@@ -168,7 +168,7 @@ def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case
         quote_end=end,
         checked=True,
         named_by_reporter=names(f"{case.title}\n{case.body}", found.locator.path, found.symbol),
-        pointed=is_pointed(found),
+        pointed=is_named_by_maintainer(found),
     )
 
 

@@ -12,7 +12,7 @@ from nodes.evidence import MAX_QUOTE, Evidence, Locator
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.similar import Likeness, Report, compare
 from nodes.state import AgentFinding
-from nodes.trust.citations import stands
+from nodes.trust.citations import still_matches
 
 READ = 6
 """How many of the nearest issues are read again."""
@@ -31,7 +31,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Reread:
+class PastIssueTitles:
     """Reads other issues by their address, for the citation engine."""
 
     past: PastPort
@@ -60,7 +60,7 @@ async def add_past_issues(
         known, found = await _compared(case, context, context.past)
         chosen = _chosen(found)
         evidence = [_evidence(one) for one in chosen]
-        standing = [await stands(item, context.code, "", Reread(context.past)) for item in evidence]
+        standing = [await still_matches(item, context.code, "", PastIssueTitles(context.past)) for item in evidence]
     except PastUnreadableError as error:
         note = f"Earlier issues could not be read: {error}"[:300]
         return report.model_copy(update={"notes": (*report.notes, note)}), ()

@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 from bot.ask.answer import Place, Reply
 from bot.model import model_settings
 from bot.settings import Settings
+from nodes.brains.budget import RunBudget
 from nodes.brains.fence import fence
 from nodes.brains.models import Models
-from nodes.brains.purse import RunPurse
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.structured import Message, ask_structured
 from nodes.context import ModelError
@@ -39,8 +39,8 @@ async def in_words(question: str, reply: Reply, settings: Settings) -> Reply:
     model = models.get(models.settings.default)
     shown = {f"E{number}": place for number, place in enumerate(reply.places, 1)}
     try:
-        purse = RunPurse(models.pace, _CALLS)
-        answer = (await ask_structured(model, _Answer, _asked(question, shown), purse=purse)).value
+        budget = RunBudget(models.pace, _CALLS)
+        answer = (await ask_structured(model, _Answer, _asked(question, shown), budget=budget)).value
     except (ModelError, InvalidOutput) as error:
         return replace(reply, notes=(*reply.notes, f"{model.name} gave no answer: {error}"[:200]))
     finally:

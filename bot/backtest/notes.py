@@ -38,12 +38,12 @@ class Notes:
         """Return the result of a case that was run before under the same key; None otherwise."""
         return self._scored.get(key)
 
-    def keep_scored(self, key: str, scored: Scored) -> None:
+    def store_scored(self, key: str, scored: Scored) -> None:
         """Store the result of a case durably."""
         self._scored[key] = scored
         self._append({"case": key, "scored": scored.document()})
 
-    def keep_text(self, number: int, text: Text | None) -> None:
+    def store_text(self, number: int, text: Text | None) -> None:
         """Store GitHub's answer for a number durably; None means that the number is not an issue."""
         self._append({"number": number, "text": dump(text)})
 

@@ -11,7 +11,7 @@ from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class Parameters:
     """The parameters of a backtest."""
 
     repository: str
@@ -25,7 +25,7 @@ class About:
     """Duration of this run; cases reused from an earlier run are not included."""
 
 
-def as_document(found: Found, about: About) -> dict[str, Any]:
+def as_document(found: Found, about: Parameters) -> dict[str, Any]:
     """Return all results as plain values."""
     pairs = calibration(found.cases)
     threshold = recommend(pairs, about.target)
@@ -49,7 +49,7 @@ def as_document(found: Found, about: About) -> dict[str, Any]:
     }
 
 
-def as_text(found: Found, about: About) -> str:
+def as_text(found: Found, about: Parameters) -> str:
     """Return the results as a short text."""
     cases = found.cases
     if not cases:
@@ -88,7 +88,7 @@ def _line(fifth: Fifth, number: int) -> str:
     return f"  {names[min(number, 4)]:<32}{fifth.cases:>7}{fifth.mean:>8.0%}{fifth.right / fifth.cases:>8.0%}"
 
 
-def _advice(threshold: Threshold | None, about: About, cases: int) -> str:
+def _advice(threshold: Threshold | None, about: Parameters, cases: int) -> str:
     if threshold is None:
         few = f" (a threshold needs {LEAST} cases behind it)" if cases < 2 * LEAST else ""
         return f"Speak from:  no confidence reaches {about.target:.0%} right first files here{few}."
@@ -107,7 +107,7 @@ def _applied(threshold: Threshold) -> str:
     return f"\n             As `{setting}` in .github/triage.yml it holds there."
 
 
-def _cost(found: Found, about: About) -> str:
+def _cost(found: Found, about: Parameters) -> str:
     calls, tokens = sum(case.calls for case in found.cases), sum(case.tokens for case in found.cases)
     each = _mean([case.seconds for case in found.cases])
     model = f"{calls} model calls, {tokens} tokens" if calls else "no model, no tokens"

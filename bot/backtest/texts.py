@@ -94,13 +94,13 @@ class MessageTexts:
         return Text(title.strip()[:1_024], body.strip()[:MAX_TEXT]) if title.strip() else None
 
 
-Keep = Callable[[int, Text | None], None]
+Retention = Callable[[int, Text | None], None]
 
 
 class GitHubTexts:
     """Issues as they are now on GitHub. Texts are stored, so a second run requests none of them again."""
 
-    def __init__(self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Keep) -> None:
+    def __init__(self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Retention) -> None:
         """Read a repository's issues.
 
         Args:

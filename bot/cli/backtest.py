@@ -15,9 +15,9 @@ from bot.cli.progress import Progress
 from bot.cli.repository import Storage, open_engine
 
 if TYPE_CHECKING:
-    from bot.backtest.ask import Asked
+    from bot.backtest.ask import Options
     from bot.backtest.run import Found
-    from bot.backtest.summary import About
+    from bot.backtest.summary import Parameters
     from bot.settings import Settings
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
@@ -87,18 +87,18 @@ def command(
 
 def _asked(
     since: str | None, issues: Path | None, github: str | None, limit: int, target: float, *, fresh: bool
-) -> Asked:
-    from bot.backtest.ask import Asked  # noqa: PLC0415  as above
+) -> Options:
+    from bot.backtest.ask import Options  # noqa: PLC0415  as above
     from bot.errors import UserError  # noqa: PLC0415
 
     if issues and github:
         raise UserError("--issues and --github are two places for the same texts: give one")
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
-    return Asked(_day(since), issues, github, limit, target, fresh)
+    return Options(_day(since), issues, github, limit, target, fresh)
 
 
-def _answered(repo: str, rev: str, settings: Settings, given: Asked) -> tuple[Found, About]:
+def _answered(repo: str, rev: str, settings: Settings, given: Options) -> tuple[Found, Parameters]:
     from bot.backtest.ask import answer  # noqa: PLC0415  as above
 
     progress = Progress()
@@ -116,7 +116,7 @@ def _answered(repo: str, rev: str, settings: Settings, given: Asked) -> tuple[Fo
         progress.clear()
 
 
-def _draw(found: Found, about: About, file: Path) -> None:
+def _draw(found: Found, about: Parameters, file: Path) -> None:
     from bot.backtest.plot import draw  # noqa: PLC0415  as above
     from bot.backtest.score import calibration, recommend  # noqa: PLC0415
     from bot.errors import UserError  # noqa: PLC0415

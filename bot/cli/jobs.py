@@ -36,7 +36,7 @@ async def _jobs(store: Store, number: int | None, state: str, *, as_json: bool) 
                 raise UserError(f"no dead job has the number {number}; `triage jobs` lists them")
             click.echo(f"job {number} begins again")
             return
-        for job in await store.jobs.shelved(state):
+        for job in await store.jobs.held_jobs(state):
             said = {"job": job.id, "kind": job.kind, "issue": job.issue_key, "attempts": job.attempts, "said": job.said}
             line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.said}"
             click.echo(json.dumps(said) if as_json else line)

@@ -37,11 +37,11 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
         raise UserError("--no-worker needs DATABASE_URL: nobody else can work on what is in a data directory")
     log_to_stderr()
     with listening(host or settings.host, settings.port if port is None else port) as listener:
-        if has_app or _gets_app(settings, listener):
+        if has_app or _run_setup(settings, listener):
             serve(load_server_settings(), listener, work=not no_worker)
 
 
-def _gets_app(settings: Settings, listener: socket.socket) -> bool:
+def _run_setup(settings: Settings, listener: socket.socket) -> bool:
     """Serve the setup pages; return whether an App was registered."""
     from bot.first_start import wait_for_app  # noqa: PLC0415  needed only once in a server's life
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_runs_here
+from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, NewSignal
@@ -15,7 +15,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
     await check_not_stopped(context)
     if not any(question.state == "open" for question in await context.control.questions()):
         raise UserError("No question is open here.")
-    check_runs_here(context)
+    check_writable(context)
     return CommandEffects(signals=(NewSignal("answer", command.argument),), start=True, reaction="rocket")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_runs_here
+from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, Relation
@@ -32,7 +32,7 @@ async def _related(command: Command, context: CommandContext, *, duplicate: bool
     if duplicate and await context.github.issue(other) is None:
         raise UserError(f"There is no issue `#{other}` here.")
     await check_not_stopped(context)
-    check_runs_here(context)
+    check_writable(context)
     return CommandEffects(relations=(Relation(other, duplicate),), start=True, reaction="rocket")
 
 

@@ -16,7 +16,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     """List the commands as this repository's configuration allows them."""
     from bot.commands import COMMANDS  # noqa: PLC0415  the table imports this module
 
-    rows = ((kind, WHO[kind.role_under(context.config)]) for kind in COMMANDS.values())
+    rows = ((kind, WHO[kind.required_role(context.config)]) for kind in COMMANDS.values())
     said = "Commands stand on a line of their own. An answer to a question needs none: just reply."
     return CommandEffects(reply=f"{said}\n\n{table(rows)}", reaction="rocket")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind, check_runs_here
+from bot.commands.kinds import CommandContext, CommandKind, check_writable
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects
@@ -12,7 +12,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     """Unmute the issue and queue a new run."""
     if not await context.control.muted():
         raise UserError("Triage was not stopped here.")
-    check_runs_here(context)
+    check_writable(context)
     return CommandEffects(muted=False, start=True, reaction="rocket")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from bot.doctor.check import Check
 from bot.errors import BotError
-from bot.github.registered import RegisteredApp, ask_registered
+from bot.github.registered import RegisteredApp, fetch_registered_app
 from bot.registration.manifest import registration
 from bot.server_settings import app_key
 from bot.settings import Settings
@@ -26,7 +26,7 @@ def check_app(settings: Settings) -> Iterator[Check]:
         yield Check(ok=False, name="App", says="its private key cannot be read: set GITHUB_PRIVATE_KEY_PATH")
         return
     try:
-        app = asyncio.run(ask_registered(str(settings.github_app_id), key, settings.github_api_url))
+        app = asyncio.run(fetch_registered_app(str(settings.github_app_id), key, settings.github_api_url))
     except (BotError, ValueError, TypeError) as error:
         yield Check(ok=False, name="App", says=f"GitHub does not know it: {str(error)[:200]}")
         return

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from bot.doctor.check import Check
 from bot.model import model_fault, model_settings
 from bot.settings import Settings
+from nodes.brains.budget import RunBudget
 from nodes.brains.models import Models
-from nodes.brains.purse import RunPurse
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.structured import Message, ask_structured
 from nodes.context import ModelError
@@ -51,32 +51,32 @@ async def _asked(settings: Settings) -> list[Check]:
 async def _abilities(settings: Settings) -> AsyncIterator[Check]:
     chosen = model_settings(settings)
     models = Models(chosen)
-    purse = RunPurse(models.pace, MOST_CALLS)
+    budget = RunBudget(models.pace, MOST_CALLS)
     try:
         for name in dict.fromkeys((chosen.supervisor, chosen.default, chosen.critic or chosen.default)):
-            yield await _structured(models, purse, name)
-        yield await _long(models, purse, chosen.default)
+            yield await _structured(models, budget, name)
+        yield await _long(models, budget, chosen.default)
     finally:
         await models.aclose()
 
 
-async def _structured(models: Models, purse: RunPurse, name: str) -> Check:
+async def _structured(models: Models, budget: RunBudget, name: str) -> Check:
     """Check that a model answers in the requested form at temperature 0."""
     model = models.get(name)
     question: list[Message] = [("system", "Answer in the form that is asked for."), ("human", "Say the word ready.")]
     try:
-        await ask_structured(model, _Word, question, purse=purse)
+        await ask_structured(model, _Word, question, budget=budget)
     except (ModelError, InvalidOutput) as error:
         says = f"gives no answer in a fixed form: {str(error)[:200]}; choose a model that can, or TRIAGE_BRAIN=rules"
         return Check(ok=False, name=name, says=says)
     return Check(ok=True, name=name, says=f"answers in a fixed form ({model.method}), at temperature 0")
 
 
-async def _long(models: Models, purse: RunPurse, name: str) -> Check:
+async def _long(models: Models, budget: RunBudget, name: str) -> Check:
     text = " ".join(["code"] * _CONTEXT)
     question: list[Message] = [("system", "Answer in the form that is asked for."), ("human", f"{text}\nSay ready.")]
     try:
-        await ask_structured(models.get(name), _Word, question, purse=purse)
+        await ask_structured(models.get(name), _Word, question, budget=budget)
     except (ModelError, InvalidOutput) as error:
         says = f"cannot read {_CONTEXT:,} words at once: {str(error)[:200]}; give it a context of 16,000 tokens"
         return Check(ok=False, name=f"{name}'s context", says=says)

@@ -28,7 +28,7 @@ class NewApp:
     client_secret: str
 
 
-async def take_over(api_url: str, code: str) -> NewApp:
+async def exchange_code(api_url: str, code: str) -> NewApp:
     """Exchange the code for the App, without retries: a code that was sent is used up, whatever the response.
 
     Raises:

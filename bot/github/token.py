@@ -44,7 +44,7 @@ class TokenGitHub(GitHub):
     async def check_key(self) -> None:
         """Do nothing: there is no key."""
 
-    async def knows_itself(self) -> None:
+    async def load_identity(self) -> None:
         """Ask GitHub once for the token's owner. GitHub refuses a workflow's token, so its login is `WORKFLOW`."""
         if self._logins:
             return
@@ -54,7 +54,7 @@ class TokenGitHub(GitHub):
         except BotError:
             self._logins.add(WORKFLOW)
 
-    def is_us(self, comment: Json) -> None:
+    def learn_identity(self, comment: Json) -> None:
         """Learn our login as an author from a comment that was just posted."""
         self._logins.add(text((comment.get("user") or {}).get("login")))
 

@@ -16,13 +16,13 @@ def handle(delivery: Delivery, policy: Policy) -> list[Work]:
     said = delivery.payload
     if said.issue is not None and said.issue.pull_request is not None:
         return []
-    if not policy.hears(said.sender):
+    if not policy.accepts(said.sender):
         return []
     if delivery.action == "deleted":
         return _deleted(delivery)
     if delivery.action not in ("created", "edited") or said.comment is None:
         return []
-    if not policy.hears(said.comment.user) or policy.wrote(said.comment):
+    if not policy.accepts(said.comment.user) or policy.wrote(said.comment):
         return []
     return _written(delivery)
 

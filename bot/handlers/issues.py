@@ -14,7 +14,7 @@ def handle(delivery: Delivery, policy: Policy) -> list[Work]:
     issue, action = delivery.payload.issue, _ACTIONS.get(delivery.action)
     if action is None or (issue is not None and (issue.pull_request is not None or policy.wrote(issue))):
         return []
-    if delivery.action not in _BY_ANYONE and not policy.hears(delivery.payload.sender):
+    if delivery.action not in _BY_ANYONE and not policy.accepts(delivery.payload.sender):
         return []
     return action(delivery)
 

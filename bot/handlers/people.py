@@ -16,7 +16,7 @@ class Policy:
     bots: frozenset[str] = frozenset()
     """Logins of bots that are treated as people, in lower case."""
 
-    def hears(self, who: User | None) -> bool:
+    def accepts(self, who: User | None) -> bool:
         """Whether the user is a person or a bot that counts as one. A deleted account (None) counts as a person."""
         return who is None or not who.is_bot or who.login.lower() in self.bots
 

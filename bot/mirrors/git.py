@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
-from bot.mirrors.disk import clear_leavings, free_bytes, size_of
+from bot.mirrors.disk import delete_temporary_files, free_bytes, size_of
 from nodes.search.git import environment
 from nodes.trust.secrets import mask
 
@@ -105,7 +105,7 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
         done = process.returncode == 0
     finally:
         if not done:
-            await asyncio.to_thread(clear_leavings, directory)
+            await asyncio.to_thread(delete_temporary_files, directory)
     if process.returncode:
         raise _fault(says, process.returncode)
 

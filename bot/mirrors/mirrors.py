@@ -16,7 +16,7 @@ from typing import NoReturn, Protocol
 from urllib.parse import urlsplit
 
 from bot.errors import BotError, RefusedError
-from bot.mirrors.disk import clear_leavings, evict, free_bytes, unused
+from bot.mirrors.disk import delete_temporary_files, evict, free_bytes, unused
 from bot.mirrors.git import (
     HEAD,
     BrokenMirrorError,
@@ -204,7 +204,7 @@ class Mirrors:
 
 async def _make_bare(directory: Path) -> None:
     if (directory / "HEAD").exists():
-        await asyncio.to_thread(clear_leavings, directory)
+        await asyncio.to_thread(delete_temporary_files, directory)
         return
     await run("init", "--quiet", "--bare", "--template=", str(directory))
     await run("--git-dir", str(directory), "symbolic-ref", "HEAD", HEAD)

@@ -25,12 +25,12 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
+from bot.publish.deferred_labels import Lacks, ReportLabels, log_missing
 from bot.publish.labels import shown_labels, wanted_labels
-from bot.publish.later import Lacks, ReportLabels, log_missing
-from bot.publish.once import Poster, utc_now
-from bot.publish.quiet import reason_to_be_quiet
+from bot.publish.poster import Poster, utc_now
 from bot.publish.reactions import Reactions
-from bot.publish.relations import as_people_say
+from bot.publish.relations import apply_corrections
+from bot.publish.skip_reasons import reason_to_skip
 from bot.publish.worth import is_worth_a_comment
 from bot.repo_config import PATH, FoundConfig
 from bot.report.record import Record
@@ -112,7 +112,7 @@ class Publisher:
         if isinstance(given.outcome, Stopped):
             return Published("quiet", given.outcome.reason)
         issue = await self.github_for(given.ref.repository).issue(given.ref.number)
-        quiet = reason_to_be_quiet(issue, given.found.config)
+        quiet = reason_to_skip(issue, given.found.config)
         if quiet is not None or issue is None:
             return Published("quiet", quiet or "")
         if issue.ref.key != given.ref.key:
@@ -126,13 +126,13 @@ class Publisher:
 
     async def _write(self, given: Publication, issue: Issue) -> Published:
         mode, github = given.found.config.mode, self.github_for(issue.ref.repository)
-        given = replace(given, outcome=as_people_say(given.outcome, given.relations))
+        given = replace(given, outcome=apply_corrections(given.outcome, given.relations))
         existing = await github.repository_labels() if _proposes_labels(given) else None
         body = await self._body(given, issue, existing)
         if mode == "dry-run":
-            await self._tell_faults(given, issue, github)
+            await self._post_config_faults(given, issue, github)
             return Published("dry-run", comment=body)
-        speaks = mode == "comment" and await self._speaks(given)
+        speaks = mode == "comment" and await self._needs_comment(given)
         posted = await self._comment(given, issue, github, body) if speaks else None
         if given.first:
             return Published("posted", comment=body, comment_id=posted)
@@ -146,7 +146,7 @@ class Publisher:
         await reactions.catch_up()
         return Published("posted", comment=body, comment_id=posted)
 
-    async def _speaks(self, given: Publication) -> bool:
+    async def _needs_comment(self, given: Publication) -> bool:
         """Whether the result is worth a comment. An existing comment is always updated."""
         asked = given.why in ("command", "redirect", "answer") or bool(given.found.faults)
         if is_worth_a_comment(given.outcome, given.found.config, asked=asked):
@@ -155,8 +155,8 @@ class Publisher:
         return sticky is not None and sticky.github_id is not None
 
     async def _comment(self, given: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
-        share = FIRST_REPORTS if given.first else WHOLE
-        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, share)
+        budget = FIRST_REPORTS if given.first else WHOLE
+        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, budget)
         separate = await self._asks_separately(given)
         # A transferred issue brings its comments along, so search for ours, unless the issue has no comments.
         sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, anew=given.commanded)
@@ -196,13 +196,13 @@ class Publisher:
 
     async def _config_note(self, given: Publication) -> str:
         """The configuration's faults, in the first comment after they appeared only; else empty."""
-        if given.found.config.mode != "comment" or not await self._is_first_to_tell(given):
+        if given.found.config.mode != "comment" or not await self._claims_fault_report(given):
             return ""
         return f"{_faults(given.found)} Until it is mended the last valid version holds."
 
-    async def _tell_faults(self, given: Publication, issue: Issue, github: GitHubPort) -> None:
+    async def _post_config_faults(self, given: Publication, issue: Issue, github: GitHubPort) -> None:
         """Post one comment per repository about the configuration's faults, if they alone prevent all other writes."""
-        if not given.found.may_tell or not await self._is_first_to_tell(given):
+        if not given.found.may_tell or not await self._claims_fault_report(given):
             return
         marker = f"<!-- triage:config {given.found.digest} -->"
         said = f"For maintainers: {_faults(given.found)} Until it is mended triage writes nothing else here."
@@ -210,7 +210,7 @@ class Publisher:
         await poster.put("config", given.found.digest, marker, f"{marker}\n\n{said}\n")
         await self.effects.done(_config_key(given), "config", given.found.digest, given.ref.key)
 
-    async def _is_first_to_tell(self, given: Publication) -> bool:
+    async def _claims_fault_report(self, given: Publication) -> bool:
         """Whether the faults are reported on this issue: the first issue that claims them."""
         if not given.found.faults:
             return False

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bot.ports import Finished, Outcome, Relation
-from bot.report.known import SAID_SO
+from bot.report.known_failure import CONFIRMED_BY_MAINTAINER
 from nodes.report import RelatedIssue
 
 
-def as_people_say(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
+def apply_corrections(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
     """The outcome with duplicates that people confirmed, and without those that they denied.
 
     If people confirmed a duplicate, those that only the program named are dropped.
@@ -16,7 +16,7 @@ def as_people_say(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
         return outcome
     said = {f"#{relation.other}": relation.duplicate for relation in relations}
     named = tuple(
-        RelatedIssue(reference=reference, relation="duplicate", why=SAID_SO)
+        RelatedIssue(reference=reference, relation="duplicate", why=CONFIRMED_BY_MAINTAINER)
         for reference, duplicate in said.items()
         if duplicate
     )

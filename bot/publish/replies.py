@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import RateLimitedError, RefusedError, StoppedError
 from bot.limits import REPLIES
 from bot.ports import CommandEffects, Effect, GitHubPort, IssueRef
-from bot.publish.once import Poster
+from bot.publish.poster import Poster
 from bot.publish.reactions import Reactions
 from bot.repo_config import FoundConfig
 from bot.report.sanitise import code
@@ -69,7 +69,7 @@ class Replies:
         if effects.reaction is not None:
             await self.reactions.note(effects.reaction, comment_id)
 
-    async def tell_why_not(self, comment_id: int, why: str) -> None:
+    async def explain_refusal(self, comment_id: int, why: str) -> None:
         """Store the reason why a command that was accepted does nothing."""
         if self.comments:
             subject = f"{comment_id}.why"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.report.folds import fold
-from bot.report.known import known
+from bot.report.known_failure import known
 from bot.report.links import Links
 from bot.report.markdown import VISIBLE_WORDS, MarkdownRenderer, fitting, join
 from bot.report.sanitise import code

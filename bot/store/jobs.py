@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.errors import NotOursError
+from bot.errors import JobTakenOverError
 from bot.jobs import Job, Lane, Work, dump, load
 from bot.store.database import Connection, Database, Value
 from bot.store.dead import Death
@@ -44,7 +44,7 @@ WHERE id = :id
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class HeldJob:
     """A dead or parked job."""
 
     id: int
@@ -112,7 +112,7 @@ class Jobs:
         now = self._clock()
         await self._database.do(lambda db: settle_job(db, job, said, next_work, now))
 
-    async def put_off(self, job: Job, seconds: float, said: str, *, limited: bool = False) -> None:
+    async def postpone(self, job: Job, seconds: float, said: str, *, limited: bool = False) -> None:
         """Retry the job later; it retains its place in the queue.
 
         Args:
@@ -129,7 +129,7 @@ class Jobs:
         now = self._clock()
         await self._database.do(lambda db: _release(db, job, "parked", now, said))
 
-    async def bury(self, job: Job, said: str, *, death: Death = "fault") -> None:
+    async def mark_dead(self, job: Job, said: str, *, death: Death = "fault") -> None:
         """Mark the job as dead; it stays visible, and an operator can replay it or upkeep revives it after a delay."""
         now = self._clock()
         await self._database.do(lambda db: _release(db, job, "dead", now, said, death=death))
@@ -145,11 +145,11 @@ class Jobs:
         where, given = ("owner LIKE :owners", {"owners": f"%{place}"}) if place else ("1 = 1", {})
         return await self._database.do(lambda db: free_jobs(db, now, where, given, blame=blame))
 
-    async def shelved(self, state: str = "dead") -> list[Shelved]:
+    async def held_jobs(self, state: str = "dead") -> list[HeldJob]:
         """Return ``dead`` or ``parked`` jobs, oldest first."""
         statement = "SELECT id, issue_key, work, attempt, said FROM jobs WHERE state = ? ORDER BY id"
         rows = await self._database.read(lambda db: db.execute(statement, (state,)).fetchall())
-        return [Shelved(id, key, load(work).kind, attempts, said) for id, key, work, attempts, said in rows]  # noqa: A001
+        return [HeldJob(id, key, load(work).kind, attempts, said) for id, key, work, attempts, said in rows]  # noqa: A001
 
     async def replay(self, job_id: int) -> bool:
         """Queue a dead job again with all its attempts; False if there is no such dead job."""
@@ -184,7 +184,7 @@ class Jobs:
 def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) -> None:
     """Store a job under the delivery or job that caused it; idempotent."""
     due = now + work.delay
-    if work.merges and _put_off_equal(db, work, due, now):
+    if work.merges and _postpone_equal(db, work, due, now):
         return
     if _repeats_last(db, work, due):
         return
@@ -207,7 +207,7 @@ def settle_job(db: Connection, job: Job, said: str, next_work: Sequence[Work], n
         insert_job(db, f"job:{job.id}:{job.attempt}", ordinal, work, now)
 
 
-def _put_off_equal(db: Connection, work: Work, due: float, now: float) -> bool:
+def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     """Update waiting jobs of the same kind and postpone them while the issue keeps changing, up to ``PATIENCE``."""
     statement = """
         SELECT id, work, due, stored_at FROM jobs
@@ -257,7 +257,7 @@ def check_owned(db: Connection, job: Job) -> None:
     """
     statement = "SELECT 1 FROM jobs WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?"
     if db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is None:
-        raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
+        raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
 def _release(
@@ -270,7 +270,7 @@ def _release(
     settled = when if state == "done" else None
     given = (state, when, said[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
     if not db.execute(statement, given).rowcount:
-        raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
+        raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
 def free_jobs(db: Connection, now: float, where: str, given: Mapping[str, Value], *, blame: bool) -> int:

@@ -44,7 +44,7 @@ class RepositoryLimited:
         today = self._today()
         return await self._database.read(lambda db: read_limited(db, self._key, today))
 
-    async def to_tell(self, issue_key: str) -> tuple[str, ...]:
+    async def unreported(self, issue_key: str) -> tuple[str, ...]:
         """Return the limits that this issue's report shows; empty if another issue's report has shown them today."""
         day = self._today()
         given = {"issue": issue_key, "key": self._key, "day": day}

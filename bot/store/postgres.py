@@ -79,12 +79,12 @@ class PostgresDatabase:
             StoreError: the server is away or full. If the response to COMMIT was lost, the commit may have succeeded.
         """
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _commit, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._with_retries, _commit, work)
 
     async def read(self, work: Work[T]) -> T:
         """Run a query that does not block writers."""
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _look, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._with_retries, _look, work)
 
     def clock(self) -> float:
         """Return the server's time, independent of this machine's clock; a later transaction refreshes it."""
@@ -101,7 +101,7 @@ class PostgresDatabase:
         if self._closed:
             raise ClosedError("the store is closed")
 
-    def _patiently(self, way: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
+    def _with_retries(self, way: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
         until, nap = time.monotonic() + PATIENCE, _FIRST_NAP
         while True:
             connection = None

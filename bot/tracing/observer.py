@@ -24,7 +24,7 @@ _watching: ContextVar[Observer | None] = ContextVar("_watching", default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _OpenSpan:
     name: str
     at: float
     span: Any
@@ -35,8 +35,8 @@ class Observer(AsyncCallbackHandler):
 
     def __init__(self, spans: Spans) -> None:
         self._spans = spans
-        self._nodes: dict[UUID, _Begun] = {}
-        self._models: dict[UUID, _Begun] = {}
+        self._nodes: dict[UUID, _OpenSpan] = {}
+        self._models: dict[UUID, _OpenSpan] = {}
 
     async def on_chain_start(
         self,
@@ -51,7 +51,7 @@ class Observer(AsyncCallbackHandler):
         name = given.get("name")
         if name is not None and name == (metadata or {}).get("langgraph_node"):
             span = self._spans.begin(f"node {name}", {"triage.node": name})
-            self._nodes[run_id] = _Begun(name, time.perf_counter(), span)
+            self._nodes[run_id] = _OpenSpan(name, time.perf_counter(), span)
 
     async def on_chain_end(self, outputs: Any, *, run_id: UUID, **_given: Any) -> None:
         """Record the end of a node."""
@@ -82,7 +82,7 @@ class Observer(AsyncCallbackHandler):
         parent = next((begun.span for begun in reversed(self._nodes.values()) if begun.name == node), None)
         said = "\n\n".join(str(message.content) for batch in messages for message in batch)
         span = self._spans.begin("model", {"gen_ai.request.model": name, "gen_ai.input": said}, parent)
-        self._models[run_id] = _Begun(name, time.perf_counter(), span)
+        self._models[run_id] = _OpenSpan(name, time.perf_counter(), span)
 
     async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_given: Any) -> None:
         """Record a model's answer."""

@@ -24,7 +24,7 @@ def routes(site: Site) -> list[Route]:
     """Return the public login routes. They exist only if the App's client id and secret are set."""
     if site.door.accounts is None:
         return []
-    return [Route("/login/github", begin), Route(LOGIN_CALLBACK, come_back)]
+    return [Route("/login/github", begin), Route(LOGIN_CALLBACK, complete_login)]
 
 
 async def begin(request: Request) -> Response:
@@ -37,14 +37,14 @@ async def begin(request: Request) -> Response:
         303,
     )
     said = {"state": state, "verifier": verifier, "next": own_path(request.query_params.get("next", "/"))}
-    site_of(request).door.errands.write(request, response, said)
+    site_of(request).door.oauth_states.write(request, response, said)
     return response
 
 
-async def come_back(request: Request) -> Response:
+async def complete_login(request: Request) -> Response:
     """Complete the login if the browser started it here."""
     door, accounts = site_of(request).door, _accounts(request)
-    said = door.errands.read(request) or {}
+    said = door.oauth_states.read(request) or {}
     # The state binds the answer to the browser that started the login; this prevents login CSRF (RFC 6749, 10.12).
     state = request.query_params.get("state", "")
     if not said or not hmac.compare_digest(state.encode(), str(said["state"]).encode()):
@@ -60,7 +60,7 @@ async def come_back(request: Request) -> Response:
     except RetryableError:
         return fault(request, 503)
     response = RedirectResponse(said["next"], 303)
-    door.errands.forget(request, response)
+    door.oauth_states.forget(request, response)
     door.sessions.write(request, response, {"account": key})
     return response
 

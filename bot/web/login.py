@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.errors import RetryableError
-from bot.web.door import TooManyError
+from bot.web.authentication import TooManyError
 from bot.web.faults import fault
 from bot.web.forms import read_form
 from bot.web.render import render
@@ -39,7 +39,7 @@ async def log_in(request: Request) -> Response:
     if not right:
         return login_form(request, wanted, status=403, says="That is not the operator's token.")
     response = RedirectResponse(own_path(wanted), 303)
-    door.let_in(request, response)
+    door.log_in(request, response)
     return response
 
 
@@ -47,7 +47,7 @@ async def log_out(request: Request) -> Response:
     """End the session."""
     response = RedirectResponse("/login", 303)
     try:
-        await site_of(request).door.let_out(request, response)
+        await site_of(request).door.log_out(request, response)
     except RetryableError:
         return fault(request, 503)
     return response
@@ -65,5 +65,5 @@ def own_path(wanted: str) -> str:
 def login_form(request: Request, wanted: str, *, status: int = 200, says: str = "") -> Response:
     """Show the login form with the configured login methods."""
     door = site_of(request).door
-    ways = {"token": door.takes_tokens, "github": door.accounts is not None}
+    ways = {"token": door.accepts_tokens, "github": door.accounts is not None}
     return render(request, "login.html", status=status, wanted=own_path(wanted), says=says, ways=ways)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from bot.errors import RetryableError
 from bot.store.pages.rows import RunRow
-from bot.web.door import TooManyError
+from bot.web.authentication import TooManyError
 from bot.web.live import Changes, TooManyWatchersError
 from bot.web.site import site_of
 from bot.web.viewer import Viewer, viewer_of

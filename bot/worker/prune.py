@@ -35,7 +35,7 @@ async def prune(tools: Tools) -> None:
     await store.shrink()
 
 
-async def tidy_up(tools: Tools) -> None:
+async def remove_unused_mirrors(tools: Tools) -> None:
     """Remove mirrors on this machine that were unused for long, or whose repository was deleted from the store."""
     known = {key.rpartition("/")[2] for key in await tools.store.pruning.known_repositories()}
     for name in await tools.mirrors.tidy(older_than=tools.keep.mirrors, known=known):

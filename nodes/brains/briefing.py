@@ -27,7 +27,7 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
     issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), _BODY)}"
     sections = [
         ("Issue", fence("issue", issue)),
-        ("Facts a program read from it", fence("facts", compress(mask(facts_in_words(case.facts)), _FACTS))),
+        ("Facts a program read from it", fence("facts", compress(mask(format_facts(case.facts)), _FACTS))),
         ("Evidence", fence("evidence", "\n\n".join(map(_evidence, shown)))) if shown else None,
         ("Findings so far", fence("findings", compress(_format_findings(state.findings), _FINDINGS))),
         ("Human exchanges so far", fence("exchanges", exchanges(case))),
@@ -56,7 +56,7 @@ def _evidence(item: NumberedEvidence) -> str:
     return "\n".join(filter(None, (heading, evidence.quote, reasons)))
 
 
-def facts_in_words(facts: IssueFacts) -> str:
+def format_facts(facts: IssueFacts) -> str:
     """Format the facts extracted from the issue, one line per kind."""
     lists = (
         ("Errors", facts.errors),

@@ -15,7 +15,7 @@ _EXTENSION = re.compile(r"\.[A-Za-z]\w{0,9}$")
 _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
-def only_gathered(step: CodeStep, shown: Mapping[str, NumberedEvidence], case: Case) -> tuple[CodeReading, int]:
+def drop_unknown(step: CodeStep, shown: Mapping[str, NumberedEvidence], case: Case) -> tuple[CodeReading, int]:
     """Return the reading, and how many names and sentences were removed from it."""
     named = [name.strip(" []()`").upper() for name in step.suspects]
     suspects = tuple(dict.fromkeys(name for name in named if name in shown))

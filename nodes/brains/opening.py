@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from nodes.brains.briefing import critique, exchanges, facts_in_words
+from nodes.brains.briefing import critique, exchanges, format_facts
 from nodes.brains.fence import fence, squeeze
 from nodes.brains.serialise import _format_redirect_instructions
 from nodes.brains.token_count import estimate
-from nodes.context import Case, Sight
+from nodes.context import Case, LookupResult
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Look
 from nodes.trust.secrets import mask
@@ -43,7 +43,7 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
     text = f"{mask(case.title)[:300]}\n\n{mask(case.body)}".strip()
     issue = squeeze(text, ISSUE)
     # Facts repeat parts of the issue, so they are only needed if the issue was shortened.
-    facts = fence("facts", squeeze(mask(facts_in_words(case.facts)), FACTS)) if issue != text else ""
+    facts = fence("facts", squeeze(mask(format_facts(case.facts)), FACTS)) if issue != text else ""
     described = _described(candidates[:CANDIDATES])
     order = build_engine_order(case.search_confidence)
     sections = (
@@ -56,11 +56,11 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
     return Opening(whole, tuple(candidates[: len(described)]))
 
 
-def show_sight(number: int, wanted: Look, sight: Sight) -> str:
+def show_lookup_result(number: int, wanted: Look, result: LookupResult) -> str:
     """Format the answer to a lookup for the reader."""
     lines = f" {wanted.start_line}-{wanted.end_line}" if wanted.kind == "open" else ""
     asked = f"{wanted.kind} {wanted.what}{lines}"[:_LINE]
-    parts = [asked, *(show(item) for item in sight.found), sight.said]
+    parts = [asked, *(show(item) for item in result.found), result.said]
     return fence(f"look {number}", "\n".join(filter(None, parts)))
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from nodes.brains.budget import Call, ModelBudget
 from nodes.brains.model import METHODS, Method, Model
-from nodes.brains.purse import Call, Purse
 from nodes.brains.replies import (
     BusyError,
     InvalidOutput,
@@ -56,7 +56,7 @@ async def ask_structured(
     schema: type[T],
     messages: Sequence[Message],
     *,
-    purse: Purse,
+    budget: ModelBudget,
     correction: Callable[[str], str] = build_correction,
     accept: type[T] | None = None,
     room: int | None = None,
@@ -67,7 +67,7 @@ async def ask_structured(
         model: The model to ask; the request method that works is stored in it.
         schema: The expected type of the answer.
         messages: The conversation; secrets are masked here.
-        purse: Pays for every request.
+        budget: Pays for every request.
         correction: Turns an error into the message that follows it.
         accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
         room: Tokens that all answers and the correction may use together; None leaves each to the model's limit.
@@ -80,7 +80,7 @@ async def ask_structured(
     usage, corrected, left = Usage(), False, room
     while True:
         try:
-            reply = await _request(model, schema, asked, purse, left)
+            reply = await _request(model, schema, asked, budget, left)
             value = _read(reply, (accept or schema) if corrected else schema, last=corrected)
             return Structured(value, usage + usage_of(reply), tuple(asked))
         except ModelError as error:
@@ -121,14 +121,14 @@ async def _request(
     model: Model,
     schema: type[BaseModel],
     messages: Sequence[Message],
-    purse: Purse,
+    budget: ModelBudget,
     room: int | None,
 ) -> AIMessage:
     """Send one request with the first method that the server accepts."""
     fields = strict_schema(schema)
     # The model remembers the method that worked, so a rejected method is not tried again in this process.
     for method in METHODS[METHODS.index(model.method) :]:
-        reply = await _patiently(_Request(model, method, fields, messages, room), purse)
+        reply = await _with_retries(_Request(model, method, fields, messages, room), budget)
         if reply is not None:
             model.method = method
             return reply
@@ -153,7 +153,7 @@ class _Request:
         return Call(self.model.name, asked, most if self.room is None else min(most, self.room))
 
 
-async def _patiently(request: _Request, purse: Purse) -> AIMessage | None:
+async def _with_retries(request: _Request, budget: ModelBudget) -> AIMessage | None:
     """Send the request, and retry while the server is busy; each attempt counts as a call.
 
     Raises:
@@ -164,7 +164,7 @@ async def _patiently(request: _Request, purse: Purse) -> AIMessage | None:
     left = model.deadline
     for attempt in range(model.max_retries + 1):
         try:
-            async with _paid(request.call, purse) as bill:
+            async with _paid(request.call, budget) as bill:
                 began = time.monotonic()
                 reply = await _send(request, left)
                 bill.usage = bill.usage if reply is None else usage_of(reply)
@@ -177,7 +177,7 @@ async def _patiently(request: _Request, purse: Purse) -> AIMessage | None:
                 raise
             if left <= 0:
                 raise ModelError(f"the model gave no answer within {model.deadline:g} s") from busy
-            await purse.pause(pause, limited=busy.limited)
+            await budget.pause(pause, limited=busy.limited)
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -189,9 +189,9 @@ class _Bill:
 
 
 @asynccontextmanager
-async def _paid(call: Call, purse: Purse) -> AsyncIterator[_Bill]:
+async def _paid(call: Call, budget: ModelBudget) -> AsyncIterator[_Bill]:
     """Reserve the estimated cost of a call, and settle it by the actual cost."""
-    reserved, bill = await purse.reserve(call), _Bill()
+    reserved, bill = await budget.reserve(call), _Bill()
     try:
         yield bill
     except InvalidOutput as invalid:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from nodes.search.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
-from nodes.search.remembered import Remembered
+from nodes.search.query_cache import QueryCache
 from nodes.search.running import Cut, ReadLimits, Running
 from nodes.search.shortfalls import Shortfalls
 
@@ -70,7 +70,7 @@ class Repository:
     """One clone on this machine. Answers for full ids are cached, because each git process costs milliseconds."""
 
     directory: Path
-    known: Remembered = field(default_factory=Remembered, repr=False, compare=False)
+    known: QueryCache = field(default_factory=QueryCache, repr=False, compare=False)
     """Answers to earlier queries."""
     limits: ReadLimits = field(default=ReadLimits(), compare=False)
     """Limits of each git command."""
@@ -163,10 +163,10 @@ class Repository:
             found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
             code = git.finish()
             if git.cut is not None:
-                self._fell_short("files", f"only the first {len(found):,} files are searched", git.cut)
+                self._record_shortfall("files", f"only the first {len(found):,} files are searched", git.cut)
             return found, None if code == 0 or git.cut is not None else git.complaint()
 
-    def _fell_short(self, what: str, said: str, why: Cut) -> None:
+    def _record_shortfall(self, what: str, said: str, why: Cut) -> None:
         if self.shortfalls.note(f"repository.{what}"):
             extra = {"action": "repository_too_large", "limit": f"repository.{what}"}
             logger.warning("the repository is too large to index whole (%s): %s", why, said, extra=extra)
@@ -246,7 +246,7 @@ class Repository:
                 return printed if code == 0 else None
             whole = printed[: max(0, printed.rfind(b"\x01"))]  # the last commit may be incomplete
             commits = whole.count(b"\x01")
-            self._fell_short("history", f"only the latest {commits:,} commits are searched", git.cut)
+            self._record_shortfall("history", f"only the latest {commits:,} commits are searched", git.cut)
             return whole
 
     @property
@@ -268,7 +268,7 @@ class Repository:
                 printed = git.out.read()
                 code = git.finish()
                 if git.cut == "seconds":
-                    self.shortfalls.stuck()
+                    self.shortfalls.record_timeout()
         return printed if code == 0 and git.cut is None else None
 
     def settled(self, *arguments: str | bytes, stdin: bytes = b"", asked: Hashable = None) -> bytes | None:

@@ -103,9 +103,9 @@ class Running:
                 return self._pipe.stop("bytes")
         return None
 
-    def more_time(self) -> None:
+    def reset_timeout(self) -> None:
         """Reset the time limit for the next query to the same process."""
-        self._pipe.more_time()
+        self._pipe.reset_timeout()
 
     def finish(self) -> int:
         """Wait for the process to end after its output, and return the exit code."""
@@ -175,7 +175,7 @@ class _Pipe(io.RawIOBase):
         self._most -= kept
         return kept
 
-    def more_time(self) -> None:
+    def reset_timeout(self) -> None:
         self.left = self._seconds
 
     def stop(self, why: Cut) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from nodes.sources import SourceError
-from nodes.sources.meter import Meter, TooMuchError
+from nodes.sources.meter import Meter, ResponseTooLargeError
 
 
 async def fetch_json(
@@ -46,7 +46,7 @@ async def fetch_json(
         raise SourceError(f"no answer within {timeout:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise SourceError(f"{type(error).__name__}: {error}"[:200]) from error
-    except TooMuchError as error:
+    except ResponseTooLargeError as error:
         raise SourceError(f"it said {error}") from error
     except (ValueError, RecursionError) as error:
         raise SourceError("its answer is no JSON") from error

@@ -66,7 +66,7 @@ def find_in(name: str, text: str, package: Package) -> Dependency | None:
     return max(fits, key=lambda one: len(one.name), default=None)
 
 
-def is_itself(name: str, text: str, package: Package) -> bool:
+def declares_package(name: str, text: str, package: Package) -> bool:
     """Return whether a manifest declares the package itself: then the repository is the package."""
     try:
         own = _OWN_NAMES[name](text) if name in _OWN_NAMES else ""

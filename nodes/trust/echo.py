@@ -17,7 +17,7 @@ _TOLD = frozenset({"issue", "trace", "human"})
 """Kinds of evidence that people wrote into the thread."""
 
 
-class Said:
+class IssueEcho:
     """The text of an issue, to check whether a sentence repeats it."""
 
     def __init__(self, text: str) -> None:
@@ -30,7 +30,7 @@ class Said:
         return bool(sequences) and repeated >= TOO_ALIKE * len(sequences)
 
 
-def only_told(cited: Iterable[Evidence]) -> bool:
+def only_reported(cited: Iterable[Evidence]) -> bool:
     """Return whether all cited evidence was written into the thread, so that nothing new was found.
 
     Evidence with an address comes from another issue and is not part of this thread.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from nodes.evidence import Evidence
 from nodes.judgements import DraftSuspect
 from nodes.sources import OUTSIDE
-from nodes.trust.echo import Said, only_outside, only_told
+from nodes.trust.echo import IssueEcho, only_outside, only_reported
 from nodes.trust.support import fault_of
 
 HEDGES = (
@@ -31,14 +31,14 @@ class Ground:
     def __init__(self, standing: Mapping[str, Evidence], issue: str) -> None:
         self._standing = standing
         self._issue = issue
-        self._said = Said(issue)
+        self._said = IssueEcho(issue)
 
     def fault(self, statement: str, cited: Sequence[str]) -> str | None:
         """Return the reason why a statement that cites these numbers must not be published, or None."""
         if not set(cited) <= set(self._standing):
             return "evidence does not hold"
         named = [self._standing[name] for name in cited]
-        if cited and only_told(named):
+        if cited and only_reported(named):
             return "rests on the report alone"
         if cited and only_outside(named):
             return "rests alone on what stands outside the repository"

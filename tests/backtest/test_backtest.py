@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.backtest.ask import Asked, answer
+from bot.backtest.ask import Options, answer
 from bot.backtest.run import Found
-from bot.backtest.summary import About, as_text
+from bot.backtest.summary import Parameters, as_text
 from bot.cli import cli
 from bot.errors import UserError
 from bot.settings import Settings
@@ -36,12 +36,12 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     return path, build(path)
 
 
-def run(path: Path, data: Path, **asked: Any) -> tuple[Found, About]:
+def run(path: Path, data: Path, **asked: Any) -> tuple[Found, Parameters]:
     """A backtest in this process."""
     engine = Engine(path, data / "repos")
     given = {name: asked.pop(name) for name in set(Settings.model_fields) & set(asked)}
     settings = Settings(**{"triage_data_dir": data, "triage_brain": "rules", **given})
-    return asyncio.run(answer(engine, engine.commit("main"), settings, Asked(**asked), lambda *_: None))
+    return asyncio.run(answer(engine, engine.commit("main"), settings, Options(**asked), lambda *_: None))
 
 
 def test_every_issue_is_read_at_the_commit_before_its_fix(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from nodes.brains.ledger import TOTAL
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
+from nodes.brains.token_budget import TOTAL
 from nodes.brains.token_count import estimate
+from nodes.code_lookups import CodeLookups
 from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.facts import read_facts
 from nodes.judgements import LOOKS
-from nodes.looks import Looks
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Usage
 from tests.code_reader import costing, look, messages, ranks, wants
 from tests.fakes import FILES, SHA, FakeCode
@@ -60,9 +60,9 @@ def candidates(
 
 def case_of(
     shown: tuple[NumberedEvidence, ...], code: FakeCode | None = None, body: str = "It hangs.", **state: Any
-) -> tuple[Case, Looks]:
+) -> tuple[Case, CodeLookups]:
     keys = [item.evidence.key for item in shown]
-    looks = Looks(code or FakeCode(), keys, keys, lambda _node, _message: None)
+    looks = CodeLookups(code or FakeCode(), keys, keys, lambda _node, _message: None)
     given = BugTriageState(**{"iterations": 1, **state})
     return Case(given, "Crash in scan", body, read_facts("", body), shown, 0.6, looks), looks
 

@@ -12,11 +12,11 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from bot.app import build_app
-from bot.first_start import Finish, defaults_of
+from bot.first_start import FinishSetup, defaults_of
 from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
-from bot.web.setup import SetUp, setup_app
+from bot.web.setup import SetupPages, setup_app
 from tests.browser.chromium import Tab, assert_accessible, assert_sound, opened_tab
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import Fault, GitHubServer, serve_github
@@ -43,7 +43,7 @@ def github() -> Iterator[GitHubServer]:
 async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[First]:
     settings = Settings(github_server_url=github.url, github_api_url=github.url, triage_data_dir=tmp_path)
     done = asyncio.Event()
-    setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
+    setup = SetupPages(defaults_of(settings), FinishSetup(settings, done), done=done)
     async with serving(setup_app(setup)) as url:
         yield First(url, setup.pending.token)
 

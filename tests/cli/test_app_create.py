@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.registration.kept import keep, read_kept
+from bot.registration.stored import keep, read_registration
 from tests.browserless import on_github
 from tests.cli.process import command, environment, triage
 from tests.github_server import GitHubServer, serve_github
@@ -44,7 +44,7 @@ async def created(github: GitHubServer, cwd: Path, *options: str) -> tuple[int, 
 
 async def test_the_app_is_kept_for_the_server(github: GitHubServer, tmp_path: Path) -> None:
     code, printed = await created(github, tmp_path, "--org", "octo-org", "--name", "hound")
-    kept = read_kept(tmp_path / "data")
+    kept = read_registration(tmp_path / "data")
     assert (code, kept["github_app_id"], kept["triage_public_url"]) == (0, "4711", PUBLIC)
     assert kept["github_webhook_secret"] not in printed
     assert "tracehound/installations/new" in printed
@@ -53,7 +53,7 @@ async def test_the_app_is_kept_for_the_server(github: GitHubServer, tmp_path: Pa
 
 async def test_the_app_is_printed_for_a_secret_store(github: GitHubServer, tmp_path: Path) -> None:
     code, printed = await created(github, tmp_path, "--show", "--webhook-url", "https://smee.example/channel")
-    assert (code, read_kept(tmp_path / "data")) == (0, {})
+    assert (code, read_registration(tmp_path / "data")) == (0, {})
     assert re.search(r"^GITHUB_PRIVATE_KEY=-----BEGIN PRIVATE KEY-----\\n.+-----\\n$", printed, re.MULTILINE)
     assert github.world.registered[0]["hook_attributes"]["url"] == "https://smee.example/channel"
 

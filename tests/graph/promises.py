@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 
 from nodes.checkpoints import serializer
-from nodes.context import ModelError, Patience, Signal
+from nodes.context import ModelError, Signal, TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import MAX_CALLS
@@ -106,7 +106,7 @@ async def run(script: Script) -> Ran:
         evidence=FakeEvidence(),
         web=FakeWeb(tuple(pages), before=source) if script.web else None,
         tools=[FakeWeb(tuple(pages[1:]), name=name, before=source) for name in script.tools],
-        patience=Patience(outside=0.01, code=60.0),
+        patience=TimeLimits(outside=0.01, code=60.0),
         signals=FakeSignals([Signal(n + 1, "redirect", f"look at {n}") for n in range(script.redirects)]),
     )
     graph = build_graph(InMemorySaver(serde=serializer()))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import structlog
 
-from bot.logs import about, also_about, log_to_stderr
+from bot.logs import about, add_log_context, log_to_stderr
 
 TOKEN = "ghp_" + "a1B2" * 9
 
@@ -48,7 +48,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 def test_a_line_names_what_it_is_about_whichever_library_logs(stream: io.StringIO) -> None:
     with about(delivery="d1", job=7):
-        also_about(run=3)
+        add_log_context(run=3)
         logging.getLogger("bot.worker").info("took %s", "it", extra={"action": "job_taken"})
         structlog.get_logger("bot.worker").info("took it", action="job_taken")
         logging.getLogger("httpx").warning("slow")

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import NotOursError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
+from bot.errors import (
+    JobTakenOverError,
+    OutcomeUnknownError,
+    RateLimitedError,
+    RefusedError,
+    RetryableError,
+    StoppedError,
+)
 from bot.github import GitHub
 from bot.ports import AskedQuestion, Finished, IssueRef, Relation, Stopped, Waiting, Withheld
 from bot.publish import Publication, Published, Publisher
@@ -293,10 +300,10 @@ async def test_dry_run_writes_nothing_and_label_mode_only_labels(stage) -> None:
 
 async def test_nothing_is_written_for_an_attempt_that_is_no_longer_ours(stage) -> None:
     async def not_ours() -> None:
-        raise NotOursError("another attempt has it")
+        raise JobTakenOverError("another attempt has it")
 
     publisher = replace(stage.publisher, owner_check=not_ours)
-    with pytest.raises(NotOursError):
+    with pytest.raises(JobTakenOverError):
         await publisher.publish(Publication(stage.ref, 1, FINISHED, found()))
     assert stage.writes() == 0
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.errors import NotOursError
+from bot.errors import JobTakenOverError
 from bot.jobs import Continue, Job, Triage
 from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, Relation
 from bot.store.deliveries import Arrival
@@ -130,7 +130,7 @@ async def test_a_redirect_that_came_too_late_for_the_run_starts_the_next_step(st
 async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: Store, issue: IssueStore) -> None:
     job, run = await claimed(store), await issue.runs.open()
     await store.jobs.recover(blame=False)
-    with pytest.raises(NotOursError):
+    with pytest.raises(JobTakenOverError):
         await issue.runs.settle(run.number, "finished", job)
     last = await issue.runs.last()
     assert last is not None

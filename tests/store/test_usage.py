@@ -77,13 +77,13 @@ async def test_what_a_model_asks_for_is_kept_by_all(store: Store) -> None:
 
 async def test_a_limit_is_told_once_a_day_in_a_repository(store: Store) -> None:
     limited = store.for_repository(REF.repository).limited
-    assert await limited.to_tell(REF.key) == ()
+    assert await limited.unreported(REF.key) == ()
     await limited.note("repository.tokens")
     await limited.note("repository.tokens")
-    assert await limited.to_tell(REF.key) == ("repository.tokens",)
+    assert await limited.unreported(REF.key) == ("repository.tokens",)
     await limited.note("github.quiet")
-    assert await limited.to_tell(f"{KEY}#6") == ()
-    assert await limited.to_tell(REF.key) == ("github.quiet", "repository.tokens")
+    assert await limited.unreported(f"{KEY}#6") == ()
+    assert await limited.unreported(REF.key) == ("github.quiet", "repository.tokens")
     assert await limited.today() == {"github.quiet": 1, "repository.tokens": 2}
 
 

@@ -68,7 +68,9 @@ async def busy(store: Store) -> Busy:
     failed = await ran(
         store, Ran(title="Cannot be read", number=410, status="failed", trace=(), gathered=[], visits=())
     )
-    await store.jobs.bury(await job_for(store, failed), "RetryableError: GitHub answered 502 to the last five attempts")
+    await store.jobs.mark_dead(
+        await job_for(store, failed), "RetryableError: GitHub answered 502 to the last five attempts"
+    )
     clock.at += 700
     waiting = await ran(store, Ran(title="It does not work", number=411, status="waiting", trace=TRACE[:2]))
     await ask(store, waiting)
@@ -78,8 +80,8 @@ async def busy(store: Store) -> Busy:
     running = await _running(store, clock)
     asked = "UPDATE questions SET asked_at = '2026-11-18T11:36:02Z'"
     await store._database.do(lambda db: db.execute(asked).rowcount)
-    put_off = await job_for(store, IssueRef("github.com", 7, 9, "octo", "parser", 414))
-    await store.jobs.put_off(put_off, 240, "our own share of writes is used up")
+    postpone = await job_for(store, IssueRef("github.com", 7, 9, "octo", "parser", 414))
+    await store.jobs.postpone(postpone, 240, "our own share of writes is used up")
     run = f"/runs/octo/parser/{main.number}/1"
     return Busy(
         {

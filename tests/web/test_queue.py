@@ -27,7 +27,7 @@ async def site(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 async def dead(store: Store, ref: IssueRef = PARSED) -> int:
     """A job that was given up."""
     job = await job_for(store, ref)
-    await store.jobs.bury(job, "GitHub says <b>502</b>")
+    await store.jobs.mark_dead(job, "GitHub says <b>502</b>")
     return job.id
 
 

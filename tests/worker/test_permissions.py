@@ -77,5 +77,5 @@ async def test_a_missing_permission_is_told_once_and_a_limit_once_a_day(
         monkeypatch.setattr(limited, "_today", lambda day=day: day)
         for code in ("permission.issues", "repository.tokens"):
             await limited.note(code)
-        days.append([await limited.to_tell(f"github.com/9#{day[-1]}{n}") for n in range(2)])
+        days.append([await limited.unreported(f"github.com/9#{day[-1]}{n}") for n in range(2)])
     assert days == [[("permission.issues", "repository.tokens"), ()], [("repository.tokens",), ()]]

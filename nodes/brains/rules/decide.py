@@ -8,7 +8,7 @@ from nodes.brains.rules.places import code_of
 from nodes.brains.rules.questions import is_guess, next_question
 from nodes.context import Case
 from nodes.guards import is_simple, may_criticise, may_search, progress
-from nodes.sources.packages import raised_in
+from nodes.sources.packages import raising_package
 from nodes.sources.route import route
 from nodes.state import BugTriageState, NodeName, SupervisorDecision
 
@@ -26,15 +26,15 @@ def decide(case: Case) -> SupervisorDecision:
         return _step(case, "writer", "Nothing in this issue calls for a look at the code.")
     if not _ran(state, "codebase_search"):
         said = "The issue was read; the code was not searched yet."
-        return _step(case, "codebase_search", said).model_copy(update={"also": _beside(case)})
-    if _was_told_something(state):
+        return _step(case, "codebase_search", said).model_copy(update={"also": _parallel_nodes(case)})
+    if _has_new_input(state):
         return _step(case, "codebase_search", "Something was said since the last search: search again with it.")
     return _with_findings(case)
 
 
 def _with_findings(case: Case) -> SupervisorDecision:
     state = case.state
-    if _wants_web(case):
+    if _needs_web(case):
         return _step(case, "web_search", "The error or the issue's words lead outside this repository.")
     unsure = _confidence(state) < WRITE_AT_IF_CORROBORATED or is_guess(case)
     question = next_question(case) if unsure else None
@@ -58,7 +58,7 @@ def _is_simple(case: Case) -> bool:
     return (reading is not None and reading.kind == "security") or is_simple(case.state)
 
 
-def _was_told_something(state: BugTriageState) -> bool:
+def _has_new_input(state: BugTriageState) -> bool:
     """Did an answer, a redirect or a retry arrive since the last search? New evidence is the search's own."""
     then, now = state.marks.after_search, progress(state)
     if then is None:
@@ -66,17 +66,17 @@ def _was_told_something(state: BugTriageState) -> bool:
     return (then.answers, then.redirects, then.retries) != (now.answers, now.redirects, now.retries)
 
 
-def _wants_web(case: Case) -> bool:
+def _needs_web(case: Case) -> bool:
     """Was the error raised in somebody else's code, or does the issue name a keyword of the web search?"""
     if not case.state.web_configured or _ran(case.state, "web_search"):
         return False
-    raised_outside = is_third_party(case.facts) or raised_in(case.facts.traces) is not None
+    raised_outside = is_third_party(case.facts) or raising_package(case.facts.traces) is not None
     return raised_outside or "web_search" in _named(case)
 
 
-def _beside(case: Case) -> tuple[str, ...]:
+def _parallel_nodes(case: Case) -> tuple[str, ...]:
     """What is asked while the code is searched: the web where the error leads there, tools by their keywords."""
-    web = ("web_search",) if _wants_web(case) else ()
+    web = ("web_search",) if _needs_web(case) else ()
     return (*web, *(name for name in _named(case) if name != "web_search"))
 
 

@@ -53,7 +53,7 @@ class Question:
     context: str = ""
 
 
-def tell_apart(case: Case, first: Evidence, second: Evidence) -> Question | None:
+def distinguishing_question(case: Case, first: Evidence, second: Evidence) -> Question | None:
     """The question whose answer would put one of two suspects first; None if there is none, or the issue answers it."""
     if _systems_of(first) != _systems_of(second):
         return _by_system(case, _systems_of(first), _systems_of(second))

@@ -58,11 +58,13 @@ def leading(case: Case) -> tuple[NumberedEvidence, ...]:
 
 
 def _belief(case: Case, evidence: Evidence) -> float:
-    belief = evidence.score + _AGREES * (frame_in(case, evidence) is not None) + _POINTED * is_pointed(evidence)
+    belief = (
+        evidence.score + _AGREES * (frame_in(case, evidence) is not None) + _POINTED * is_named_by_maintainer(evidence)
+    )
     return belief if is_source(evidence) else belief - 1.0
 
 
-def is_pointed(evidence: Evidence) -> bool:
+def is_named_by_maintainer(evidence: Evidence) -> bool:
     """Did a maintainer say to look there?"""
     return any(kind_of_reason(text) == "pointed" for text in evidence.reasons)
 
@@ -110,7 +112,7 @@ def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
 def why(case: Case, evidence: Evidence) -> str:
     """What a person said of a place: a pointer of a maintainer, an answer, a frame of the trace; empty if nothing."""
     said: dict[str, str] = {}
-    if is_pointed(evidence):
+    if is_named_by_maintainer(evidence):
         said["pointed"] = next(text for text in evidence.reasons if kind_of_reason(text) == "pointed")
     if is_answered(case, evidence):
         said["answer"] = f"an answer names `{(evidence.symbol or '').rpartition('.')[2]}`"

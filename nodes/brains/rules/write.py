@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nodes.brains.rules.investigate import investigate
-from nodes.brains.rules.kind import taken_for
+from nodes.brains.rules.kind import acting_kind
 from nodes.brains.rules.missing import main_trace, missing_from
 from nodes.brains.rules.places import (
     frame_in,
@@ -66,7 +66,7 @@ def write(case: Case) -> Draft:
 
 def _kind_labels(case: Case, kind: Kind) -> tuple[str, ...]:
     """None for what was only searched as a bug, and reads like something else: no label is better than a wrong one."""
-    return () if kind == "bug" and taken_for(case.title, case.body, case.facts).rather else _LABELS[kind]
+    return () if kind == "bug" and acting_kind(case.title, case.body, case.facts).rather else _LABELS[kind]
 
 
 def _searched(case: Case) -> bool:

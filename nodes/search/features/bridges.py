@@ -58,7 +58,7 @@ def cross(
     found = np.zeros(len(index.paths))
     if not chunks:
         return found
-    ahead = how_far_ahead(index, scores, chunks[0])
+    ahead = similarity_lead(index, scores, chunks[0])
     imports: dict[int, list[int]] = {}
     share = (scores[chunks] / scores[chunks[0]]) ** SHARPNESS
     for chunk, worth in zip(chunks, (share / share.sum()).tolist(), strict=True):
@@ -79,7 +79,7 @@ def cross(
     return found * ahead / max(1e-9, float(found.max(initial=0.0)))
 
 
-def how_far_ahead(index: Index, scores: Floats, bridge: int) -> float:
+def similarity_lead(index: Index, scores: Floats, bridge: int) -> float:
     """Return by how much a bridge is more similar than any source file, 0 to 1; 0 if the code has the words itself."""
     source = np.array([role == "source" for role in index.roles], bool)
     best = float(scores.max(initial=0.0, where=source[index.chunk_file]))

@@ -76,7 +76,7 @@ def _weights(parsed: Parsed) -> dict[int, float]:
     return weight
 
 
-def told_of(past: Changes, parsed: Parsed, size: int) -> Floats:
+def score_by_messages(past: Changes, parsed: Parsed, size: int) -> Floats:
     """Score files by BM25 of the text over all messages of the commits that changed them; 0 to 1."""
     weight = _weights(parsed)
     place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
@@ -126,7 +126,7 @@ def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
     return np.asarray(np.log((times + 0.5) / (mean + 0.5)) / 5 * source)
 
 
-def busy_folders(past: Changes, folder: npt.NDArray[np.int64]) -> Floats:
+def recent_folder_changes(past: Changes, folder: npt.NDArray[np.int64]) -> Floats:
     """Return how much was changed recently in each file's folder, 0 to 1.
 
     Args:

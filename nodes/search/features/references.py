@@ -22,7 +22,7 @@ SHORTEST = 4  # letters; shorter names are loop variables more often than refere
 SAME_NAME = 4  # definitions that share a name; if there are more, the name identifies none of them
 
 
-def definitions_said(index: Index, texts: Mapping[int, str], ranked: Flags) -> dict[int, dict[int, float]]:
+def definitions_in_texts(index: Index, texts: Mapping[int, str], ranked: Flags) -> dict[int, dict[int, float]]:
     """Return for each text the definitions in ranked files that it names, weighted by how few share the name."""
     words = {key: {word for word in WORD.findall(text) if _may_name(word)} for key, text in texts.items()}
     every = sorted({term_hash(word) for said in words.values() for word in said})

@@ -90,7 +90,7 @@ def _wrote(place: Touched, commits: Mapping[str, Commit], weight: float, now: in
     worth: dict[str, float] = defaultdict(float)
     for sha in place.lines.values():
         commit = commits.get(sha)
-        if commit is None or commit.is_bot or _is_sweep(commit):
+        if commit is None or commit.is_bot or _is_mass_change(commit):
             continue
         lines[commit.author] += 1
         worth[commit.author] += 0.5 ** (max(0, now - commit.committed) / YEAR / HALF_LIFE)
@@ -114,6 +114,6 @@ def _late(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iter
         yield author, Reason("late", text, round(CHANGED * weight * count / max(len(mine), LAST_CHANGES // 2), 6))
 
 
-def _is_sweep(commit: Commit) -> bool:
+def _is_mass_change(commit: Commit) -> bool:
     # The author of a mass edit does not know all the code that it changes.
     return len(commit.files) + len(commit.renamed) > MASS

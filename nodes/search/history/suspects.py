@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.history.shared_words import issue_terms
 from nodes.search.history.types import NoRange, Range, Suspicion
-from nodes.search.history.weigh import Scale, weigh
+from nodes.search.history.weigh import ScoringData, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def suspect_changes(
     commits = _candidates(log, span, inside, touched, named)
     messages = [f"{commit.subject} {commit.body[:500]}" for commit in commits]
     terms = issue_terms(query.title, query.body, messages, own)
-    scale = Scale(touched, terms, span.words if isinstance(span, Range) else "", log.made)
+    scale = ScoringData(touched, terms, span.words if isinstance(span, Range) else "", log.made)
     weighed = [_weighed(commit, scale, span, inside, named) for commit in commits]
     ranked = sorted(weighed, key=lambda change: (-round(change.score, 6), -change.commit.committed, change.commit.sha))
     return _concluded(ranked, span, len(inside), log)
@@ -77,7 +77,11 @@ def _candidates(
 
 
 def _weighed(
-    commit: Commit, scale: Scale, span: Range | NoRange, inside: frozenset[str], named: dict[str, tuple[str, bool]]
+    commit: Commit,
+    scale: ScoringData,
+    span: Range | NoRange,
+    inside: frozenset[str],
+    named: dict[str, tuple[str, bool]],
 ) -> SuspectCommit:
     said, blamed = named.get(commit.sha, ("", False))
     in_range = commit.sha in inside

@@ -36,7 +36,7 @@ _NO_BEHAVIOUR = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ScoringData:
     """The data by which all changes of one query are scored."""
 
     touched: Sequence[Touched]
@@ -48,7 +48,7 @@ class Scale:
     """The time of the commit, in seconds since 1970."""
 
 
-def weigh(commit: Commit, scale: Scale, basis: Basis, said: str, *, in_range: bool) -> SuspectCommit:
+def weigh(commit: Commit, scale: ScoringData, basis: Basis, said: str, *, in_range: bool) -> SuspectCommit:
     """Score a change.
 
     Args:
@@ -72,7 +72,7 @@ def weigh(commit: Commit, scale: Scale, basis: Basis, said: str, *, in_range: bo
     return SuspectCommit(commit, sum(reason.contribution for reason in ordered), basis, ordered, touches)
 
 
-def lines_in_words(numbers: Iterable[int]) -> str:
+def format_lines(numbers: Iterable[int]) -> str:
     """Format lines as ``L3-L5, L9``; of many runs, only the first ones."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
@@ -94,7 +94,7 @@ def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason
         mine = [n for n, sha in place.lines.items() if sha == commit.sha and (spot.path, n) not in counted]
         if mine:
             counted.update((spot.path, line) for line in mine)
-            where = f"{lines_in_words(mine)} of {_name(spot)}"
+            where = f"{format_lines(mine)} of {_name(spot)}"
             yield Reason("lines", f"touches {where}", round(weight * _share(mine, spot), 6)), where
         others.setdefault(spot.path, []).append((weight, place))
     for path, places in others.items():
@@ -137,11 +137,11 @@ def _mention(said: str) -> Reason:
 def _age(commit: Commit, now: int) -> Reason:
     years = max(0.0, (now - commit.committed) / YEAR)
     return Reason(
-        "age", f"made {age_in_words(now - commit.committed)} before the commit read", round(RECENT * 0.5**years, 6)
+        "age", f"made {format_age(now - commit.committed)} before the commit read", round(RECENT * 0.5**years, 6)
     )
 
 
-def age_in_words(seconds: int) -> str:
+def format_age(seconds: int) -> str:
     """Format a time span as text."""
     days = max(0, seconds) // 86_400
     for size, unit in ((365, "year"), (30, "month"), (7, "week"), (1, "day")):

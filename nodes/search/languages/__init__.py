@@ -76,7 +76,7 @@ def language_for(path: str, source: bytes) -> grammar.Language | None:
 def always_needs_parser(path: str) -> bool:
     """Return whether a file of this name needs a parser, unless it is large or minified."""
     language = _by_path(path)
-    return language is not None and language.plainly is None
+    return language is not None and language.outline_by_lines is None
 
 
 def lexemes(path: str, text: str) -> list[tuple[Kind, str]]:

@@ -13,7 +13,7 @@ from bot.jobs import Job, LeftOver
 from bot.metrics.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck
 from bot.publish import Publisher
-from bot.publish.later import LATER
+from bot.publish.deferred_labels import LATER
 from bot.publish.replies import ANSWER, LABELS
 from bot.repo_config import FoundConfig
 from bot.repo_config.find import find_config
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class IssueJob:
     """One attempt of a job on an issue."""
 
     job: Job
@@ -37,7 +37,7 @@ class Turn:
     github: RepositoryClient
 
     @classmethod
-    def of(cls, job: Job, ref: IssueRef, tools: Tools) -> Turn:
+    def of(cls, job: Job, ref: IssueRef, tools: Tools) -> IssueJob:
         """Build the turn of a job."""
         return cls(job, ref, tools, tools.store.for_issue(ref), tools.github.for_repository(ref.repository))
 
@@ -52,7 +52,7 @@ class Turn:
         if row.muted or row.ended:
             raise StoppedError(row.ended or "a person said stop")
 
-    async def still_ours(self) -> None:
+    async def check_ownership(self) -> None:
         """Return if this attempt still owns the job. Commands are answered on a muted issue too, so muting is ignored.
 
         Raises:

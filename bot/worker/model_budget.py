@@ -11,7 +11,7 @@ from bot.ceilings import Amount, Prices, Scope, cost
 from bot.metrics.measures import MODEL_COST
 from bot.store.pace import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.usage import Usage as Counters
-from nodes.brains.purse import Call, PostponedError
+from nodes.brains.budget import Call, PostponedError
 from nodes.context import ModelError
 from nodes.state import Usage
 
@@ -22,7 +22,7 @@ LONGEST_POSTPONED = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
-class SharedPurse:
+class SharedBudget:
     """A run's model budget whose counters are in the store."""
 
     run: Scope
@@ -49,7 +49,7 @@ class SharedPurse:
         if reached is not None:
             await self.limited(reached.code, f"{reached}; rules judge")
             raise ModelError(str(reached))
-        async with self._given_back(amount):
+        async with self._refund_on_error(amount):
             turn = await self.pace.take()
             if not turn.granted:
                 await self.limited("model.pace", "models are called as often as they may be")
@@ -91,7 +91,7 @@ class SharedPurse:
         return Amount(calls=1, tokens=input_tokens + output_tokens, cost=price)
 
     @contextlib.asynccontextmanager
-    async def _given_back(self, amount: Amount) -> AsyncIterator[None]:
+    async def _refund_on_error(self, amount: Amount) -> AsyncIterator[None]:
         try:
             yield
         except BaseException:  # a call that was not sent costs nothing, whatever prevented it (cancellation included)
@@ -101,12 +101,12 @@ class SharedPurse:
 
 @dataclass(frozen=True, slots=True)
 class _Reserved:
-    purse: SharedPurse
+    budget: SharedBudget
     model: str
     amount: Amount
 
     async def settle(self, usage: Usage) -> None:
         """Replace the reserved amount by the actual one: return the difference, or count it if the call cost more."""
-        spent = self.purse.amount(self.model, usage.input_tokens, usage.output_tokens)
+        spent = self.budget.amount(self.model, usage.input_tokens, usage.output_tokens)
         MODEL_COST.labels(self.model).inc(spent.cost / 1_000_000)
-        await self.purse.counters.give_back(self.purse.scopes, self.amount - spent)
+        await self.budget.counters.give_back(self.budget.scopes, self.amount - spent)

@@ -27,7 +27,7 @@ class TooManyError(Exception):
     """A wrong token after too many wrong ones from the same address."""
 
 
-class Ended(Protocol):
+class EndedSessionStore(Protocol):
     """Store of sessions that were ended before their cookie expires."""
 
     async def end(self, session: str, lasts: float) -> None:
@@ -42,7 +42,7 @@ class Ended(Protocol):
         """Whether a session was ended."""
 
 
-class Door:
+class Authenticator:
     """Authenticates requests."""
 
     def __init__(
@@ -50,21 +50,21 @@ class Door:
         sessions: Sessions,
         admin_token: str | None,
         *,
-        errands: Sessions,
+        oauth_states: Sessions,
         accounts: Accounts | None = None,
-        ended: Ended | None = None,
+        ended: EndedSessionStore | None = None,
     ) -> None:
         """Accept the operator's token, and GitHub accounts if they are configured.
 
         Args:
             sessions: the login cookie.
             admin_token: the operator's token; if None, login with a token is disabled.
-            errands: the cookie of a browser that was sent to GitHub to log in.
+            oauth_states: the cookie of a browser that was sent to GitHub to log in.
             accounts: users logged in through GitHub; None if GitHub login is not configured.
             ended: the operator's sessions that were logged out; None if sessions cannot be ended early.
         """
         self.sessions = sessions
-        self.errands = errands
+        self.oauth_states = oauth_states
         self.accounts = accounts
         self._token = admin_token
         self._ended = ended
@@ -72,7 +72,7 @@ class Door:
         self._refusals = Refusals()
 
     @property
-    def takes_tokens(self) -> bool:
+    def accepts_tokens(self) -> bool:
         """Whether an operator's token is configured."""
         return self._token is not None
 
@@ -103,17 +103,17 @@ class Door:
             return True
         address = request.client.host if request.client else ""
         self._refusals.count("wrong token", address)
-        if self._attempts.is_guessing(address):
+        if self._attempts.is_blocked(address):
             raise TooManyError
-        self._attempts.was_wrong(address)
+        self._attempts.record_failure(address)
         return False
 
-    def let_in(self, request: Request, response: Response) -> None:
+    def log_in(self, request: Request, response: Response) -> None:
         """Log the operator in with a new session, valid until it expires or the operator's token changes."""
         session = secrets.token_urlsafe(16)
         self.sessions.write(request, response, {"operator": self._fingerprint(), "session": session})
 
-    async def let_out(self, request: Request, response: Response) -> None:
+    async def log_out(self, request: Request, response: Response) -> None:
         """End the session. Copies of its cookie become invalid too.
 
         A GitHub login is removed from memory; an operator's session is recorded as ended, since its signed cookie would
@@ -140,10 +140,10 @@ class Door:
         return sha256(b"tracehound.operator:" + (self._token or "").encode()).hexdigest()[:32]
 
 
-class Gate:
+class RequireLogin:
     """Middleware that passes only authenticated requests and sets ``request.state.viewer``."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
+    def __init__(self, app: ASGIApp, door: Authenticator) -> None:
         self._app = app
         self._door = door
 
@@ -159,13 +159,13 @@ class Gate:
             await fault(request, 503)(scope, receive, send)
             return
         if viewer is None:
-            await ask_to_log_in(request)(scope, receive, send)
+            await request_login(request)(scope, receive, send)
             return
         request.state.viewer = viewer
         await self._app(scope, receive, send)
 
 
-def ask_to_log_in(request: Request) -> Response:
+def request_login(request: Request) -> Response:
     """Ask for a login. The answer is the same for every path, so it does not reveal which paths exist."""
     if not wants_page(request):
         return fault(request, 401, {"www-authenticate": "Bearer"})

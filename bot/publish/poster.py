@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.errors import GoneError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
-from bot.limits import WHOLE, Share
+from bot.limits import WHOLE, WriteBudget
 from bot.ports import Comment, Effect, EffectsPort, GitHubPort, IssueRef, OwnerCheck
 from bot.report.thread import REPORT_MARKER, stamped, unstamped
 
@@ -33,7 +33,7 @@ class Poster:
     ref: IssueRef
     owner_check: OwnerCheck
     now: Callable[[], datetime] = utc_now
-    share: Share = WHOLE
+    budget: WriteBudget = WHOLE
     """The share of the write limits that its comments may use."""
 
     async def put(
@@ -80,7 +80,7 @@ class Poster:
         # Stored before the POST, so that the attempt after a crash searches the thread instead of posting again.
         await self.effects.intent(self.ref.key, effect.kind, effect.subject)
         try:
-            return (await self.github.create_comment(self.ref.number, self._stamped(body), self.share)).id
+            return (await self.github.create_comment(self.ref.number, self._stamped(body), self.budget)).id
         except OutcomeUnknownError as error:
             raise OutcomeUnknownError(str(error), after=GRACE.total_seconds() + 1) from error
         except (RateLimitedError, RefusedError):
@@ -99,7 +99,7 @@ class Poster:
     async def _edit(self, comment_id: int, body: str) -> None:
         await self.owner_check()
         try:
-            await self.github.edit_comment(comment_id, self._stamped(body), self.share)
+            await self.github.edit_comment(comment_id, self._stamped(body), self.budget)
         except GoneError as error:
             raise StoppedError("a person deleted our comment") from error
 

@@ -15,12 +15,12 @@ _LIFTED = {
 }
 
 
-def lifted_by(reason: str) -> str:
+def remedy_for(reason: str) -> str:
     """What a person can do to remove the reason; empty if there is nothing."""
     return _LIFTED.get(reason, "")
 
 
-def reason_to_be_quiet(issue: Issue | None, config: RepositoryConfig) -> str | None:
+def reason_to_skip(issue: Issue | None, config: RepositoryConfig) -> str | None:
     """Why the App leaves an issue alone in its current state; None if it does not."""
     if issue is None:
         return "the issue is gone"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from nodes.brains.schema import fit
-from nodes.context import Sight
+from nodes.code_lookups import CodeLookups
+from nodes.context import LookupResult
 from nodes.evidence import MAX_QUOTE
 from nodes.judgements import LOOKS, CodeStep
-from nodes.looks import Looks
 from nodes.search.types import Lookup, Passage
 from tests.code_reader import look
 from tests.fakes import SHA, FakeCode
@@ -21,11 +21,11 @@ OUTSIDE = [
 ]  # fmt: skip
 
 
-def looks_into(code: FakeCode | None = None, known: tuple[str, ...] = ()) -> Looks:
-    return Looks(code or FakeCode(), known, known, lambda _node, _message: None)
+def looks_into(code: FakeCode | None = None, known: tuple[str, ...] = ()) -> CodeLookups:
+    return CodeLookups(code or FakeCode(), known, known, lambda _node, _message: None)
 
 
-async def ask(looks: Looks, *asked: Any) -> list[Sight]:
+async def ask(looks: CodeLookups, *asked: Any) -> list[LookupResult]:
     """Answer looks as a server would have sent them."""
     step = fit(CodeStep, {"looks": list(asked), "summary": "s", "details": "", "suspects": [], "confidence": 0})
     return [await looks.look(wanted) for wanted in step.looks]
@@ -92,7 +92,7 @@ async def test_numbers_go_on_after_what_is_known_and_what_is_known_keeps_its_own
     first = looks_into()
     await ask(first, look("definition", "scan"))
     known = ("other", first.gathered[0].evidence.key)
-    looks = Looks(FakeCode(), known, known[:1], lambda _node, _message: None)
+    looks = CodeLookups(FakeCode(), known, known[:1], lambda _node, _message: None)
     sights = await ask(looks, look("references", "scan"), look("definition", "scan"), look("definition", "read"))
     assert [item.id for sight in sights for item in sight.found] == ["E3", "E2", "E4"]
     assert [item.id for item in looks.gathered] == ["E3", "E2", "E4"]

@@ -55,7 +55,7 @@ def keep(directory: Path, app: Mapping[str, str]) -> Path:
     return path
 
 
-def read_kept(directory: Path) -> dict[str, str]:
+def read_registration(directory: Path) -> dict[str, str]:
     """Read the stored App; empty if there is none.
 
     Raises:

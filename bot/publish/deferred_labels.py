@@ -11,7 +11,7 @@ from typing import Final
 from bot.errors import MissingPermissionError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.ports import EffectsPort, GitHubPort, Issue, OwnerCheck
 from bot.publish.labels import sync_labels
-from bot.publish.quiet import reason_to_be_quiet
+from bot.publish.skip_reasons import reason_to_skip
 from bot.repo_config import RepositoryConfig
 
 logger = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class ReportLabels:
         if later is None or later.done_hash == later.wanted_hash:
             return
         moved = issue is not None and issue.ref.key != issue_key
-        if issue is None or moved or reason_to_be_quiet(issue, config) is not None:
+        if issue is None or moved or reason_to_skip(issue, config) is not None:
             await self.effects.done(issue_key, LATER, "", later.wanted_hash)
             return
         await self.put(frozenset(json.loads(later.payload)), issue, touched)

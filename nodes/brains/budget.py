@@ -47,7 +47,7 @@ class Reserved(Protocol):
         """Record the actual usage, and return the rest to the budget."""
 
 
-class Purse(Protocol):
+class ModelBudget(Protocol):
     """Pays for the calls of one run."""
 
     def begin(self, calls: int) -> None:
@@ -74,7 +74,7 @@ class Purse(Protocol):
         """
 
 
-class RunPurse:
+class RunBudget:
     """The budget of a run in this process alone: a number of calls, at the process's rate."""
 
     def __init__(self, pace: Pace, most: int) -> None:
@@ -86,7 +86,7 @@ class RunPurse:
         """Set the number of calls that the run had made before, according to its state."""
         self._calls = max(self._calls, calls)
 
-    async def reserve(self, call: Call) -> RunPurse:  # noqa: ARG002  only calls are counted
+    async def reserve(self, call: Call) -> RunBudget:  # noqa: ARG002  only calls are counted
         """Count a call, then wait for the rate limit.
 
         Raises:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
-from bot.registration.kept import keep, read_kept
+from bot.registration.stored import keep, read_registration
 from bot.server_settings import NoAppError, load_server_settings
 from bot.settings import SettingsError
 
@@ -66,7 +66,7 @@ def test_an_app_is_never_written_over(data: Path) -> None:
     keep(data, APP)
     with pytest.raises(UserError, match="there is an App already"):
         keep(data, {**APP, "github_app_id": "13"})
-    assert read_kept(data)["github_app_id"] == "12"
+    assert read_registration(data)["github_app_id"] == "12"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "\x00"])

@@ -10,9 +10,9 @@ from bot.ceilings import Amount, Scope
 from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.deliveries import Arrival
+from bot.store.repository_data import KEPT, NOT_OF_A_REPOSITORY
 from bot.store.schema import STEPS
 from bot.store.tables import Store
-from bot.store.whole import KEPT, NOT_OF_A_REPOSITORY
 from nodes.evidence import Evidence
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)

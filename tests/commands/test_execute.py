@@ -10,7 +10,7 @@ import pytest
 
 from bot.commands import COMMANDS
 from bot.commands.edited import Edit
-from bot.commands.obey import Heard, obey
+from bot.commands.execute import CommandComment, execute
 from bot.github import GitHub
 from bot.ports import Comment, IssueRef, Relation
 from bot.publish import Publisher
@@ -70,8 +70,8 @@ class Stage:
             updated_at=comment["updated_at"],
         )
         found = FoundConfig(read_config(config), config, "")
-        heard = Heard(self.ref, read, who, person(who)["id"], found, edit=edit)
-        await obey(heard, self.store.control, self.publisher)
+        heard = CommandComment(self.ref, read, who, person(who)["id"], found, edit=edit)
+        await execute(heard, self.store.control, self.publisher)
 
     async def signals(self) -> list[tuple[str, str]]:
         return [(one.kind, one.text) for one in await self.store.signals.since(0)]
