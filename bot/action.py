@@ -119,7 +119,7 @@ async def _nothing_left(store: Store) -> None:
         if not busy and (later is None or later > SOON):
             return
         await asyncio.sleep(_LOOK)
-    logger.warning("out of time; what is left is not done", extra={"action": "out_of_time"})
+    logger.warning("out of time; the remaining jobs were not run", extra={"action": "out_of_time"})
 
 
 async def _acted(store: Store, delivery: Delivery) -> Acted:

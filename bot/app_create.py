@@ -44,7 +44,7 @@ def create_app(answers: Answers, *, browse: bool) -> None:
     """
     settings = load_settings()
     if answers.keep and read_registration(settings.triage_data_dir):
-        raise UserError(f"there is an App already, in {settings.triage_data_dir / FILE}: remove it to use another")
+        raise UserError(f"an App exists already, in {settings.triage_data_dir / FILE}: remove it to use another")
     done = asyncio.Event()
     finish = _Finish(settings, done)
     with listening("127.0.0.1", 0) as listener:
@@ -55,7 +55,7 @@ def create_app(answers: Answers, *, browse: bool) -> None:
             webbrowser.open(address)
         serve_until(setup_app(setup), listener.dup(), done)
     if not done.is_set():
-        raise UserError("stopped before there was an App")
+        raise UserError("stopped before an App was registered")
     for line in finish.says:
         click.echo(line)
 
@@ -63,7 +63,9 @@ def create_app(answers: Answers, *, browse: bool) -> None:
 def _defaults(settings: Settings, answers: Answers) -> Defaults:
     public = answers.public_url or settings.triage_public_url
     if public is None and answers.webhook_url is None:
-        raise UserError("say where GitHub reaches the server: --public-url https://…, or TRIAGE_PUBLIC_URL")
+        raise UserError(
+            "give the address at which GitHub reaches the server: --public-url https://…, or TRIAGE_PUBLIC_URL"
+        )
     defaults = defaults_of(settings, server_url=answers.server_url, owner=answers.owner, name=answers.name)
     return replace(
         defaults,

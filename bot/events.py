@@ -166,7 +166,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
     """
     guid, event = headers.get("x-github-delivery", ""), headers.get("x-github-event", "")
     if not 0 < len(guid) <= 100 or not 0 < len(event) <= 100:
-        raise MalformedError("X-GitHub-Delivery and X-GitHub-Event are needed")
+        raise MalformedError("X-GitHub-Delivery and X-GitHub-Event are required")
     text = _form(body) if media_type(headers.get("content-type")) == FORM else body
     try:
         if not known:

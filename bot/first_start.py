@@ -111,10 +111,10 @@ def _announce(settings: Settings, setup: SetupPages, listener: socket.socket) ->
     host = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104
     address = (settings.triage_public_url or f"http://{host}:{port}").rstrip("/")
     logger.info(
-        "no App is configured; open %s/setup?token=%s to have GitHub make one",
+        "no App is configured; open %s/setup?token=%s to register one",
         *(address, setup.pending.token),
         extra={"action": "setup"},
     )
     if settings.triage_public_url is None:
-        says = "TRIAGE_PUBLIC_URL is not set: GitHub must be told an address at which it reaches this server"
+        says = "TRIAGE_PUBLIC_URL is not set: GitHub needs an address at which it reaches this server"
         logger.warning(says, extra={"action": "setup"})

@@ -40,7 +40,7 @@ class ExternalWorkers:
         Raises:
             StoreError: the store does not respond.
         """
-        return "" if await self._store.heartbeats.alive() else "no worker gives a sign of life"
+        return "" if await self._store.heartbeats.alive() else "no worker sends heartbeats"
 
     async def start(self) -> None:
         """Do nothing: the workers run elsewhere."""

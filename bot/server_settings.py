@@ -131,5 +131,5 @@ def _secrets(settings: Settings, faults: dict[str, str]) -> tuple[bytes, ...]:
     found = tuple(part.strip().encode() for part in (given.get_secret_value() if given else "").split(","))
     found = tuple(part for part in found if part)
     if not found:
-        faults.setdefault("github_webhook_secret", "missing; it is what the App's webhook is signed with")
+        faults.setdefault("github_webhook_secret", "missing; it is the secret that signs the App's webhook")
     return found

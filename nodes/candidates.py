@@ -19,7 +19,7 @@ CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 """Seed 002: the number of candidates fetched at first, and on a retry after a rejected draft."""
 
 
-POINTED = "a maintainer said to look here"
+POINTED = "a maintainer pointed here"
 """The reason for a place that a redirect named."""
 _MOST_POINTED = 2
 _FILE = re.compile(r"\w\.[a-z]\w{0,4}\b")

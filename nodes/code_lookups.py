@@ -83,7 +83,7 @@ class CodeLookups:
         if wanted.kind not in LOOK_KINDS:
             raise Refused(f"a look is one of {', '.join(LOOK_KINDS)}")
         if not what:
-            raise Refused("it names nothing")
+            raise Refused("it has no content")
         if wanted.kind == "open":
             return await self._open(what, wanted.start_line, wanted.end_line)
         if wanted.kind == "words":
@@ -102,7 +102,7 @@ class CodeLookups:
             raise Refused(f"the file has {lookup.total} lines")
         found = self._gather(lookup, "opened by the model")
         if not found:
-            return LookupResult(said="These lines hold nothing that can be quoted.")
+            return LookupResult(said="These lines contain nothing that can be quoted.")
         return LookupResult(found, _cut(found, lookup))
 
     async def _name(self, name: str, *, definition: bool) -> LookupResult:
@@ -113,13 +113,13 @@ class CodeLookups:
         found = self._gather(lookup, f"the model looked up what {'defines' if definition else 'uses'} `{name[:80]}`")
         what = "definitions" if definition else "uses"
         if not lookup.total:
-            return LookupResult(said=f"No {what} of that name.")
+            return LookupResult(said=f"No {what} with that name.")
         shown = f"{len(found)} of {lookup.total} {what}." if len(found) < lookup.total else ""
         return LookupResult(found, " ".join(filter(None, (_cut(found, lookup), shown))))
 
     async def _words(self, text: str) -> LookupResult:
         if not query_terms(text):
-            raise Refused("there is no word in it to search for")
+            raise Refused("it contains no word to search for")
         lookup = await self._code.words(text)
         return LookupResult(
             self._gather(lookup, "found by words that the model chose"), "" if lookup.total else "No match."

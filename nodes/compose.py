@@ -22,7 +22,7 @@ from nodes.trust.secrets import mask
 
 SHORT_TEXT = 12
 """Words of prose below which an issue without code or errors says too little to search by."""
-_WITHHELD = "Reads as a security report; it should be continued in private."
+_WITHHELD = "This is probably a security report; continue it in private."
 MOST_NAMES = 5
 """Versions and platforms that a report repeats, of each as many."""
 
@@ -90,7 +90,7 @@ def _unread(report: TriageReport, gate: Gate) -> TriageReport:
     """The report where there was no code to read: it says so, and nothing in it sounds like a search."""
     return report.model_copy(
         update={
-            "verdict": "The code could not be read, so no place is named.",
+            "verdict": "The code could not be read, so the report names no place.",
             "root_cause": None,
             "not_found": "code_not_readable",
             "suspects": (),
@@ -139,7 +139,7 @@ def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
     if is_unreadable(case.state):
         return ()
     rather = acting_kind(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
-    return (f"Reads rather like a {rather}; searched as a bug, since it may be one.",) if rather else ()
+    return (f"This is probably a {rather}; it was searched as a bug, because it may be one.",) if rather else ()
 
 
 def _fallback(reason: str) -> str:
@@ -204,8 +204,8 @@ def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
     if entry.node == "codebase_search" and entry.decision in (NOT_READABLE, "failed"):
         return f"{entry.reason or 'The search of the code failed'}."
     if entry.node == "codebase_search":
-        wider = " with a wider query" if entry.counts.get("augmented") else ""
-        found = f"{_count(entry, 'candidates', 'place')} strong enough to look at"
+        wider = " with a broader query" if entry.counts.get("augmented") else ""
+        found = f"{_count(entry, 'candidates', 'place')} strong enough to consider"
         return f"Searched the code{wider}: {found}{_looked_up(entry)}."
     if entry.node == "web_search":
         return f"Searched outside the repository: {_answer(entry)}."

@@ -26,7 +26,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     audit = judged.value
     contradictions = _grounded(judged, case)
     # Evidence that changed leads to a rejection in code, independent of the brain's judgement.
-    gaps = (*(f"{name} no longer reads as quoted" for name in gone), *audit.gaps)[:4]
+    gaps = (*(f"{name} no longer matches its quote" for name in gone), *audit.gaps)[:4]
     verdict = CriticVerdict(
         verdict="APPROVED" if audit.approved and not gone else "REJECTED",
         gaps=gaps,

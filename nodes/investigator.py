@@ -59,7 +59,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
 
 
 def _details(hypothesis: str, missing: tuple[str, ...]) -> str:
-    said = hypothesis or "Nothing in the text points at a part of the code."
+    said = hypothesis or "The text names no part of the code."
     return (said + (f" Missing: {'; '.join(missing)}." if missing else ""))[:600]
 
 

@@ -156,7 +156,7 @@ def _related(one: Found, number: str) -> RelatedIssue:
 def _tried(known: int, found: Sequence[Found]) -> tuple[str, ...]:
     if not known:
         return ()
-    alike = f"{len(found)} of them about the same or close" if found else "none of them about the same"
+    alike = f"{len(found)} of them duplicates or similar" if found else "none of them similar"
     return (f"Compared with {known} earlier {'issue' if known == 1 else 'issues'}: {alike}.",)
 
 

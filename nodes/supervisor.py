@@ -119,14 +119,14 @@ async def _without_duplicates(known: tuple[str, ...], keys: tuple[str, ...], con
 async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorDecision]:
     settled = guards.settled(state)
     if settled is not None:
-        return Judged(_decision(settled.node, "Every decision leads here."))
+        return Judged(_decision(settled.node, "Only one step is possible."))
     # The program decides these steps itself, because a model might spend further rounds on them.
     if state.retry_pending:
-        return Judged(_decision("codebase_search", "The draft did not pass the quality gate: search wider."))
+        return Judged(_decision("codebase_search", "The draft did not pass the quality gate: the search is broadened."))
     if guards.all_failed(state):
-        return Judged(_decision("codebase_search", "No specialist had an answer: the general search runs."))
+        return Judged(_decision("codebase_search", "No specialist gave an answer: the general search runs."))
     if guards.is_simple(state):
-        return Judged(_decision("writer", "Nothing in this issue calls for a look at the code."))
+        return Judged(_decision("writer", "Nothing in this issue requires a code search."))
     case = await load_case(state, context)
     return await judge(context, case, lambda brain: brain.decide(case))
 

@@ -51,4 +51,4 @@ async def answer_problem(_request: Request, error: Exception) -> Response:
         return error.answer()
     if isinstance(error, HTTPException):
         return ProblemError(error.status_code, headers=error.headers).answer()
-    return ProblemError(500, "something failed on our side; the log says what").answer()
+    return ProblemError(500, "internal error; see the log").answer()

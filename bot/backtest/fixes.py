@@ -111,9 +111,9 @@ def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> FixWi
     try:
         gold = gold_of(repository, changed, fix.landed.parent)
     except SearchError:
-        return FixWithFiles(fix, (), "the commit before the fix is not here in full")
+        return FixWithFiles(fix, (), "the commit before the fix is incomplete in this clone")
     if not gold:
-        return FixWithFiles(fix, (), "the fix changed no source file that was there before it")
+        return FixWithFiles(fix, (), "the fix changed no source file that existed before it")
     if len(gold) > MOST_FILES:
         return FixWithFiles(fix, (), f"the fix changed more than {MOST_FILES} source files")
     return FixWithFiles(fix, gold)

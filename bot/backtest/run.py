@@ -97,7 +97,7 @@ async def _collect(
         told(0, 0, f"reading #{one.fix.number}")
         text = await texts.of(one.fix)
         if text is None:
-            left_out["no text is known of that number, or it is a pull request's"] += 1
+            left_out["no text found for that number, or it is a pull request"] += 1
         elif text.created > one.fix.landed.committed:
             left_out["the issue was opened after the fix"] += 1
         else:

@@ -91,9 +91,9 @@ def _line(fifth: Fifth, number: int) -> str:
 def _advice(threshold: Threshold | None, about: Parameters, cases: int) -> str:
     if threshold is None:
         few = f" (a threshold needs {LEAST} cases behind it)" if cases < 2 * LEAST else ""
-        return f"Speak from:  no confidence reaches {about.target:.0%} right first files here{few}."
+        return f"Threshold:   no confidence reaches {about.target:.0%} right first files here{few}."
     return (
-        f"Speak from:  confidence {threshold.confidence:.2f}: {threshold.precision:.0%} of first files are right there "
+        f"Threshold:   confidence {threshold.confidence:.2f}: {threshold.precision:.0%} of first files are right there "
         f"(wanted {about.target:.0%}), in {threshold.coverage:.0%} of issues ({threshold.cases})."
         f"{_applied(threshold)}"
     )
@@ -102,9 +102,9 @@ def _advice(threshold: Threshold | None, about: Parameters, cases: int) -> str:
 def _applied(threshold: Threshold) -> str:
     """Explain how to apply the threshold. A repository can require more confidence than the gate, never less."""
     if threshold.confidence <= LOW_CONFIDENCE:
-        return f"\n             A cause is claimed from {LOW_CONFIDENCE} on as it comes, so there is nothing to set."
+        return f"\n             The default threshold is {LOW_CONFIDENCE}, so no setting is needed."
     setting = f"limits: {{claim_from: {round(threshold.confidence, 4):g}}}"
-    return f"\n             As `{setting}` in .github/triage.yml it holds there."
+    return f"\n             As `{setting}` in .github/triage.yml, it applies to that repository."
 
 
 def _cost(found: Found, about: Parameters) -> str:
@@ -112,7 +112,7 @@ def _cost(found: Found, about: Parameters) -> str:
     each = _mean([case.seconds for case in found.cases])
     model = f"{calls} model calls, {tokens} tokens" if calls else "no model, no tokens"
     fell_back = sum(case.fell_back for case in found.cases)
-    instead = f" In {fell_back} issues rules judged a part of it, as the model did not." if fell_back else ""
+    instead = f" In {fell_back} issues rules judged part of the run, because the model failed." if fell_back else ""
     return (
         f"Cost:        {about.seconds:.0f} s in all, {each:.2f} s an issue; judged by {about.judge}: {model}.{instead}"
     )

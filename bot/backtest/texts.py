@@ -76,7 +76,7 @@ class FileTexts:
 class MessageTexts:
     """Texts from the fixes' own messages, used if there is no other source."""
 
-    said = "from commit messages, which were written by who knew the fix: easier, or harder, than issues"
+    said = "from commit messages; their authors knew the fix, so results differ from those on issue texts"
 
     def __init__(self) -> None:
         self._used: set[str] = set()
@@ -140,11 +140,12 @@ async def reached(asking: Any) -> Any:
     except RateLimitedError as error:
         wait = f" in {error.after / 60:.0f} minutes" if error.after else " later"
         raise UserError(
-            f"GitHub's rate limit is used up: set GITHUB_TOKEN, or repeat the same command{wait}; it goes on from there"
+            "GitHub's rate limit is used up: set GITHUB_TOKEN, or repeat the same "
+            f"command{wait}; it continues from there"
         ) from error
     except GoneError as error:
         raise UserError(
-            "GitHub knows no such repository: check owner/name, or set GITHUB_TOKEN for a private one"
+            "GitHub does not find the repository: check owner/name, or set GITHUB_TOKEN for a private one"
         ) from error
     except BotError as error:
         raise UserError(

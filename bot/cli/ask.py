@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from bot.ask.answer import Answerer, Place, Reply
     from bot.settings import Settings
 
-_HELP = "Ask where something is, who owns it, what changed, or paste a stack trace. An empty line sends it; exit ends."
+_HELP = (
+    "Ask where something is, who owns it or what changed, or paste a stack trace. An empty line sends it; `exit` ends."
+)
 _LEAVE = frozenset({"exit", "quit", ":q"})
 
 
 @click.command("ask")
 @click.argument("question", required=False)
-@click.option("--repo", default=".", show_default=True, help="A git repository, bare or not; it is only read.")
+@click.option("--repo", default=".", show_default=True, help="A git repository, bare or not; it is not changed.")
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON: route, text, places, people, changes, results, notes."
@@ -34,7 +36,7 @@ _LEAVE = frozenset({"exit", "quit", ":q"})
 @click.option(
     "--brain",
     type=click.Choice(["rules", "llm", "auto"]),
-    help="Who puts what was found into words: rules, llm, or auto: llm when a key or an address is set.",
+    help="The brain that writes the answer: rules, llm, or auto: llm if a key or an address is set.",
 )
 def command(
     *, question: str | None, repo: str, rev: str, as_json: bool, brain: Literal["rules", "llm", "auto"] | None
@@ -74,7 +76,7 @@ def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Setti
 
     settings = load_settings(repo)
     if ignored_settings(repo):
-        click.echo("the .env here belongs to the repository that is read, so it is left unread", err=True)
+        click.echo("the .env here belongs to the repository that is read, so it is ignored", err=True)
     if brain is not None:
         settings = settings.model_copy(update={"triage_brain": brain})
     check_brain(settings)

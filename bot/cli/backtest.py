@@ -26,22 +26,26 @@ _EVERY = 10
 
 
 @click.command("backtest")
-@click.option("--repo", required=True, help="A git repository with its history, bare or not; it is only read.")
-@click.option("--rev", default="HEAD", show_default=True, help="The branch whose fixes are looked for.")
-@click.option("--since", metavar="DATE", help="Only fixes that landed since, such as 2026-01-31.")
+@click.option("--repo", required=True, help="A git repository with its history, bare or not; it is not changed.")
+@click.option("--rev", default="HEAD", show_default=True, help="The branch to search for fixes.")
+@click.option("--since", metavar="DATE", help="Only fixes committed since this date, such as 2026-01-31.")
 @click.option("--issues", type=click.Path(path_type=Path), metavar="FILE", help="Issue texts, as JSON lines.")
-@click.option("--github", metavar="OWNER/REPO", help="Read the issue texts from GitHub; GITHUB_TOKEN if it is set.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 5_000), help="Issues at the most.")
+@click.option(
+    "--github", metavar="OWNER/REPO", help="Read the issue texts from GitHub, with GITHUB_TOKEN if it is set."
+)
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 5_000), help="The maximum number of issues."
+)
 @click.option(
     "--target",
     default=80.0,
     show_default=True,
     type=click.FloatRange(1, 100),
-    help="Per cent of first files that should be right where it speaks.",
+    help="The target precision: the percentage of first files that must be correct above the threshold.",
 )
-@click.option("--brain", type=click.Choice(["rules", "llm", "auto"]), help="Who judges, as in `triage run`.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw the figures there.")
-@click.option("--fresh", is_flag=True, help="Forget what an earlier, perhaps unfinished, backtest found out.")
+@click.option("--brain", type=click.Choice(["rules", "llm", "auto"]), help="The brain, as in `triage run`.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Write a plot to this file.")
+@click.option("--fresh", is_flag=True, help="Discard the stored results of an earlier backtest, finished or not.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: hits, calibration, threshold, cost, every case.")
 def command(
     *,
@@ -78,7 +82,7 @@ def command(
     try:
         found, about = _answered(repo, rev, settings, given)
     except KeyboardInterrupt:
-        click.echo("stopped; the same command goes on from here", err=True)
+        click.echo("stopped; the same command continues from here", err=True)
         sys.exit(130)
     if plot is not None:
         _draw(found, about, plot)
@@ -92,7 +96,7 @@ def _asked(
     from bot.errors import UserError  # noqa: PLC0415
 
     if issues and github:
-        raise UserError("--issues and --github are two places for the same texts: give one")
+        raise UserError("--issues and --github exclude each other: give one of them")
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
     return Options(_day(since), issues, github, limit, target, fresh)

@@ -47,7 +47,7 @@ def history_text(history: History) -> str:
     else:
         lines += [f"No change is suspected: {found.said}."]
         lines += ["Latest changes of these lines:", *_paragraphs(found.recent)] if found.recent else []
-    lines += ["", "Knows this code:"] if history.owners else []
+    lines += ["", "People who know this code:"] if history.owners else []
     lines += [f"  {owner.name}: {_reasons(owner.reasons)}" for owner in history.owners]
     lines += [""] if history.fingerprints else []
     lines += [f"Crash {one.value}, named by its {one.basis}: {one.error}" for one in history.fingerprints]

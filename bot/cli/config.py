@@ -18,7 +18,7 @@ def command() -> None:
     """Check a repository's .github/triage.yml, or print its JSON Schema."""
 
 
-_OPERATOR = click.option("--operator", is_flag=True, help="The operator's file (TRIAGE_CONFIG) instead.")
+_OPERATOR = click.option("--operator", is_flag=True, help="Check the operator's file (TRIAGE_CONFIG) instead.")
 
 
 @command.command("check")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("index")
-@click.option("--repo", required=True, help="A git repository, bare or not; it is only read.")
+@click.option("--repo", required=True, help="A git repository, bare or not; it is not changed.")
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, files, texts, parsed, seconds, cache.")
 def command(*, repo: str, rev: str, as_json: bool) -> None:
@@ -51,5 +51,5 @@ def cache_size(cache: Cache) -> int:
     """
     size = cache.size()
     if not size:
-        raise UserError(f"nothing could be kept in {cache.path}; set TRIAGE_DATA_DIR")
+        raise UserError(f"nothing could be stored in {cache.path}; set TRIAGE_DATA_DIR")
     return size

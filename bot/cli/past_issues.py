@@ -31,7 +31,9 @@ async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
             walk = await learn_page(past, github)
         except RateLimitedError as error:
             wait = f" for {error.after:.0f} s" if error.after else ""
-            raise UserError(f"GitHub asks to wait{wait}; the same command goes on after {walk.seen} issues") from error
+            raise UserError(
+                f"GitHub asks to wait{wait}; the same command continues after {walk.seen} issues"
+            ) from error
         click.echo(f"{walk.seen} of at most {most} issues", err=True)
-    more = "there are no older ones" if walk.finished else "older ones were left"
-    click.echo(f"{walk.seen} old issues were read to compare with; {more}", err=True)
+    more = "no older issues exist" if walk.finished else "older ones were not read"
+    click.echo(f"{walk.seen} old issues were indexed; {more}", err=True)

@@ -62,7 +62,7 @@ async def opened(name: str) -> AsyncIterator[StoredRepository]:
     try:
         keys = await store.installations.keys_of(name)
         if not keys:
-            raise UserError(f"nothing is kept of {name}")
+            raise UserError(f"no data is stored for {name}")
         async with open_saver(settings) as saver:
             yield StoredRepository(tuple(map(store.whole, keys)), saver, settings.triage_data_dir / "repos")
     finally:

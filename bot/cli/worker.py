@@ -7,7 +7,9 @@ import click
 
 @click.command("worker")
 @click.option(
-    "--concurrency", type=click.IntRange(1, 64), help="Issues worked on at the same time; TRIAGE_CONCURRENCY otherwise."
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    help="The number of issues processed at the same time; default: TRIAGE_CONCURRENCY.",
 )
 def command(*, concurrency: int | None) -> None:
     """Process the jobs in DATABASE_URL's database, together with any number of other workers.
@@ -23,6 +25,6 @@ def command(*, concurrency: int | None) -> None:
 
     settings = load_server_settings()
     if settings.settings.database_url is None:
-        raise UserError("triage worker needs DATABASE_URL: on a data directory, triage serve does the work")
+        raise UserError("triage worker needs DATABASE_URL: with a data directory, triage serve runs the jobs")
     log_to_stderr()
     work(settings, concurrency=concurrency)

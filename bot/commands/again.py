@@ -13,4 +13,4 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     return CommandEffects(start=True, muted=False, reaction="rocket")
 
 
-KIND = CommandKind("triage", "", "Look at this issue again, from the start.", "author", run)
+KIND = CommandKind("triage", "", "Triage this issue again from the start.", "author", run)

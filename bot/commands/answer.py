@@ -11,7 +11,7 @@ from bot.ports import CommandEffects, NewSignal
 async def run(command: Command, context: CommandContext) -> CommandEffects:
     """Store the answer as a signal for the waiting run."""
     if not command.argument:
-        raise UserError("Give the answer on the same line, as in `/triage answer only with --no-cache`.")
+        raise UserError("Write the answer on the same line, as in `/triage answer only with --no-cache`.")
     await check_not_stopped(context)
     if not any(question.state == "open" for question in await context.control.questions()):
         raise UserError("No question is open here.")
@@ -19,4 +19,4 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
     return CommandEffects(signals=(NewSignal("answer", command.argument),), start=True, reaction="rocket")
 
 
-KIND = CommandKind("answer", "answer <text>", "Answer the open question; a plain reply does as well.", "author", run)
+KIND = CommandKind("answer", "answer <text>", "Answer the open question; a plain reply works too.", "author", run)

@@ -30,7 +30,7 @@ async def _related(command: Command, context: CommandContext, *, duplicate: bool
     if other == context.issue.ref.number:
         raise UserError("That is this issue itself.")
     if duplicate and await context.github.issue(other) is None:
-        raise UserError(f"There is no issue `#{other}` here.")
+        raise UserError(f"This repository has no issue `#{other}`.")
     await check_not_stopped(context)
     check_writable(context)
     return CommandEffects(relations=(Relation(other, duplicate),), start=True, reaction="rocket")
@@ -39,14 +39,14 @@ async def _related(command: Command, context: CommandContext, *, duplicate: bool
 KIND = CommandKind(
     "duplicate",
     "duplicate #n",
-    "Say that this is the same as another issue; nothing is closed.",
+    "Mark this issue as a duplicate of another; nothing is closed.",
     "maintainer",
     run_duplicate,
 )
 NOT_KIND = CommandKind(
     "not-duplicate",
     "not-duplicate #n",
-    "Say that this is not the same as another issue.",
+    "Mark this issue as no duplicate of another.",
     "maintainer",
     run_not_duplicate,
 )

@@ -56,7 +56,7 @@ async def check_not_stopped(context: CommandContext) -> None:
         UserError: Triage is stopped on this issue.
     """
     if await context.control.muted():
-        raise UserError("Triage is stopped here; `/triage resume` takes it up again.")
+        raise UserError("Triage is stopped for this issue; `/triage resume` continues it.")
 
 
 def check_writable(context: CommandContext) -> None:
@@ -66,10 +66,10 @@ def check_writable(context: CommandContext) -> None:
         UserError: The issue is closed or locked, a bot opened it, or it has the opt-out label.
     """
     if context.issue.state != "open":
-        raise UserError("This issue is closed; reopen it first.")
+        raise UserError("This issue is closed. Reopen it first.")
     reason = reason_to_skip(context.issue, context.config)
     if reason is not None:
-        raise UserError(f"Triage leaves this issue alone: {reason}. {remedy_for(reason)}".rstrip())
+        raise UserError(f"Triage skips this issue: {reason}. {remedy_for(reason)}".rstrip())
 
 
 def may(kind: CommandKind, context: CommandContext) -> bool:

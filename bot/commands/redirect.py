@@ -20,7 +20,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
 KIND = CommandKind(
     "redirect",
     "redirect <text>",
-    "Say where to look; a run in flight turns there at its next decision.",
+    "Say where to search; a run in progress follows it at its next decision.",
     "maintainer",
     run,
 )

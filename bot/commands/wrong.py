@@ -15,10 +15,14 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
     await check_not_stopped(context)
     check_writable(context)
     if await context.control.last_run() is None:
-        raise UserError("There is no report here that could be wrong.")
+        raise UserError("This issue has no report yet.")
     return CommandEffects(signals=(NewSignal("correction", command.argument),), start=True, reaction="rocket")
 
 
 KIND = CommandKind(
-    "wrong", "wrong <why>", "Say that the report is wrong, and why; it looks again knowing that.", "maintainer", run
+    "wrong",
+    "wrong <why>",
+    "Say that the report is wrong, and why; triage runs again with that information.",
+    "maintainer",
+    run,
 )

@@ -27,7 +27,7 @@ TRIES_OF_A_FAULT = 4
 DEADLINE = 900.0
 """Default limit for one attempt, in seconds."""
 TRIES_OF_A_LATE_JOB = 4
-"""Attempts of a job that takes too long; from the third on, a run reports without reading the code."""
+"""Attempts of a job that timed out; from the third on, a run reports without reading the code."""
 
 _LONGEST: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
 """Up to which attempt a job waits at most this many seconds: after a ten-minute outage of GitHub, one is enough."""
@@ -107,7 +107,9 @@ class Attempts:
             logger.error("job %s is dead: %s", job.id, said, extra={"action": "job_dead", "job": job.id})
             return await self._freed(lambda: self._jobs.mark_dead(job, said, death=death))
         wait = after if after is not None else pause(job.tried, FIRST_WAIT)
-        logger.info("job %s again in %.0f s: %s", job.id, wait, said, extra={"action": "job_put_off", "job": job.id})
+        logger.info(
+            "job %s is retried in %.0f s: %s", job.id, wait, said, extra={"action": "job_put_off", "job": job.id}
+        )
         return await self._freed(lambda: self._jobs.postpone(job, wait, said))
 
     async def _wait(self, job: Job, limit: RateLimitedError) -> bool:

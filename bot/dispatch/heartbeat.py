@@ -65,6 +65,6 @@ class HeartbeatMonitor:
             return "the worker is starting"
         silent = self._clock() - self._at
         if silent > SILENT:
-            return f"the worker has given no sign of life for {silent:.0f} seconds"
+            return f"the worker has sent no heartbeat for {silent:.0f} seconds"
         overdue = self._oldest + silent
-        return f"a job has been under way for {overdue:.0f} seconds" if overdue > OVERDUE else ""
+        return f"a job has been running for {overdue:.0f} seconds" if overdue > OVERDUE else ""

@@ -152,12 +152,14 @@ class SharedDispatcher:
             except StoreError as error:
                 await self._outage.wait(error)
             except Exception:  # the next sweep may succeed
-                logger.exception("a look after other workers failed", extra={"action": "sweep_failed"})
+                logger.exception("stalled-worker sweep failed", extra={"action": "sweep_failed"})
 
     async def _free_stalled(self, app: App) -> None:
         freed = await self._store.workers.free_stalled(STALLED)
         if freed:
-            logger.warning("took over from a worker that is gone", extra={"action": "jobs_taken_over", "jobs": freed})
+            logger.warning(
+                "took over the jobs of a worker that is gone", extra={"action": "jobs_taken_over", "jobs": freed}
+            )
         for wakeup in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED):
             await self._again(app, wakeup.id or 0)
 

@@ -20,7 +20,7 @@ def check_app(settings: Settings) -> Iterator[Check]:
     """Compare the App's registration on GitHub with what the App needs."""
     key = app_key(settings)
     if settings.github_app_id is None:
-        yield Check(ok=True, name="App", says="none is configured; `triage serve` or `triage app create` makes one")
+        yield Check(ok=True, name="App", says="none is configured; `triage serve` or `triage app create` registers one")
         return
     if key is None:
         yield Check(ok=False, name="App", says="its private key cannot be read: set GITHUB_PRIVATE_KEY_PATH")
@@ -43,7 +43,7 @@ def _permissions(held: Mapping[str, str]) -> Check:
     if lacking:
         says = f"lacks {', '.join(lacking)}: add it on the App's settings page, and accept it where it is installed"
         return Check(ok=False, name="App's permissions", says=says)
-    said = f"; has more than it needs, which you may take away: {', '.join(spare)}" if spare else ""
+    said = f"; has permissions that it does not need; you may remove them: {', '.join(spare)}" if spare else ""
     return Check(ok=True, name="App's permissions", says=f"as in app.yml{said}")
 
 
@@ -62,7 +62,7 @@ def _hook(app: RegisteredApp, settings: Settings) -> Check:
     if not app.hook_url:
         return Check(ok=False, name=name, says="has no address: set one that ends with /webhooks/github")
     if app.hook_insecure:
-        return Check(ok=False, name=name, says=f"{app.hook_url} is called without checking its certificate: check it")
+        return Check(ok=False, name=name, says=f"{app.hook_url} is called without certificate verification: enable it")
     public = (settings.triage_public_url or "").rstrip("/")
     if public and app.hook_url != f"{public}{_WEBHOOK}":
         says = f"goes to {app.hook_url}, but TRIAGE_PUBLIC_URL says {public}{_WEBHOOK}"

@@ -60,9 +60,9 @@ def _store(settings: Settings) -> Check:
         counts = asyncio.run(_counted(settings))
     except BotError as error:
         return Check(ok=False, name=name, says=str(error))
-    said = ", ".join(f"{count} {state}" for state, count in counts.items()) or "no job waits"
+    said = ", ".join(f"{count} {state}" for state, count in counts.items()) or "no jobs wait"
     dead = counts.get("dead", 0)
-    mend = f"; `triage jobs` lists what was given up: {dead}" if dead else ""
+    mend = f"; dead jobs, listed by `triage jobs`: {dead}" if dead else ""
     return Check(ok=True, name=name, says=f"answers, with this release's tables: {said}{mend}")
 
 

@@ -67,9 +67,9 @@ async def _structured(models: Models, budget: RunBudget, name: str) -> Check:
     try:
         await ask_structured(model, _Word, question, budget=budget)
     except (ModelError, InvalidOutput) as error:
-        says = f"gives no answer in a fixed form: {str(error)[:200]}; choose a model that can, or TRIAGE_BRAIN=rules"
+        says = f"gives no structured answer: {str(error)[:200]}; choose a model that can, or TRIAGE_BRAIN=rules"
         return Check(ok=False, name=name, says=says)
-    return Check(ok=True, name=name, says=f"answers in a fixed form ({model.method}), at temperature 0")
+    return Check(ok=True, name=name, says=f"gives structured answers ({model.method}), at temperature 0")
 
 
 async def _long(models: Models, budget: RunBudget, name: str) -> Check:
@@ -78,8 +78,8 @@ async def _long(models: Models, budget: RunBudget, name: str) -> Check:
     try:
         await ask_structured(models.get(name), _Word, question, budget=budget)
     except (ModelError, InvalidOutput) as error:
-        says = f"cannot read {_CONTEXT:,} words at once: {str(error)[:200]}; give it a context of 16,000 tokens"
+        says = f"cannot process {_CONTEXT:,} words at once: {str(error)[:200]}; give it a context of 16,000 tokens"
         return Check(ok=False, name=f"{name}'s context", says=says)
     return Check(
-        ok=True, name=f"{name}'s context", says=f"holds {_CONTEXT:,} words, as long as a run's longest question"
+        ok=True, name=f"{name}'s context", says=f"holds {_CONTEXT:,} words, the length of a run's longest request"
     )

@@ -22,7 +22,7 @@ class _NoWrites:
     """Write limits of the doctor, which only reads: every write is refused and nothing is counted."""
 
     async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
-        raise UserError("the doctor writes nothing")
+        raise UserError("`triage doctor` writes nothing")
 
     async def check_paused(self, installation: str) -> None:
         """Never delay a request."""
@@ -73,7 +73,10 @@ async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
         wanted = {*found.config.labels.map.values(), *(one for one in found.config.labels.allowed if "*" not in one)}
         missing = sorted(wanted - there)
         says = (
-            f"not there, so never set; create them or leave them out: {', '.join(missing)}" if missing else "all there"
+            "these labels do not exist, so they are never set; create them, or remove them "
+            f"from the configuration: {', '.join(missing)}"
+            if missing
+            else "all there"
         )
         yield Check(ok=not (set(found.config.labels.map.values()) & set(missing)), name="its labels", says=says)
     finally:

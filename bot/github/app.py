@@ -66,9 +66,7 @@ class GitHub:
         try:
             await self._session.app_authorization()
         except (jwt.PyJWTError, ValueError, TypeError) as error:
-            raise UserError(
-                "GITHUB_PRIVATE_KEY: cannot be read as a private key; take the file GitHub gave you"
-            ) from error
+            raise UserError("GITHUB_PRIVATE_KEY: not a private key; use the file that GitHub generated") from error
 
     async def failed_deliveries(self, since: str) -> list[FailedDelivery]:
         """Deliveries since a time whose last attempt failed, oldest first."""

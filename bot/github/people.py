@@ -121,7 +121,7 @@ class People:
         except (httpx.HTTPError, ValueError) as error:
             raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error
         if answer.status_code == 401:
-            raise LoggedOutError("GitHub knows the token no longer")
+            raise LoggedOutError("GitHub no longer accepts the token")
         if answer.status_code in (403, 404):
             return None  # suspended, or the person has no access any more
         if answer.status_code != 200 or not isinstance(said, dict):

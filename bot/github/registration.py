@@ -35,14 +35,14 @@ async def exchange_code(api_url: str, code: str) -> NewApp:
         UserError: The exchange failed; the message says what to do.
     """
     if not _CODE.fullmatch(code):
-        raise UserError("GitHub sent no code: start again")
+        raise UserError("GitHub sent no code. Start again")
     try:
         async with httpx.AsyncClient(timeout=_PATIENCE, headers=_HEADERS) as http:
             answer = await http.post(f"{api_url.rstrip('/')}/app-manifests/{code}/conversions")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UserError(
-            f"GitHub's API at {api_url} gave no answer ({type(error).__name__}): the App may exist there without"
-            " anybody knowing its key. Delete it on GitHub, and start again"
+            f"GitHub's API at {api_url} gave no answer ({type(error).__name__}): the App may exist there, but"
+            " its key is lost. Delete it on GitHub, and start again"
         ) from error
     if answer.status_code != 201:
         raise UserError(
@@ -55,7 +55,7 @@ def _read(answer: httpx.Response) -> NewApp:
     try:
         said = _Answer.model_validate_json(answer.content)
     except ValidationError as error:
-        raise UserError("GitHub's answer names no App: delete it on GitHub, and start again") from error
+        raise UserError("GitHub's response contains no App: delete the App on GitHub, and start again") from error
     return NewApp(said.id, said.slug, said.pem, said.webhook_secret, said.client_id, said.client_secret)
 
 

@@ -49,7 +49,7 @@ class Shared:
         try:
             await self.flush_changes()
         except StoreError as error:
-            logger.warning("measures are kept for later: %s", error, extra={"action": "metrics_not_stored"})
+            logger.warning("metrics were not stored and are retried: %s", error, extra={"action": "metrics_not_stored"})
 
 
 @contextlib.asynccontextmanager

@@ -86,7 +86,7 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
         RetryableError: the network, the server or a full disk failed; a ``ForbiddenError`` may be permanent.
     """
     if not _ADDRESS.fullmatch(url):
-        raise RefusedError("the clone address is not one that is fetched from")
+        raise RefusedError("the clone address is not allowed")
     shallow = [f"--depth={depth}"] if depth else []
     wanted = [f"+HEAD:{HEAD}"] + ([] if depth else ["+refs/tags/*:refs/tags/*"])
     arguments = ["fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-recurse-submodules"]
@@ -131,7 +131,7 @@ async def run(*arguments: str) -> str:
             said = await _drained(process.stdout)
             await process.wait()
     except TimeoutError as error:
-        raise BrokenMirrorError(f"git {arguments[-1]} takes too long") from error
+        raise BrokenMirrorError(f"git {arguments[-1]} timed out") from error
     finally:
         with suppress(ProcessLookupError):
             process.kill()
@@ -216,13 +216,13 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
 
 def full(said: str) -> RateLimitedError:
     """Return the error for a full disk. The job waits as long as needed, since unused mirrors may be deleted."""
-    return RateLimitedError(f"no room for mirrors: {said}", after=_NO_ROOM, limit="disk.full")
+    return RateLimitedError(f"no space for mirrors: {said}", after=_NO_ROOM, limit="disk.full")
 
 
 def _fault(says: str, code: int) -> BotError:
     line = f"git: {mask(' '.join(says.split()))[:300]}"
     if code < 0 or code > _SIGNALLED or _OVERFLOWN.search(says):
-        return TooLargeError("needs more memory, time or disk to fetch than it is given")
+        return TooLargeError("needs more memory, time or disk space to fetch than allowed")
     for sign, kind in _FAULTS:
         if sign.search(says):
             return kind(line)

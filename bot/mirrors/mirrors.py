@@ -155,7 +155,7 @@ class Mirrors:
         try:
             await self._into(directory, url, header)
         except BrokenMirrorError as error:
-            logger.warning("mirror made anew", extra={"action": "mirror.broken", "reason": str(error)})
+            logger.warning("mirror recreated", extra={"action": "mirror.broken", "reason": str(error)})
             shutil.rmtree(directory, ignore_errors=True)
             await self._anew(directory, url, header)
 
@@ -165,7 +165,7 @@ class Mirrors:
             await self._into(directory, url, header)
         except BrokenMirrorError as error:
             shutil.rmtree(directory, ignore_errors=True)
-            self._refuse(directory, "what the server sent is no repository that git can use", error)
+            self._refuse(directory, "git cannot use the repository that the server sent", error)
 
     def _refuse(self, directory: Path, reason: str, error: BotError) -> NoReturn:
         """Remember for a while that fetching fails, since each try would cost minutes and gigabytes."""
@@ -183,7 +183,7 @@ class Mirrors:
             await _make_bare(directory)
             await fetch(directory, url, header, self._limits)
         except TooLargeError as error:
-            logger.warning("history left out", extra={"action": "mirror.shallow", "reason": str(error)})
+            logger.warning("history omitted", extra={"action": "mirror.shallow", "reason": str(error)})
             shutil.rmtree(directory, ignore_errors=True)
             await _make_bare(directory)
             await self._shallow(directory, url, header)

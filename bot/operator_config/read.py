@@ -35,8 +35,8 @@ def load_operator_config(path: Path | None, repository: str | None = None) -> Op
         return OperatorConfig()
     if repository is not None and lies_in(repository, path):
         raise UserError(
-            f"TRIAGE_CONFIG: {path} lies in the repository that is read, which could name what runs here: "
-            "keep it elsewhere"
+            f"TRIAGE_CONFIG: {path} is inside the repository that is read, which could then configure commands that "
+            "run here: move it elsewhere"
         )
     try:
         text = path.read_text(encoding="utf-8-sig")

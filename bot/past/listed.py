@@ -44,7 +44,7 @@ class ListedPast:
         return await asyncio.to_thread(self._similar, title, body, limit)
 
     async def read(self, number: int) -> PastIssue | None:
-        """Return an issue from the file; None if it is not there."""
+        """Return an issue from the file; None if it does not exist."""
         return self._issues.get(number)
 
     def _similar(self, title: str, body: str, limit: int) -> Nearby:

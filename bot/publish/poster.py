@@ -94,7 +94,7 @@ class Poster:
             return
         left = (intent_at + GRACE - self.now()).total_seconds()
         if left > 0:
-            raise RetryableError("a comment may be on its way", after=left + 1)
+            raise RetryableError("a comment may still be in transit", after=left + 1)
 
     async def _edit(self, comment_id: int, body: str) -> None:
         await self.owner_check()

@@ -40,8 +40,8 @@ from bot.report.thread import REPORT_MARKER, Thread, question_marker
 
 Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]
 _NEWS: Final[dict[Why, str]] = {
-    "reopened": "since the issue was opened again",
-    "edited": "since the issue was edited",
+    "reopened": "because the issue was reopened",
+    "edited": "because the issue was edited",
     "answer": "after an answer",
     "expired": "without an answer",
     "redirect": "after a redirect",
@@ -198,14 +198,14 @@ class Publisher:
         """The configuration's faults, in the first comment after they appeared only; else empty."""
         if given.found.config.mode != "comment" or not await self._claims_fault_report(given):
             return ""
-        return f"{_faults(given.found)} Until it is mended the last valid version holds."
+        return f"{_faults(given.found)} Until it is fixed, the last valid version applies."
 
     async def _post_config_faults(self, given: Publication, issue: Issue, github: GitHubPort) -> None:
         """Post one comment per repository about the configuration's faults, if they alone prevent all other writes."""
         if not given.found.may_tell or not await self._claims_fault_report(given):
             return
         marker = f"<!-- triage:config {given.found.digest} -->"
-        said = f"For maintainers: {_faults(given.found)} Until it is mended triage writes nothing else here."
+        said = f"For maintainers: {_faults(given.found)} Until it is fixed, triage writes nothing else here."
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
         await poster.put("config", given.found.digest, marker, f"{marker}\n\n{said}\n")
         await self.effects.done(_config_key(given), "config", given.found.digest, given.ref.key)

@@ -61,7 +61,7 @@ class Reactions:
             else:
                 await self.github.react_to_comment(int(target), content)
         except RetryableError as error:
-            logger.info("reaction left for later", extra={"action": "reaction.later", "reason": str(error)})
+            logger.info("reaction postponed", extra={"action": "reaction.later", "reason": str(error)})
             return
         except RefusedError as error:
             logger.info("reaction refused", extra={"action": "reaction.refused", "reason": str(error)})

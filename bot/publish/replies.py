@@ -27,7 +27,7 @@ _REPLY: Final = "reply"
 LABELS: Final = "command-labels"
 _LONGEST = 60_000
 """Characters of a reply; GitHub accepts at most 65,536."""
-_TOO_LONG = "The answer does not fit here. Give this command in a comment of its own."
+_TOO_LONG = "The reply does not fit here. Write this command in a separate comment."
 
 
 def reply_marker(subject: str) -> str:

@@ -125,7 +125,7 @@ def _owner(report: TriageReport) -> str:
     if not report.owner:
         return ""
     reason = f" — {prose(report.owner_reason)}" if report.owner_reason else ""
-    return f"**Knows this code:** {code(report.owner)}{reason}; not notified"
+    return f"**People who know this code:** {code(report.owner)}{reason}; not notified"
 
 
 def _quote(number: int, suspect: Suspect) -> str:

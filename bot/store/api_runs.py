@@ -17,7 +17,7 @@ MOST_UNFINISHED = 100
 
 ApiRunState = Literal["queued", "running", "finished", "failed"]
 _BY_JOB: dict[str, ApiRunState] = {"todo": "queued", "doing": "running"}
-_GIVEN_UP = "given up after many attempts; the server's log says why"
+_GIVEN_UP = "failed after many attempts; see the server's log"
 _GET = """
 SELECT api_runs.id, api_runs.request, api_runs.created_at, api_runs.settled_at, api_runs.sha, api_runs.result,
     api_runs.fault, jobs.state

@@ -56,4 +56,4 @@ def _set_aside(path: Path) -> None:
     # SQLite would replay the damaged file's write-ahead log into the new file.
     for left in ("-wal", "-shm"):
         path.with_name(path.name + left).unlink(missing_ok=True)
-    logger.error("%s is damaged, and was set aside as %s", path, aside.name, extra={"action": "checkpoints_lost"})
+    logger.error("%s is damaged, and was renamed to %s", path, aside.name, extra={"action": "checkpoints_lost"})

@@ -112,7 +112,7 @@ def _claim(db: Connection, key: tuple[str, str, str], payload: str, now: float) 
 
 def _known(effect: Effect | None) -> Effect:
     if effect is None:
-        raise RuntimeError("a row that was just written is not there")
+        raise RuntimeError("a row that was just written is missing")
     return effect
 
 

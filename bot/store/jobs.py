@@ -243,7 +243,7 @@ def _claim(db: Connection, owner: str, at: float, given: Mapping[str, Value]) ->
             work, guid = db.execute(take, (owner, number)).fetchone()
             take_turn(db, number, at)
             return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid, waited=waited)
-        why = "tried too often" if lost < MAX_LOST else "it ended the process that worked on it, too often"
+        why = "too many attempts" if lost < MAX_LOST else "it crashed its worker process too often"
         death: Death = "transient" if lost < MAX_LOST else "lost"
         db.execute(_GIVE_UP, {"why": why, "id": number, "death": death, "now": given["now"]})
     return None

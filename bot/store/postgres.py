@@ -161,7 +161,7 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     except psycopg.OperationalError as error:
         raise UnreachableError(f"DATABASE_URL: the database cannot be reached: {said(error)}") from error
     except psycopg.ProgrammingError as error:  # its message may contain the password
-        raise UserError("DATABASE_URL is no address such as postgresql://user:password@host/name") from error
+        raise UserError("DATABASE_URL is not an address such as postgresql://user:password@host/name") from error
 
 
 def _connect(url: str) -> _Connection:

@@ -115,7 +115,9 @@ def _reinstall(connection: Connection) -> None:
     try:
         connection.execute((resources.files("procrastinate.sql") / "schema.sql").read_bytes())
     except (DuplicateObject, DuplicateTable) as error:
-        raise UserError("another application's procrastinate is in this database: give it one of its own") from error
+        raise UserError(
+            "this database contains another application's procrastinate: use a separate database"
+        ) from error
     for name in _upgrades():
         connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
 

@@ -93,7 +93,7 @@ class StoredWrites:
         if known.until > now:
             until = known.until
             wait = await self._database.do(lambda db: _reserved_retry(db, installation, until, now, _APART))
-            raise RateLimitedError("waiting as GitHub asked", after=wait, limit="github.quiet")
+            raise RateLimitedError("requests are paused, as GitHub asked", after=wait, limit="github.quiet")
 
     async def answered(self, installation: str, *, write: bool) -> None:
         """Reset the count of consecutive limits, because GitHub answered a call."""
@@ -140,13 +140,13 @@ def _take(db: Connection, installation: str, budget: WriteBudget, repository: st
     until, in_a_row = _read_pause(db, _writing(installation), now)
     if until > now:
         wait = _reserved_retry(db, installation, until, now, _APART) if budget.retries_on_time else until - now
-        return _Taken(wait, in_a_row, "writing nothing for a while, as GitHub asked", "github.quiet")
+        return _Taken(wait, in_a_row, "writes are paused, as GitHub asked", "github.quiet")
     gone = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
     db.execute(gone, (installation, now - 3_600.0, now + _AHEAD))
     free, apart = max((_free_at(db, installation, now, *window), window[0] / window[1]) for window in budget.windows)
     if free > now:
         wait = _reserved_retry(db, installation, free, now, apart) if budget.retries_on_time else free - now
-        return _Taken(wait, in_a_row, "our own share of writes to GitHub is used up", "github.writes")
+        return _Taken(wait, in_a_row, "our own rate limit for writes to GitHub is reached", "github.writes")
     others = max(
         (_free_with_reserve(db, installation, repository, now, window) for window in budget.windows), default=now
     )
@@ -157,7 +157,9 @@ def _take(db: Connection, installation: str, budget: WriteBudget, repository: st
             if budget.retries_on_time
             else others - now
         )
-        return _Taken(wait, in_a_row, "the repository's part of our writes to GitHub is used up", "github.writes")
+        return _Taken(
+            wait, in_a_row, "the repository's part of our rate limit for writes to GitHub is reached", "github.writes"
+        )
     db.execute("INSERT INTO writes (installation, repository, at) VALUES (?, ?, ?)", (installation, repository, now))
     return _Taken(in_a_row=in_a_row)
 

@@ -48,7 +48,7 @@ async def complete_login(request: Request) -> Response:
     # The state binds the answer to the browser that started the login; this prevents login CSRF (RFC 6749, 10.12).
     state = request.query_params.get("state", "")
     if not said or not hmac.compare_digest(state.encode(), str(said["state"]).encode()):
-        return login_form(request, "/", status=400, says="That login was not begun here. Try again.")
+        return login_form(request, "/", status=400, says="This login was not started in this browser. Try again.")
     try:
         with accounts.finishing():
             token = await accounts.people.token(

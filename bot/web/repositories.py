@@ -57,7 +57,9 @@ async def shown(request: Request) -> Response:
 def _charts(known: record.Record) -> dict[str, Markup | None]:
     drawn = {
         "months": record.draw(known.periods),
-        "trade": draw_trade(known.pairs, known.threshold, "Speaking from a confidence on") if known.pairs else None,
-        "worth": draw_reliability(known.pairs, "What a confidence was worth") if known.pairs else None,
+        "trade": draw_trade(known.pairs, known.threshold, "Precision and coverage by threshold")
+        if known.pairs
+        else None,
+        "worth": draw_reliability(known.pairs, "Calibration of the confidence") if known.pairs else None,
     }
     return {name: Markup(svg) if svg else None for name, svg in drawn.items()}  # noqa: S704  drawing code escapes

@@ -79,7 +79,7 @@ async def _events(request: Request, watch: Watch, seen: float, over: anyio.Event
                 if watch.ends(row):
                     return
     except TooManyWatchersError:
-        yield ServerSentEvent(comment="too many watch this server", retry=30_000)
+        yield ServerSentEvent(comment="too many browsers are watching this server", retry=30_000)
 
 
 async def _allowed(

@@ -42,7 +42,7 @@ async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> N
     add_log_context(run=work.id)
     stored = await tools.store.api_runs.get(work.id)
     if stored is None:
-        return await tools.store.jobs.settle(job, "no longer wanted")
+        return await tools.store.jobs.settle(job, "no longer needed")
     try:
         sha, result = await _result(work.id, read_request.validate_json(stored.request), ref, tools)
     except PostponedError as postponed:

@@ -85,7 +85,7 @@ async def comment_deleted(issue_job: IssueJob, work: CommentDeleted) -> None:
     """Mute the issue if a person deleted our report: no other is posted until a command asks for one."""
     sticky = await issue_job.store.repository.effects.get(issue_job.ref.key, "sticky")
     if sticky is None or sticky.github_id != work.comment_id:
-        return await issue_job.done("not the report")
+        return await issue_job.done("not our report")
     await issue_job.store.row.mute(muted=True)
     await issue_job.store.repository.effects.forget(issue_job.ref.key, "sticky")
     return await issue_job.done("muted")

@@ -50,7 +50,7 @@ class IssueJob:
         """
         row = await self.store.row.state_for(self.job)
         if row.muted or row.ended:
-            raise StoppedError(row.ended or "a person said stop")
+            raise StoppedError(row.ended or "a person stopped triage")
 
     async def check_ownership(self) -> None:
         """Return if this attempt still owns the job. Commands are answered on a muted issue too, so muting is ignored.

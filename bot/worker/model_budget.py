@@ -52,7 +52,7 @@ class SharedBudget:
         async with self._refund_on_error(amount):
             turn = await self.pace.take()
             if not turn.granted:
-                await self.limited("model.pace", "models are called as often as they may be")
+                await self.limited("model.pace", "the rate limit for model calls is reached")
                 await self._postpone("waiting for a turn to call the model", turn.wait)
             await asyncio.sleep(turn.wait)
         return _Reserved(self, call.model, amount)
@@ -82,7 +82,7 @@ class SharedBudget:
 
     async def _postpone(self, why: str, seconds: float) -> None:
         if seconds > LONGEST_POSTPONED or await self.counters.postpone(self.run) > MOST_POSTPONED:
-            raise ModelError(f"{why}; that was too long, or too often")
+            raise ModelError(f"{why}; the wait is too long, or the run was postponed too often")
         raise PostponedError(why, after=seconds)
 
     def amount(self, model: str, input_tokens: int, output_tokens: int) -> Amount:

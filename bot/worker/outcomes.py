@@ -15,7 +15,7 @@ from nodes.search.git import Repository
 from nodes.search.history.closing import references, reverted
 from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline
 
-_NO_FIX = "no commit on the default branch says that it closes the issue"
+_NO_FIX = "no commit on the default branch closes the issue"
 
 
 async def score(issue_job: IssueJob, work: Score) -> None:  # noqa: ARG001  the signature of all functions in the table
@@ -63,7 +63,7 @@ def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: s
         return Verdict("unknown", why=_NO_FIX)
     gold = gold_of(repository, files_of(repository, [fix]).get(fix.sha, ()), fix.parent)
     if not gold:
-        return Verdict("unknown", fix=fix.sha, why="the fix changed no source file that was there before it")
+        return Verdict("unknown", fix=fix.sha, why="the fix changed no source file that existed before it")
     rank = next((at for at, path in enumerate(outcome.reported.named, 1) if path in gold), 0)
     return Verdict("scored", rank, fix.sha)
 

@@ -42,7 +42,7 @@ async def learn(job: Job, ref: RepositoryRef, tools: Tools) -> None:
     past = tools.store.for_repository(ref).past
     walk = await past.walk()
     if walk is None:
-        return await tools.store.jobs.settle(job, "no longer wanted")
+        return await tools.store.jobs.settle(job, "no longer needed")
     if not is_enough(walk):
         walk = await learn_page(past, tools.github.for_repository(ref))
     more = [] if is_enough(walk) else [LearnPast(ref=ref)]

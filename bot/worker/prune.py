@@ -31,7 +31,7 @@ async def prune(tools: Tools) -> None:
             logger.info("%d closed issues pruned", dropped.issues, extra={"action": "pruned"})
         more = dropped.more
     for key in await store.pruning.gone_repositories(keep.gone):
-        logger.info("all of a repository is forgotten", extra={"action": "forgotten", "repository": key})
+        logger.info("all data of a repository deleted", extra={"action": "forgotten", "repository": key})
     await store.shrink()
 
 

@@ -6,7 +6,7 @@ from bot.publish.replies import Replies
 from bot.repo_config import FoundConfig
 from bot.worker.issue_job import IssueJob
 
-STOPPED = "Triage is stopped here; `/triage resume` takes it up again."
+STOPPED = "Triage is stopped for this issue; `/triage resume` continues it."
 
 
 async def explain_refusal(issue_job: IssueJob, found: FoundConfig, asked_in: int | None, why: str) -> None:

@@ -42,7 +42,7 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
         return await issue_job.done("muted")
     if work.why == "reopened" and run is not None and run.body_hash == body_hash(seen.issue):
         if run.status == "finished":
-            return await issue_job.done("nothing is new")
+            return await issue_job.done("nothing new")
         if run.status == "waiting":
             return await _reopened(issue_job, seen, run)
     by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
@@ -61,7 +61,7 @@ async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
 async def _reopened(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
     """Let a waiting run wait, unless the answer came while the issue was closed."""
     if await _open_question(issue_job) is not None:
-        return await issue_job.done("it still waits")
+        return await issue_job.done("the run still waits")
     return await step(issue_job, replace(seen, why="answer"), run)
 
 
@@ -85,12 +85,12 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
     row = await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
         await refresh_issue(issue_job)
-        return await issue_job.done("not triaged, or muted")
+        return await issue_job.done("not triaged, or stopped")
     seen = await _seen(issue_job, "edited", work)
     if seen is None:
         return None
     if run is None or (run.body_hash == body_hash(seen.issue) and run.status != "running"):
-        return await issue_job.done("nothing is new")
+        return await issue_job.done("nothing new")
     waiting = await _open_question(issue_job)
     if waiting is not None:
         await _settle_by_edit(issue_job, seen.issue, waiting)
@@ -115,9 +115,9 @@ async def reply(issue_job: IssueJob, work: Reply) -> None:
     waiting = await _open_question(issue_job)
     run, row = await issue_job.store.runs.last(), await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
-        return await issue_job.done("not triaged, or muted")
+        return await issue_job.done("not triaged, or stopped")
     if run is not None and waiting is None and run.status != "waiting":
-        return await issue_job.done("nothing was asked")
+        return await issue_job.done("no question is open")
     found, issue = await _read(issue_job, work)
     if issue is None:
         return None
@@ -125,7 +125,7 @@ async def reply(issue_job: IssueJob, work: Reply) -> None:
         return await issue_job.done("no answer")
     quiet = reason_to_skip(issue, found.config)
     if quiet is not None or run is None:
-        return await issue_job.done(quiet or "nothing was asked")
+        return await issue_job.done(quiet or "no question is open")
     return await step(issue_job, CurrentIssue(issue, found, "answer"), run)
 
 
@@ -187,7 +187,7 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
     if run is not None and run.unfinished:
         return await _resume_run(issue_job, run, "answer" if answer and waiting else "redirect", work)
     if not redirected:
-        return await issue_job.done("nothing to take in")
+        return await issue_job.done("no new signals")
     seen = await _seen(issue_job, "redirect", work)
     return None if seen is None else await step(issue_job, seen, await _new_run(issue_job, seen, run, by_author=False))
 
@@ -211,7 +211,7 @@ async def _follow_transfer(issue_job: IssueJob, work: RunWork) -> None:
     """Read the issue, so that `_read` hands the job over to the issue's new place."""
     _, issue = await _read(issue_job, work)
     if issue is not None:
-        await issue_job.done("nothing to take in")
+        await issue_job.done("no new signals")
 
 
 async def _seen(issue_job: IssueJob, why: Why, work: RunWork) -> CurrentIssue | None:
@@ -235,7 +235,7 @@ async def _read(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, Issue 
     issue = await issue_job.github.issue(issue_job.ref.number)
     await saw(issue_job, issue)
     if issue is None:
-        await _end(issue_job, "the issue is gone")
+        await _end(issue_job, "the issue no longer exists")
         return found, None
     if issue.ref.key != issue_job.ref.key:
         await _moved(issue_job, work, issue.ref)
@@ -261,7 +261,7 @@ async def _skip(issue_job: IssueJob, why: str) -> None:
     """Settle the job. A run with an open question still waits, as it can be answered later; any other run ends."""
     run = await issue_job.store.runs.last()
     if run is not None and run.status == "waiting" and await _open_question(issue_job) is not None:
-        return await issue_job.done(f"{why}; it still waits")
+        return await issue_job.done(f"{why}; the run still waits")
     return await _end(issue_job, why)
 
 

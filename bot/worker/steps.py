@@ -120,7 +120,7 @@ async def _code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncItera
     """
     config = seen.found.config
     if issue_job.job.late >= _LATE_WITHOUT_CODE:
-        issue_job.log("code_not_readable", "reading it took too long twice")
+        issue_job.log("code_not_readable", "reading the code timed out twice")
         yield NoCode()
         return
     async with AsyncExitStack() as stack:
@@ -136,7 +136,7 @@ async def _code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncItera
                 raise
             # git mistakes a proxy's page for an empty repository, so GitHub's API is asked too.
             if isinstance(error, GoneError) and not await issue_job.github.is_empty():
-                raise RetryableError("git finds no commit where GitHub has some") from error
+                raise RetryableError("git found no commit, but GitHub has some") from error
             issue_job.log("code_not_readable", str(error))
             if isinstance(error, MissingPermissionError):
                 await issue_job.lacks(error)
@@ -308,8 +308,8 @@ async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tu
     if await code.follows(before.sha):
         return ()
     return (
-        f"Commit {before.sha[:12]}, which was read first, is no longer part of the default branch. "
-        f"What was found there was dropped, and {code.sha[:12]} was searched instead.",
+        f"Commit {before.sha[:12]}, which was searched first, is no longer on the default branch. "
+        f"Its results were dropped, and {code.sha[:12]} was searched instead.",
     )
 
 
@@ -348,7 +348,7 @@ async def _conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: 
             await issue_job.lacks(error)
         published = Published("quiet", f"refused: {error}")
     if published.state == "quiet":
-        await explain_refusal(issue_job, seen.found, seen.asked_in, f"Nothing was written: {published.reason}.")
+        await explain_refusal(issue_job, seen.found, seen.asked_in, f"No comment was written: {published.reason}.")
     await _settle(issue_job, run, outcome, published, await issue_job.left_over(seen.found))
     issue_job.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")
 

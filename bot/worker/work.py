@@ -127,7 +127,7 @@ class Worker:
         if known.installation == "suspended":
             raise SuspendedError("the installation is suspended")
         if known.gone or known.archived or known.installation == "deleted":
-            raise GoneError("the repository is archived, or no longer ours")
+            raise GoneError("the repository is archived, or the App was removed from it")
         return replace(ref, installation_id=known.installation_id or ref.installation_id)
 
 

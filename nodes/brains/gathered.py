@@ -55,6 +55,6 @@ class _Known:
 
 def _in_short(suspects: tuple[str, ...], shown: Mapping[str, NumberedEvidence]) -> str:
     if not suspects:
-        return "No place that was looked at explains the issue."
+        return "None of the places that were read explains the issue."
     first = shown[suspects[0]].evidence
     return f"Top suspect: `{first.symbol or first.locator.path}` [{suspects[0]}]."[:300]

@@ -136,7 +136,7 @@ def _only_choice(state: BugTriageState) -> SupervisorDecision:
     (node,) = legal_next_nodes(state)
     return SupervisorDecision(
         next_node=node,
-        reasoning="The only step that is allowed now.",
+        reasoning="Only this step is allowed now.",
         question=None,
         question_context=None,
         confidence=state.supervisor_confidence,

@@ -28,7 +28,7 @@ _BEST = 5
 _QUOTES = (90, 60, 40, 20, 1)
 _REASONS = 30
 _LINE = 160
-_SAYS_NOTHING = re.compile(r"in \S+$|outside any definition$|defines nothing$|its size$|stands for its folder$")
+_SAYS_NOTHING = re.compile(r"in \S+$|outside any definition$|defines nothing$|its size$|represents its folder$")
 
 
 class Opening(NamedTuple):

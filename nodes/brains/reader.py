@@ -84,7 +84,7 @@ class Reader:
         """Request the final ranking."""
         step = await self._ask(self._token_budget.room(self._said))
         if step.looks and not step.summary.strip():
-            raise ModelError(f"{self._model.name} kept asking for looks after the last one", self._usage)
+            raise ModelError(f"{self._model.name} kept requesting lookups after the last one", self._usage)
         return step
 
     async def _ask(self, room: int) -> CodeStep:

@@ -120,7 +120,7 @@ def describe(error: APIError) -> str:
     if status is None:
         return f"the model could not be reached ({type(error).__name__})"
     if status == 400 and "temperature" in str(error).lower():
-        return "the model refuses the temperature it must be asked with (HTTP 400)"
+        return "the model does not accept the required temperature (HTTP 400)"
     if status == 400 and "context" in str(error).lower():
         return "the prompt is too long for the model (HTTP 400)"
     meaning = {
@@ -138,7 +138,7 @@ def _decode(text: str) -> dict[str, Any]:
         raise InvalidOutput("the answer was empty")
     start = text.find("{")
     if start < 0:
-        raise InvalidOutput("the answer holds no JSON object")
+        raise InvalidOutput("the answer contains no JSON object")
     try:
         decoded, _ = json.JSONDecoder(strict=False, parse_constant=_refuse).raw_decode(text, start)
     except (ValueError, RecursionError) as error:

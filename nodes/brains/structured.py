@@ -227,7 +227,7 @@ async def _send(request: _Request, left: float) -> AIMessage | None:
             return None
         raise fault_of(error) from error
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidOutput("the server's reply holds no answer") from error
+        raise InvalidOutput("the server's response contains no answer") from error
     raw: AIMessage = answer["raw"]
     return raw
 

@@ -53,10 +53,10 @@ class CacheFile:
                 with self._connection() as connection:
                     return action(connection)
             except sqlite3.OperationalError as error:
-                self._tell(f"parsed files are not kept in {self.path}: {error}")
+                self._tell(f"parsed files are not cached in {self.path}: {error}")
                 return otherwise
             except sqlite3.DatabaseError as error:
-                self._tell(f"{self.path} is begun anew: {error}")
+                self._tell(f"{self.path} is recreated: {error}")
                 self._put_aside(inode, keep=not isinstance(error, _OldFormatError))
         return otherwise
 

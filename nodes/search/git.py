@@ -169,7 +169,7 @@ class Repository:
     def _record_shortfall(self, what: str, said: str, why: Cut) -> None:
         if self.shortfalls.note(f"repository.{what}"):
             extra = {"action": "repository_too_large", "limit": f"repository.{what}"}
-            logger.warning("the repository is too large to index whole (%s): %s", why, said, extra=extra)
+            logger.warning("the repository is too large to index completely (%s): %s", why, said, extra=extra)
 
     def _sizes(self) -> dict[bytes, bytes]:
         """Return the size of each present object by its id; of the first ones only if there are too many."""

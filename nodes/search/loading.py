@@ -102,7 +102,7 @@ def _tell_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
     """Log once per commit which files are not fully indexed."""
     where = f"{repository.directory} at {commit[:12]}"
     if loaded.unparsed:
-        message = f"{where}: {loaded.unparsed} files are searched as plain text: parsing them takes too long"
+        message = f"{where}: {loaded.unparsed} files are searched as plain text: parsing them timed out"
         logger.warning(message, extra={"action": "index_unparsed"})
     if loaded.left_out:
         message = f"{where}: {loaded.left_out} files are found by path only: there is more text than is indexed"

@@ -115,4 +115,4 @@ async def still_matches(evidence: Evidence, source: Source, issue: str, others: 
 
 
 def _removal_reason(name: str, fabricated: tuple[str, ...]) -> str:
-    return "no such evidence was gathered" if name in fabricated else "its lines do not read as quoted"
+    return "the evidence does not exist" if name in fabricated else "its lines do not match the quote"

@@ -106,7 +106,7 @@ async def draw(browser: Browser, shot: Shot) -> None:
     async with opened_tab(browser, dark=shot.dark, phone=shot.phone, height=shot.height, **shown) as tab:
         await tab.open(shot.address)
         if await tab.page.locator("#live-line").count():
-            await tab.page.get_by_text("Updates as it happens").wait_for()
+            await tab.page.get_by_text("Updates live").wait_for()
         FOLDER.mkdir(exist_ok=True)
         await tab.page.screenshot(path=FOLDER / f"{shot.name}.png", animations="disabled", caret="hide")
 

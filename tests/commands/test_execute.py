@@ -203,7 +203,7 @@ async def test_status_says_how_things_stand(stage) -> None:
     assert "Limits met" not in stage.said[-1]
     await stage.store.repository.limited.note("repository.tokens")
     await stage.say("/triage status")
-    assert "Limits met: model tokens for this repository today." in stage.said[-1]
+    assert "Limits reached: model tokens for this repository today." in stage.said[-1]
 
 
 async def test_why_shows_path_dropped_claims_cost_and_a_ticket(stage) -> None:
@@ -230,10 +230,10 @@ async def test_help_lists_every_command_as_it_is_allowed_here(stage) -> None:
     for kind in COMMANDS.values():
         assert f"`/triage {kind.usage}".rstrip() in stage.said[-1]
     assert (
-        "| `/triage stop` | Leave this issue alone: a run ends before it writes, and none starts. | maintainers |"
-        in (stage.said[-1])
+        "| `/triage stop` | Stop triage of this issue: a run in progress writes nothing "
+        "more, and no run starts. | maintainers |" in (stage.said[-1])
     )
-    assert "nobody here" in stage.said[-1]
+    assert "no one in this repository" in stage.said[-1]
 
 
 BY_AUTHOR = {"triage", "help", "status", "why", "answer", "stop"}
@@ -437,7 +437,7 @@ STARTERS = ("", "redirect x", "wrong it is not", "duplicate #2", "not-duplicate 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        pytest.param({"state": "closed"}, "This issue is closed; reopen it first.", id="closed"),
+        pytest.param({"state": "closed"}, "This issue is closed. Reopen it first.", id="closed"),
         pytest.param({"locked": True}, "Unlock it first.", id="locked"),
         pytest.param({"user": person("ci[bot]", "Bot")}, "Name the bot under `bots`", id="a-bots"),
         pytest.param({"labels": [{"name": "triage: skip"}]}, "Remove the label first.", id="opt-out"),
@@ -467,7 +467,7 @@ async def test_what_is_so_already_is_not_done_again(stage) -> None:
     await stage.say("/triage stop")
     comment = await stage.say("/triage stop")
     assert stage.marks(comment) == ["confused"]
-    assert "Triage is stopped here already." in stage.said[-1]
+    assert "Triage is already stopped for this issue." in stage.said[-1]
 
 
 async def test_labels_that_github_refuses_are_no_success(stage) -> None:

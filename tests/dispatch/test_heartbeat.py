@@ -45,7 +45,7 @@ def test_a_worker_with_an_overdue_job_is_not_ready(clock: Clock) -> None:
         assert pulse.fault() == ""
         clock.now += 2
         pulse.received(active_attempts.oldest())
-        assert pulse.fault() == "a job has been under way for 3602 seconds"
+        assert pulse.fault() == "a job has been running for 3602 seconds"
     pulse.received(active_attempts.oldest())
     assert pulse.fault() == ""
 
@@ -70,10 +70,10 @@ async def test_signs_of_life_count_only_once_the_worker_takes_jobs() -> None:
 
 async def test_a_server_without_a_worker_of_its_own_asks_the_store(store: Store) -> None:
     server = ExternalWorkers(store)
-    assert await server.not_ready() == "no worker gives a sign of life"
+    assert await server.not_ready() == "no worker sends heartbeats"
     await store.heartbeats.record("here:1", 0.05)
     await asyncio.sleep(0.1)
-    assert await server.not_ready() == "no worker gives a sign of life"
+    assert await server.not_ready() == "no worker sends heartbeats"
     await store.heartbeats.record("here:1", 600.0)
     await store.heartbeats.record("there:2", 600.0)
     assert await server.not_ready() == ""

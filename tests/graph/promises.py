@@ -188,7 +188,7 @@ def _critic_faults(state: BugTriageState) -> list[str]:
         ):
             new = True
         below_limit = entry.node == "supervisor" and entry.guard != "iteration_limit" and not entry.error
-        settled = entry.reason == "Every decision leads here."
+        settled = entry.reason == "Only one step is possible."
         if below_limit and not settled and entry.decision == "writer" and verdict == "REJECTED":
             faults.append("a writer on a live REJECTED")
     return faults

@@ -32,7 +32,7 @@ def change(sha: str = GUILTY, basis: Basis = "versions", subject: str = "Speed u
     return SuspectCommit(commit, 1.5, basis, reasons, ("L2 of `scan`",))
 
 
-OWNERS = (Owner("@octo/lexers", 2.0, (Reason("codeowners", "CODEOWNERS gives them `/src/`", 2.0),)),)
+OWNERS = (Owner("@octo/lexers", 2.0, (Reason("codeowners", "CODEOWNERS assigns `/src/`", 2.0),)),)
 SUSPECTED = History(
     Suspicion((change(), change(FORGED)), span="2.3.2 → 2.4.1", commits=7),
     OWNERS,
@@ -84,7 +84,7 @@ def test_a_commit_that_does_not_read_as_gathered_is_left_out() -> None:
 
 def test_the_owner_comes_with_a_reason_and_the_crash_with_its_name() -> None:
     _, report, _ = ran(told(SUSPECTED))
-    assert (report.owner, report.owner_reason) == ("@octo/lexers", "CODEOWNERS gives them `/src/`")
+    assert (report.owner, report.owner_reason) == ("@octo/lexers", "CODEOWNERS assigns `/src/`")
     assert report.fingerprints == ("0123456789abcdef",)
 
 

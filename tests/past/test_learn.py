@@ -88,7 +88,7 @@ async def test_the_command_shows_progress_stops_at_its_limit_and_goes_on(
     assert said == [
         "2 of at most 3 issues",
         "3 of at most 3 issues",
-        "3 old issues were read to compare with; older ones were left",
+        "3 old issues were indexed; older ones were not read",
     ]
     server.fail("GET", "/issues", *[LIMITED] * 9)
     with pytest.raises(UserError, match="wait for 40 s; the same command goes on after 3 issues"):

@@ -170,7 +170,7 @@ async def test_a_changed_report_is_edited_in_place(stage) -> None:
     await stage.publish(OTHER, why="edited")
     assert len(stage.said) == 1
     assert "No line of the code could be tied" in stage.said[0]
-    assert "*Updated since the issue was edited.*" in stage.said[0]
+    assert "*Updated because the issue was edited.*" in stage.said[0]
     assert "updated 2026-01-01 11:02 UTC" in stage.said[0]
 
 

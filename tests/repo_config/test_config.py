@@ -64,7 +64,7 @@ def test_an_empty_file_means_the_defaults(text: str) -> None:
         pytest.param("commands:\n  stop: anyone\n", 2, "`commands.stop`", id="role"),
         pytest.param("mode: shout\n", 1, "'dry-run', 'label' or 'comment'", id="value"),
         pytest.param("a: 1\nlimits:\n  questions: 3\n", 3, "less than or equal to 2", id="number"),
-        pytest.param("mode: label\nmode: comment\n", 2, "`mode` stands twice", id="twice"),
+        pytest.param("mode: label\nmode: comment\n", 2, "`mode` appears twice", id="twice"),
         pytest.param("bots:\n  - a\n  - []\n", 3, "bots", id="item"),
         pytest.param("mode: 'label\n", 2, "not YAML", id="broken"),
         pytest.param("- mode\n", 1, "a mapping", id="a-list"),

@@ -29,7 +29,7 @@ def test_an_empty_repository_was_not_searched(app: App, github: GitHubServer, tm
     repo = github.world.repository("octo/empty", git=tmp_path)
     for title, body in ((TITLE, BODY), ("It fails", "It does not work.")):
         said = report_of(app, github, repo, title, body)
-        assert "The code could not be read, so no place is named." in said
+        assert "The code could not be read, so the report names no place." in said
         assert "the repository has no commit yet" in said
         assert not [claim for claim in CLAIMS if claim in said], said
         assert "**Q1**" not in said

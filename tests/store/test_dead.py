@@ -77,7 +77,7 @@ async def test_a_later_job_of_the_same_kind_makes_up_for_it(stage) -> None:
     job = await stage.stored(OPENED)
     await stage.jobs.mark_dead(job, "no answer", death="transient")
     other = await stage.stored(Edited(ref=REF))
-    await stage.jobs.settle(other, "not triaged, or muted")
+    await stage.jobs.settle(other, "not triaged, or stopped")
     assert await stage.revived() == 1
     job = await stage.claimed(OPENED)
     await stage.jobs.mark_dead(job, "no answer", death="transient")

@@ -33,7 +33,7 @@ async def test_a_repository_without_a_fix_says_what_it_waits_for(site: Site) -> 
     assert "None was put on yet" in page
     assert "shipped calibration" not in page
     await site.store.for_issue(ref).outcome.keep(Verdict("unknown", why="no commit says so"))
-    assert "1 of them closed without one that was found" in words(await site.page("/repositories/octo/parser"))
+    assert "1 of them closed without a fix that was found" in words(await site.page("/repositories/octo/parser"))
 
 
 async def test_accuracy_labels_and_limits_are_counted(site: Site) -> None:
@@ -54,7 +54,7 @@ async def test_accuracy_labels_and_limits_are_counted(site: Site) -> None:
     found, first, three = map(int, month.groups())
     assert (found, first <= three <= found) == (4, True)
     assert f"2026-02: {first} of 4 first files right, {three} among three" in text
-    assert "Words such as “likely” go by the shipped calibration until 30 fixes are known here." in text
+    assert "Words such as “likely” are based on the shipped calibration until 30 fixes are known here." in text
     assert re.search(r"bug 2 0 1 ", text)
     assert re.search(r"area: parser 2 0 0 ", text)
     assert "model tokens for this repository today × 2" in text

@@ -93,8 +93,8 @@ async def test_runs_are_found_by_what_they_are(site: Site) -> None:
         ("since=nonsense&status=odd&repository=no/such&before=~~&after=1e999~x~9", everything),
     ):
         assert titles(await site.page(f"/runs?{asked}")) == expected, asked
-    assert "No run fits" in await site.page("/runs?q=unheard-of")
-    assert "Left out, as it makes no sense here: repository, status, since." in await site.page(
+    assert "No matching run" in await site.page("/runs?q=unheard-of")
+    assert "Ignored, because the value is not valid: repository, status, since." in await site.page(
         "/runs?since=nonsense&status=odd&repository=no/such"
     )
 
@@ -136,10 +136,10 @@ async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
         "investigator_first",  # a guard, and what it means
         "Nothing is concluded before the issue was read.",
         "Start, then Investigator, then Code search, then Critic, then Writer, then the end.",  # the graph in words
-        "names evidence that nobody gathered: E99",  # dropped claims
+        "cites evidence that was not gathered: E99",  # dropped claims
         "no evidence cited: It is bad.",
-        "quality was too low; a citation failed",  # a retry
-        "draft 1: 52%, sent back because quality was too low; draft 2: 78%",
+        "quality too low; a citation failed",  # a retry
+        "draft 1: 52%, sent back because quality too low; draft 2: 78%",
         "Which version does it happen with?",
         "2.4.1, on Debian",
         "18\N{NARROW NO-BREAK SPACE}420 tokens",
@@ -290,7 +290,7 @@ async def test_runs_of_an_older_release_are_shown_with_what_is_known(site: Site,
     assert "Untitled" in await site.page("/runs")
     page = await site.page(f"/runs/octo/parser/{ref.number}/1")
     assert "No times are known" in page
-    assert "not noted" in page
+    assert "unknown" in page
     assert "are kept no more" in page
 
 

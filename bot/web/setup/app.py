@@ -119,14 +119,17 @@ async def complete_registration(request: Request) -> Response:
     )
     if requested is None:
         return render(
-            request, "setup/failed.html", status=400, says="This answer belongs to nothing that was begun here."
+            request,
+            "setup/failed.html",
+            status=400,
+            says="This response belongs to no registration that was started here.",
         )
     api = setup.defaults.api_url if requested.server_url == setup.defaults.server_url else api_of(requested.server_url)
     try:
         app = await exchange_code(api, request.query_params.get("code", ""))
         response = await setup.finish(request, app, requested, api)
     except UserError as error:
-        logger.warning("no App was made: %s", error, extra={"action": "setup_failed"})
+        logger.warning("no App was registered: %s", error, extra={"action": "setup_failed"})
         return render(request, "setup/failed.html", status=502, says=f"{error}.")
     setup.pending.over = True
     logger.info("the App %s is registered", app.slug, extra={"action": "app_registered"})

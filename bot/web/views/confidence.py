@@ -12,8 +12,8 @@ from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 440, 210, 48, 28, 172
 _WHY = {
-    "quality_issue_detected": "quality was too low",
-    "conflicting_evidence_attempting_resolution": "its evidence conflicted",
+    "quality_issue_detected": "quality too low",
+    "conflicting_evidence_attempting_resolution": "conflicting evidence",
 }
 
 

@@ -114,7 +114,7 @@ def _order(trace: Sequence[TraceEntry]) -> dict[str, tuple[int, ...]]:
 
 def _said(trace: Sequence[TraceEntry], going: Sequence[str], *, ended: bool) -> str:
     visited = [label(entry.node) for entry in trace if entry.node not in _BETWEEN]
-    way = ", then ".join(["Start", *visited, *([f"{' and '.join(map(label, going))} at work now"] if going else [])])
+    way = ", then ".join(["Start", *visited, *([f"{' and '.join(map(label, going))} running now"] if going else [])])
     return f"{way}{', then the end' if ended else ''}."
 
 

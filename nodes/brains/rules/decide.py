@@ -23,29 +23,29 @@ def decide(case: Case) -> SupervisorDecision:
     if not _ran(state, "investigator"):
         return _step(case, "investigator", "The issue has not been read.")
     if _is_simple(case):
-        return _step(case, "writer", "Nothing in this issue calls for a look at the code.")
+        return _step(case, "writer", "Nothing in this issue requires a code search.")
     if not _ran(state, "codebase_search"):
         said = "The issue was read; the code was not searched yet."
         return _step(case, "codebase_search", said).model_copy(update={"also": _parallel_nodes(case)})
     if _has_new_input(state):
-        return _step(case, "codebase_search", "Something was said since the last search: search again with it.")
+        return _step(case, "codebase_search", "New information arrived after the last search: search again with it.")
     return _with_findings(case)
 
 
 def _with_findings(case: Case) -> SupervisorDecision:
     state = case.state
     if _needs_web(case):
-        return _step(case, "web_search", "The error or the issue's words lead outside this repository.")
+        return _step(case, "web_search", "The error or the issue's words point outside this repository.")
     unsure = _confidence(state) < WRITE_AT_IF_CORROBORATED or is_guess(case)
     question = next_question(case) if unsure else None
     if question is not None:
         return _ask(case, question)
     if not code_of(case):
-        return _step(case, "writer", "The search found nothing to judge; say so.")
+        return _step(case, "writer", "The search found nothing to judge: report that.")
     if _may_search_for_gaps(state):
-        return _step(case, "codebase_search", "The critic rejected the hypothesis and named what to look for.")
+        return _step(case, "codebase_search", "The critic rejected the hypothesis and named what to search for.")
     if may_criticise(state):
-        return _step(case, "critic", "There is a hypothesis that nobody has tried to refute.")
+        return _step(case, "critic", "The hypothesis has not been checked by the critic yet.")
     return _step(case, "writer", _enough(state))
 
 
@@ -100,10 +100,10 @@ def _enough(state: BugTriageState) -> str:
     sure = [finding for finding in state.findings if finding.confidence >= _CORROBORATES]
     supports = {finding.agent_name for finding in sure if finding.agent_name != "join"}
     if confidence >= WRITE_AT:
-        return "The first place is very probably right."
+        return "The first place is very probably correct."
     if confidence >= WRITE_AT_IF_CORROBORATED and len(supports) >= 2:
-        return "The first place is probably right, and two findings say so."
-    return "Nothing that is left to do would make this surer; write what is known."
+        return "The first place is probably correct, and two findings agree."
+    return "No further step would raise the confidence: write the report."
 
 
 def _step(case: Case, node: NodeName, reasoning: str) -> SupervisorDecision:

@@ -72,7 +72,7 @@ def _by_system(case: Case, here: frozenset[str], there: frozenset[str]) -> Quest
         return None
     one, two = next(iter(here), "another system"), next(iter(there), "another system")
     return Question(
-        text="On which operating system or browser does it go wrong?",
+        text="On which operating system or browser does it fail?",
         reason=f"{_EQUALLY}, and they are code for different systems.",
         options=(f"Only on {one}", f"Only on {two}", "On all that I tried"),
     )
@@ -116,7 +116,7 @@ def _between(case: Case, one: list[str], two: list[str]) -> Question | None:
         return None
     here, there = _activity(one), _activity(two)
     return Question(
-        text=f"Does it go wrong {here}, or {there}?",
+        text=f"Does it fail {here}, or {there}?",
         reason=f"{_EQUALLY}.",
         options=(_capital(here), _capital(there), _NEITHER),
     )
@@ -133,7 +133,7 @@ def _activity(words: list[str]) -> str:
     rest = [word for word in words[1:] if not word.startswith(first)][:1]
     if first in _GERUNDS:
         return " ".join(("when", _GERUNDS[first], *rest))
-    return f"in what has to do with “{' '.join(words[:2])}”"
+    return f"in the part about “{' '.join(words[:2])}”"
 
 
 def _capital(text: str) -> str:

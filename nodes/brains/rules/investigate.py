@@ -63,14 +63,14 @@ def _problem(case: Case, kind: Kind) -> str:
         return f"Expected “{form['expected']}”, observed “{form['actual']}”{_around(facts)}."
     if names := _names(facts):
         return f"{names} does not do what the reporter expects; no error message is given."
-    return "Something misbehaves, described in prose only: no code, name, error message or stack trace."
+    return "The issue describes a fault in prose only: no code, name, error message or stack trace."
 
 
 _BY_KIND: dict[Kind, str] = {
-    "feature": "Asks for something the program does not do yet; no fault is described.",
-    "question": "Asks how to use the program; no fault is described.",
-    "spam": "Says nothing about this program.",
-    "security": "Describes a weakness that an attacker could use.",
+    "feature": "The issue requests a new feature; no fault is described.",
+    "question": "The issue asks how to use the program; no fault is described.",
+    "spam": "The issue is not about this program.",
+    "security": "The issue describes a vulnerability.",
 }
 
 
@@ -84,7 +84,7 @@ def _hypothesis(facts: IssueFacts) -> str:
     if facts.symbols or facts.modules:
         return f"The fault is in what defines or uses {_quoted((*facts.symbols, *facts.modules)[:3])}."
     if facts.errors:
-        return f"The fault is on the way to where “{facts.errors[0][:160]}” is printed."
+        return f"The fault is on the path to the code that prints “{facts.errors[0][:160]}”."
     return ""
 
 

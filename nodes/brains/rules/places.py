@@ -31,7 +31,7 @@ _REASON_KINDS = (
     ("history", re.compile(r"\bfix(es|ed)?\b|\bcommit|\bchanged\b", re.IGNORECASE)),
 )
 _SAYS_NOTHING = re.compile(
-    r"^in .*\.\w{1,8}$|^outside any definition$|^defines nothing$|^stands for its folder$|rarely the fault$"
+    r"^in .*\.\w{1,8}$|^outside any definition$|^defines nothing$|^represents its folder$|rarely at fault$"
 )
 
 

@@ -75,7 +75,7 @@ _FOR_NEED: tuple[tuple[Need, Question], ...] = (
         "error",
         Question(
             text="What exactly does the program print when it fails? Please paste the whole message.",
-            reason="The report speaks of an error without quoting it, and nothing else leads to one place in the code.",
+            reason="The report mentions an error without quoting it, and nothing else leads to one place in the code.",
             options=(
                 "An error with a stack trace (please paste it)",
                 "A single line (please paste it)",

@@ -21,10 +21,10 @@ def read_web(case: Case, results: Sequence[NumberedEvidence]) -> WebReading:
     relevant = [item for item in results if shared[item.id] >= _ENOUGH]
     relevant.sort(key=lambda item: -shared[item.id])
     if not relevant:
-        return WebReading(summary="Nothing outside the repository speaks of this error.", details="")
+        return WebReading(summary="No outside result is about this error.", details="")
     where = ", ".join(str(item.evidence.locator) for item in relevant[:3])
     return WebReading(
-        summary=f"{len(relevant)} results speak of the same error.",
+        summary=f"{len(relevant)} results are about the same error.",
         details=f"Closest: {where}"[:600],
         relevant=tuple(item.id for item in relevant[:10]),
         confidence=0.5,

@@ -56,7 +56,7 @@ def severity_of(title: str, body: str, kind: Kind) -> tuple[Severity, str]:
         sign = next((sign for sign in _BADNESS if sign.pattern.search(said)), None)
         if sign is not None and not _DENIED.search(said):
             quoted = f": “{said}”" if len(said) <= _MOST_QUOTED else ""
-            return sign.severity, f"The report speaks of {sign.words}{quoted}."
+            return sign.severity, f"The report mentions {sign.words}{quoted}."
     return "unknown", ""
 
 

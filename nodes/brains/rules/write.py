@@ -35,11 +35,11 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     "security": (),
 }
 _SIMPLE_VERDICTS: dict[Kind, str] = {
-    "feature": "Reads as a feature request: it describes no fault, so no cause was looked for.",
-    "question": "Reads as a question: it describes no fault, so no cause was looked for.",
-    "spam": "Says nothing about this project; a maintainer may want to look before anyone answers.",
-    "security": "Reads as a security report; it should be continued in private.",
-    "bug": "Says too little to look for a cause.",
+    "feature": "This is probably a feature request: it describes no fault, so no cause was searched for.",
+    "question": "This is probably a question: it describes no fault, so no cause was searched for.",
+    "spam": "The issue is probably not about this project; a maintainer should check it.",
+    "security": "This is probably a security report; continue it in private.",
+    "bug": "The issue has too little information to search for a cause.",
 }
 
 

@@ -48,5 +48,5 @@ def _occurs(witness: Witness, name: str) -> bool:
 def check(fact: Fact, witness: Witness) -> str | None:
     """No text of the commit holds the name."""
     if not fact.words:
-        return "it names nothing"
+        return "it has no content"
     return "it does occur" if witness.grep(fact.words) else None

@@ -76,7 +76,7 @@ def _listed(rules: Sequence[Rule], spot: Spot, weight: float, log: Log) -> Itera
     for owner in rule.owners if rule else ():
         name = owner if owner.startswith("@") else _without_address(owner, log)
         if name and rule:
-            yield name, Reason("codeowners", f"CODEOWNERS gives them `{rule.pattern}`", LISTED * weight)
+            yield name, Reason("codeowners", f"CODEOWNERS assigns `{rule.pattern}`", LISTED * weight)
 
 
 def _without_address(address: str, log: Log) -> str:

@@ -106,5 +106,5 @@ def _doubt(span: Range | NoRange, inside: int, log: Log) -> tuple[Doubt, str]:
     if not inside:
         return "empty_range", f"no commit of this history lies in {span.words}"
     if log.shallow:
-        return "shallow", f"this clone is shallow, so {span.words} cannot be looked through"
+        return "shallow", f"this clone is shallow, so {span.words} cannot be searched"
     return "untouched", f"none of the {inside} commits in {span.words} changes the files found"

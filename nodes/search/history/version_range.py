@@ -36,7 +36,7 @@ def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) 
         return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
     good, bad = good_and_bad(mine)
     if good is not None and bad is not None and good >= bad:
-        return NoRange("contradictory", f"it says both that {good} works and that {bad} does not")
+        return NoRange("contradictory", f"the issue says both that {good} works and that {bad} does not")
     upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
     if bad is not None and upper is None and not _is_to_come(bad, releases, now):
         return NoRange("no_such_release", f"no tag made before this commit is {bad}, nor is it the release to come")
@@ -93,7 +93,9 @@ def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange
     words = f"{lower.version} → {upper.version if upper else HERE}"
     start, end = log.meeting(lower.commit), log.meeting(upper.commit) if upper else log.commit
     if start is None or end is None:
-        return NoRange("shallow" if log.shallow else "no_such_release", f"the history here does not reach {words}")
+        return NoRange(
+            "shallow" if log.shallow else "no_such_release", f"the history of this clone does not reach {words}"
+        )
     if start != end:
         return Range(start, end, words, "versions")
     # Both releases come from one release branch with backported changes; use the main line's commits of the same days.
@@ -110,7 +112,7 @@ def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) ->
     end = log.meeting(release.commit) if release else None
     if end is None:
         return NoRange("no_version", "it does not say in which version or since when it broke")
-    return NoRange("no_version", f"it happens with {version}, but no version is named that still worked", end)
+    return NoRange("no_version", f"it happens with {version}, but no version is named that worked", end)
 
 
 def _releases(mine: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases:

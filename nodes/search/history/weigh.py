@@ -107,7 +107,7 @@ def _without_lines(commit: Commit, path: str, places: Sequence[tuple[float, Touc
     weight, first = places[0]
     if commit.sha in (first.changed or ()):
         where = _name(first.spot) if len(places) == 1 else f"the places found in `{path}`"
-        text = f"changed {where}; what it wrote there has changed again or is gone"
+        text = f"changed {where}; its lines were changed again or removed"
         yield Reason("replaced", text, round(weight * REPLACED, 6)), where
     elif set(first.paths) & set(commit.files):
         where = "" if first.changed is None else " elsewhere"
@@ -154,4 +154,4 @@ def _doubts(commit: Commit) -> Iterator[Reason]:
     if len(commit.files) + len(commit.renamed) > MASS:
         yield Reason("sweep", f"touches {len(commit.files) + len(commit.renamed)} files at once", SWEEP)
     if _NO_BEHAVIOUR.search(commit.subject):
-        yield Reason("no_behaviour", "its message speaks of form, not of behaviour", NO_BEHAVIOUR)
+        yield Reason("no_behaviour", "its message is about formatting, not behaviour", NO_BEHAVIOUR)

@@ -173,7 +173,7 @@ def test_what_replaced_lines_took_away_is_remembered(told, tmp_path):
     told.story.commit("2024-03-01", {"lib/parser.py": code("a = 3", "b = 5")}, "Fix the parser anew")
     change = told.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.changes[0]
     assert change.commit.subject == "Speed up the parser"
-    assert "changed `f1`; what it wrote there has changed again or is gone" in [r.text for r in change.reasons]
+    assert "changed `f1`; its lines were changed again or removed" in [r.text for r in change.reasons]
 
 
 def test_a_renamed_file_keeps_its_history_and_the_renaming_is_no_change(told, tmp_path):
@@ -221,7 +221,7 @@ def test_a_sweep_and_a_change_of_form_are_doubted(told, tmp_path):
     many = {f"lib/x{number}.py": "x" for number in range(60)}
     told.story.commit("2024-02-05", {**many, "lib/parser.py": code("a = 3", "b = 9")}, "Run black over everything")
     change = told.ask(tmp_path, "worked in 1.2 but fails now").suspicion.changes[0]
-    assert {"touches 61 files at once", "its message speaks of form, not of behaviour"} <= {
+    assert {"touches 61 files at once", "its message is about formatting, not behaviour"} <= {
         r.text for r in change.reasons
     }
     assert change.score < 1
