@@ -97,8 +97,8 @@ async def act(event: Event, settings: Settings, token: str) -> Acted:
 
 def _read(event: Event, settings: Settings) -> Delivery:
     try:
-        said = json.loads(event.file.read_bytes())
-        body = json.dumps({**said, "installation": {"id": _INSTALLATION}}).encode()
+        payload = json.loads(event.file.read_bytes())
+        body = json.dumps({**payload, "installation": {"id": _INSTALLATION}}).encode()
         headers = {"x-github-delivery": event.id, "x-github-event": event.name}
         return read_delivery(headers, body, known=True, server=settings.server)
     except (OSError, ValueError, TypeError, MalformedError) as error:

@@ -67,10 +67,10 @@ class Delivery:
     @property
     def host(self) -> str:
         """Host of the GitHub pages that the delivery links to."""
-        said = self.payload
+        payload = self.payload
         for url in (
-            said.repository.html_url if said.repository else "",
-            said.installation.html_url if said.installation else "",
+            payload.repository.html_url if payload.repository else "",
+            payload.installation.html_url if payload.installation else "",
         ):
             if urlsplit(url).netloc:
                 return urlsplit(url).netloc
@@ -105,19 +105,19 @@ class Delivery:
         Raises:
             MalformedError: the payload has none.
         """
-        said = self.payload.comment
-        if said is None:
+        part = self.payload.comment
+        if part is None:
             raise MalformedError("no comment in the payload")
-        user = said.user or User()
+        user = part.user or User()
         return Comment(
-            id=said.id,
+            id=part.id,
             author_id=user.id,
             author=user.login,
             author_is_bot=user.is_bot,
-            body=said.body,
-            url=said.html_url,
-            created_at=said.created_at,
-            updated_at=said.updated_at or said.created_at,
+            body=part.body,
+            url=part.html_url,
+            created_at=part.created_at,
+            updated_at=part.updated_at or part.created_at,
         )
 
     def named(self, part: RepositoryPart) -> RepositoryRef:

@@ -98,12 +98,12 @@ class FinishSetup:
 
     def _settings_with(self, values: dict[str, str]) -> Settings:
         """Return the settings that the server will read when it starts with these values."""
-        said: dict[str, object] = {}
+        settings_fields: dict[str, object] = {}
         if "triage_admin_token" in values:
-            said["triage_admin_token"] = SecretStr(values["triage_admin_token"])
+            settings_fields["triage_admin_token"] = SecretStr(values["triage_admin_token"])
         if "triage_public_url" in values:
-            said["triage_public_url"] = values["triage_public_url"]
-        return self._settings.model_copy(update=said)
+            settings_fields["triage_public_url"] = values["triage_public_url"]
+        return self._settings.model_copy(update=settings_fields)
 
 
 def _announce(settings: Settings, setup: SetupPages, listener: socket.socket) -> None:

@@ -30,9 +30,9 @@ class Reference:
     number: int
 
     @classmethod
-    def read(cls, said: str | None) -> Reference | None:
+    def read(cls, text: str | None) -> Reference | None:
         """Parse ``owner/repo#n``; return None for any other text."""
-        found = _REFERENCE.fullmatch(said or "")
+        found = _REFERENCE.fullmatch(text or "")
         return cls(found[1], int(found[2])) if found else None
 
     def __str__(self) -> str:

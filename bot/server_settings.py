@@ -79,15 +79,15 @@ def load_with_app(repository: str | None = None) -> Settings:
         SettingsError: settings are malformed.
         UserError: the stored App cannot be read.
     """
-    said = load_settings(repository)
-    kept = read_registration(said.triage_data_dir)
+    settings = load_settings(repository)
+    kept = read_registration(settings.triage_data_dir)
     # Another App's id with the stored key or secrets would not work.
-    if said.github_app_id is not None and str(said.github_app_id) != kept.get("github_app_id"):
-        return said
-    if said.github_private_key_path is not None:
+    if settings.github_app_id is not None and str(settings.github_app_id) != kept.get("github_app_id"):
+        return settings
+    if settings.github_private_key_path is not None:
         kept.pop("github_private_key", None)
     return load_settings(
-        repository, **{name: value for name, value in kept.items() if name not in said.model_fields_set}
+        repository, **{name: value for name, value in kept.items() if name not in settings.model_fields_set}
     )
 
 

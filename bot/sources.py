@@ -66,7 +66,7 @@ class Sources:
         sources = {**outside.tools, **({NAME: outside.web} if outside.web else {})}
         routed = route(question, map(SourceInfo.of, sources.values()))
         if routed.harmful:
-            return RoutedAnswer("fallback", said=FALLBACK)
+            return RoutedAnswer("fallback", message=FALLBACK)
         if not routed.sources:
             return RoutedAnswer("direct")
         asked = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed.sources]
@@ -81,7 +81,7 @@ class Sources:
                 raise answer
             else:
                 found += answer.evidence
-                faults += [answer.said] if answer.said else []
+                faults += [answer.message] if answer.message else []
         return RoutedAnswer("sources", routed.sources, tuple(found), "; ".join(faults))
 
 
@@ -102,7 +102,7 @@ class RoutedAnswer:
     """``sources``, ``direct`` (no source fits: search the repository) or ``fallback``."""
     sources: tuple[str, ...] = ()
     found: tuple[Evidence, ...] = ()
-    said: str = ""
+    message: str = ""
     """The fixed sentence of the fallback; otherwise the sources that failed, with the reasons."""
 
 

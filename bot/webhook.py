@@ -32,7 +32,7 @@ LINGER = 2.0
 DISCARDED = 1024 * 1024
 """Maximum number of bytes to discard."""
 
-_QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": said}, 202) for said in ("queued", "known", "nothing to do"))
+_QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": status}, 202) for status in ("queued", "known", "nothing to do"))
 
 _OUTCOMES: Mapping[Response, str] = {_QUEUED: "queued", _KNOWN: "known", _NOTHING: "nothing to do"}
 

@@ -57,7 +57,7 @@ def find_candidates(
     return Candidates(tuple(strong[:most]), numbered[:SHOWN_TO_A_MODEL])
 
 
-def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:
+def pointed_at(ranking: Ranking, text: str) -> tuple[Evidence, ...]:
     """Return the places that a redirect means, out of those found with its text as the query.
 
     Prefers places whose file name and symbol share the most words with the redirect, then places in a folder that
@@ -66,18 +66,18 @@ def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:
     """
     places = [place for place in ranking.locations if is_citable(place.path, place.quote)]
     named = _most_shared_words(
-        said, [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places]
+        text, [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places]
     )
-    if not named and not _FILE.search(said):
+    if not named and not _FILE.search(text):
         fitting = [place for place in places if any(reason.kind not in ("prior", "file") for reason in place.reasons)]
-        named = _most_shared_words(said, [(place, place.path) for place in places]) or fitting[:1]
+        named = _most_shared_words(text, [(place, place.path) for place in places]) or fitting[:1]
     found = [as_evidence(place, ranking.commit, 1.0) for place in named[:_MOST_POINTED]]
     return tuple(item.model_copy(update={"reasons": (POINTED, *item.reasons[:3])}) for item in found)
 
 
-def _most_shared_words(said: str, places: Sequence[tuple[Location, str]]) -> list[Location]:
+def _most_shared_words(text: str, places: Sequence[tuple[Location, str]]) -> list[Location]:
     """Return the places that share the most words with the text; empty if none shares a word."""
-    words = set(plain_words(said))
+    words = set(plain_words(text))
     shared = [len(words & (set(plain_words(text)) - _SUFFIXES)) for _, text in places]
     most = max(shared, default=0)
     return [place for (place, _), count in zip(places, shared, strict=True) if most and count == most]

@@ -52,7 +52,7 @@ async def _with(
     update = {
         "suspect_changes": _reported(found.changes, numbers),
         "recent_changes": _reported(found.recent, numbers),
-        "no_suspect_change": found.said[:300] if found.doubt else "",
+        "no_suspect_change": found.explanation[:300] if found.doubt else "",
         "owner": owner.name if owner else None,
         "owner_reason": _reasons(owner) if owner else "",
         "fingerprints": tuple(one.value for one in history.fingerprints),

@@ -69,14 +69,14 @@ class CodeLookups:
             first, sight = self._before[asked]
             names = ", ".join(item.id for item in sight.found)
             self._note(wanted, f"as look {first}")
-            return LookupResult(said=f"The same as look {first}: {names or sight.said}")
+            return LookupResult(note=f"The same as look {first}: {names or sight.note}")
         try:
             sight = await self._answer(wanted, what)
         except Refused as refusal:
-            sight = LookupResult(said=f"Refused: {refusal}.")
+            sight = LookupResult(note=f"Refused: {refusal}.")
             self.refused += 1
         self._before[asked] = (number, sight)
-        self._note(wanted, ", ".join(item.id for item in sight.found) or sight.said)
+        self._note(wanted, ", ".join(item.id for item in sight.found) or sight.note)
         return sight
 
     async def _answer(self, wanted: Look, what: str) -> LookupResult:
@@ -102,7 +102,7 @@ class CodeLookups:
             raise Refused(f"the file has {lookup.total} lines")
         found = self._gather(lookup, "opened by the model")
         if not found:
-            return LookupResult(said="These lines contain nothing that can be quoted.")
+            return LookupResult(note="These lines contain nothing that can be quoted.")
         return LookupResult(found, _cut(found, lookup))
 
     async def _name(self, name: str, *, definition: bool) -> LookupResult:
@@ -113,7 +113,7 @@ class CodeLookups:
         found = self._gather(lookup, f"the model looked up what {'defines' if definition else 'uses'} `{name[:80]}`")
         what = "definitions" if definition else "uses"
         if not lookup.total:
-            return LookupResult(said=f"No {what} with that name.")
+            return LookupResult(note=f"No {what} with that name.")
         shown = f"{len(found)} of {lookup.total} {what}." if len(found) < lookup.total else ""
         return LookupResult(found, " ".join(filter(None, (_cut(found, lookup), shown))))
 

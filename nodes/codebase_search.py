@@ -74,17 +74,17 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
 
 def _unreadable(state: BugTriageState, error: SearchError, began: float) -> Update:
     """Record that nothing was searched, because a report must not claim otherwise."""
-    said = f"The code could not be read: {error}"
+    texts = f"The code could not be read: {error}"
     entry = TraceEntry(
         node="codebase_search",
         decision=NOT_READABLE,
         confidence=0.0,
-        reason=said[:300],
+        reason=texts[:300],
         error=str(error)[:300],
         iteration=state.iterations,
         duration_ms=round((time.perf_counter() - began) * 1000),
     )
-    finding = AgentFinding(agent_name="codebase_search", summary=f"{said}; nothing was searched."[:300])
+    finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
     return {"findings": (finding,), "search_confidence": 0.0, "trace": (entry,)}
 
 
@@ -126,10 +126,10 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
 async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
     """Search with the text of the last redirect alone, because the words of the issue can outweigh it."""
     # A correction says what is wrong, not where to search.
-    said = [text for text in state.redirect_instructions if not text.startswith(CORRECTION)]
-    if not said:
+    texts = [text for text in state.redirect_instructions if not text.startswith(CORRECTION)]
+    if not texts:
         return ()
-    return pointed_at(await context.code.find(Query(title=said[-1], limit=CANDIDATES)), said[-1])
+    return pointed_at(await context.code.find(Query(title=texts[-1], limit=CANDIDATES)), texts[-1])
 
 
 def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:

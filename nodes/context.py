@@ -176,7 +176,7 @@ class LookupResult:
     """The answer to a lookup."""
 
     found: tuple[NumberedEvidence, ...] = ()
-    said: str = ""
+    note: str = ""
     """Why nothing was found, or how many more results exist."""
 
 

@@ -80,7 +80,9 @@ def _grounded(judged: Judged[Audit], case: Case) -> tuple[str, ...]:
     if judged.judged_by == "rules":
         return judged.value.contradictions
     gathered = {item.id for item in case.evidence if item.evidence.kind not in OUTSIDE}
-    return tuple(said for said in judged.value.contradictions if gathered & set(cited_in(said)))
+    return tuple(
+        contradiction for contradiction in judged.value.contradictions if gathered & set(cited_in(contradiction))
+    )
 
 
 def _details(verdict: CriticVerdict) -> str:

@@ -156,5 +156,7 @@ def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Desti
 
 
 def _failure(state: BugTriageState, error: NodeError) -> TraceEntry:
-    said = f"{type(error.error).__name__}: {error.error}"
-    return TraceEntry(node=error.node, decision="failed", confidence=0.0, error=said[:300], iteration=state.iterations)
+    message = f"{type(error.error).__name__}: {error.error}"
+    return TraceEntry(
+        node=error.node, decision="failed", confidence=0.0, error=message[:300], iteration=state.iterations
+    )

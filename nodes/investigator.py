@@ -59,8 +59,8 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
 
 
 def _details(hypothesis: str, missing: tuple[str, ...]) -> str:
-    said = hypothesis or "The text names no part of the code."
-    return (said + (f" Missing: {'; '.join(missing)}." if missing else ""))[:600]
+    message = hypothesis or "The text names no part of the code."
+    return (message + (f" Missing: {'; '.join(missing)}." if missing else ""))[:600]
 
 
 def _from_the_issue(context: Context) -> list[Evidence]:

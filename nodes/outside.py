@@ -73,7 +73,7 @@ def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriage
         began,
         decision="found" if found.evidence else "nothing found",
         confidence=reading.confidence,
-        reason="; ".join(filter(None, (reading.summary, found.said))),
+        reason="; ".join(filter(None, (reading.summary, found.message))),
         counts={"results": len(found.evidence)},
     )
 

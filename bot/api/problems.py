@@ -32,8 +32,8 @@ class ProblemError(Exception):
 
     def answer(self) -> Response:
         """Return the response with the problem document."""
-        said = self.problem.model_dump_json(exclude_none=True)
-        return Response(said, self.problem.status, self.headers, media_type=TYPE)
+        body = self.problem.model_dump_json(exclude_none=True)
+        return Response(body, self.problem.status, self.headers, media_type=TYPE)
 
 
 def invalid(error: ValidationError) -> ProblemError:

@@ -70,15 +70,15 @@ class Answerer:
         """Answer a question. A harmful request gets a fixed sentence and reaches no tool, search or model."""
         outside = await self._sources.answer(text)
         if outside.route == "fallback":
-            return Reply("fallback", outside.said)
+            return Reply("fallback", outside.message)
         if outside.found:
             said = f"{', '.join(outside.sources)} answered; what follows are their words, not checked here."
-            return Reply("sources", said, results=outside.found, notes=_notes(outside.said))
+            return Reply("sources", said, results=outside.found, notes=_notes(outside.message))
         question = understand(text)
         reply = self._routes[question.kind](question)
-        if not outside.said:
+        if not outside.message:
             return reply
-        return Reply(reply.route, reply.text, reply.places, reply.people, reply.changes, notes=_notes(outside.said))
+        return Reply(reply.route, reply.text, reply.places, reply.people, reply.changes, notes=_notes(outside.message))
 
     def _where(self, question: Question) -> Reply:
         lookups = self._engine.lookups(self._sha)
@@ -114,7 +114,7 @@ class Answerer:
             return Reply("changes", _NOTHING)
         known = history.suspicion.changes or history.suspicion.recent
         if not known:
-            return Reply("changes", f"No change is known: {history.suspicion.said or 'nothing was found'}.")
+            return Reply("changes", f"No change is known: {history.suspicion.explanation or 'nothing was found'}.")
         text = "Suspect changes, not bisected." if history.suspicion.changes else "The latest changes of these lines."
         return Reply("changes", text, _places(found)[:2], changes=tuple(map(_change, known[:PLACES])))
 

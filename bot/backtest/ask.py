@@ -52,7 +52,7 @@ async def answer(engine: Engine, tip: str, settings: Settings, asked: Options, t
         notes.close()
     repository = engine.repository.directory.name
     seconds = round(time.perf_counter() - began, 2)
-    return found, Parameters(repository, tip, texts.said, judge, asked.target, seconds)
+    return found, Parameters(repository, tip, texts.description, judge, asked.target, seconds)
 
 
 def judge_of(settings: Settings) -> str:

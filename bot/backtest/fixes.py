@@ -98,8 +98,8 @@ def changed_lines(repository: Repository, landed: MainlineCommit, paths: Sequenc
 
 
 def _fixes(landed: MainlineCommit, project: str) -> Iterator[Fix]:
-    said = [references(message, project) for message in landed.messages if "#" in message or "-" in message]
-    closes = {number for one in said for number in one.closes}
+    linked = [references(message, project) for message in landed.messages if "#" in message or "-" in message]
+    closes = {number for one in linked for number in one.closes}
     if len(closes) > MOST_ISSUES:
         return
     yield from (Fix(number, landed, sure=True) for number in sorted(closes))

@@ -63,19 +63,19 @@ class Notes:
 
     def _take(self, line: bytes) -> None:
         try:
-            said = json.loads(line)
-            if "case" in said:
-                self._scored[str(said["case"])] = Scored.load(said["scored"])
+            payload = json.loads(line)
+            if "case" in payload:
+                self._scored[str(payload["case"])] = Scored.load(payload["scored"])
             else:
-                self.texts[int(said["number"])] = load(said["text"])
+                self.texts[int(payload["number"])] = load(payload["text"])
         except (ValueError, KeyError, TypeError):
             return  # from another release, or damaged: it is computed again
 
-    def _append(self, said: dict[str, Any]) -> None:
-        self._file.write(json.dumps(said, ensure_ascii=True).encode() + b"\n")
+    def _append(self, payload: dict[str, Any]) -> None:
+        self._file.write(json.dumps(payload, ensure_ascii=True).encode() + b"\n")
         os.fsync(self._file.fileno())
 
 
-def digest(*said: str) -> str:
+def digest(*payload: str) -> str:
     """Return a short digest of the given texts."""
-    return hashlib.sha256("\x00".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256("\x00".join(payload).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -32,14 +32,14 @@ def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: s
         title: what was measured.
     """
     right = _LEFT + _SIDE + _GAP
-    said = f"{len(cases)} issues; {_spoken(chosen)}"
+    caption = f"{len(cases)} issues; {_spoken(chosen)}"
     parts = (
         f"<style>{_STYLE}</style>",
         f'<text class="title" x="{_LEFT}" y="22">{escape(title)}</text>',
         *_left(cases),
         *_right(cases, chosen, right),
     )
-    return picture((_WIDTH, _HEIGHT), title, said, parts)
+    return picture((_WIDTH, _HEIGHT), title, caption, parts)
 
 
 def draw_reliability(cases: Sequence[tuple[float, bool]], title: str) -> str:

@@ -35,9 +35,9 @@ def command() -> None:
         sys.exit(1)
 
 
-def _append(variable: str, said: str) -> None:
+def _append(variable: str, text: str) -> None:
     """Append a line to the file that a variable of the runner names; do nothing if either is empty."""
     file = os.environ.get(variable)
-    if file and said:
+    if file and text:
         with Path(file).open("a", encoding="utf-8") as stream:
-            stream.write(f"{said}\n")
+            stream.write(f"{text}\n")

@@ -101,14 +101,14 @@ def _asked() -> Iterator[str]:
     """Yield questions from standard input: one per line; one that starts with a stack trace ends at an empty line."""
     waiting: list[str] = []
     for line in sys.stdin:
-        said = line.rstrip("\n")
-        if not waiting and said.strip().lower() in _LEAVE:
+        line_text = line.rstrip("\n")
+        if not waiting and line_text.strip().lower() in _LEAVE:
             return
-        if said.strip() and (waiting or _begins_a_trace(said)):
-            waiting.append(said)
+        if line_text.strip() and (waiting or _begins_a_trace(line_text)):
+            waiting.append(line_text)
             continue
-        if waiting or said.strip():
-            yield "\n".join([*waiting, said]).strip()
+        if waiting or line_text.strip():
+            yield "\n".join([*waiting, line_text]).strip()
         waiting = []
     if waiting:
         yield "\n".join(waiting)

@@ -35,12 +35,12 @@ def check(file: Path, *, operator: bool) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: cannot be read as text ({type(error).__name__})") from error
     try:
-        said = _operators(read_operator_config(text)) if operator else f"mode {read_config(text).mode}"
+        summary = _operators(read_operator_config(text)) if operator else f"mode {read_config(text).mode}"
     except ConfigError as error:
         for fault in error.faults:
             click.echo(f"{file}:{fault.line}: {fault.says}")
         sys.exit(1)
-    click.echo(f"{file}: sound; {said}")
+    click.echo(f"{file}: sound; {summary}")
 
 
 def _operators(config: OperatorConfig) -> str:

@@ -37,8 +37,14 @@ async def _jobs(store: Store, number: int | None, state: str, *, as_json: bool) 
             click.echo(f"job {number} is queued again")
             return
         for job in await store.jobs.held_jobs(state):
-            said = {"job": job.id, "kind": job.kind, "issue": job.issue_key, "attempts": job.attempts, "said": job.said}
-            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.said}"
-            click.echo(json.dumps(said) if as_json else line)
+            row = {
+                "job": job.id,
+                "kind": job.kind,
+                "issue": job.issue_key,
+                "attempts": job.attempts,
+                "said": job.message,
+            }
+            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.message}"
+            click.echo(json.dumps(row) if as_json else line)
     finally:
         await store.aclose()

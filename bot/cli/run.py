@@ -187,14 +187,14 @@ def _rendered(account: Account, form: Format, *, explain: bool) -> str:
     if form == "ticket":
         ticket = result.report.ticket
         fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
-        said = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
+        output = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
     elif sys.stdout.isatty():
         from bot.report.terminal import render_terminal  # noqa: PLC0415
 
-        said = render_terminal(result.report)
+        output = render_terminal(result.report)
     else:
-        said = result.report.github_comment.rstrip("\n")
-    return f"{said}\n\n{_explained(account)}" if explain else said
+        output = result.report.github_comment.rstrip("\n")
+    return f"{output}\n\n{_explained(account)}" if explain else output
 
 
 def _explained(account: Account) -> str:

@@ -54,9 +54,9 @@ def _was_present(line: str, before: str) -> bool:
 
     A bare ``/triage`` must have been a whole line, as every other command begins with it.
     """
-    said = _words(line)
+    line_words = _words(line)
     lines = [_words(one) for one in before.split("\n")]
-    return said in lines if said == "/triage" else f" {said} " in f" {' '.join(lines)} "
+    return line_words in lines if line_words == "/triage" else f" {line_words} " in f" {' '.join(lines)} "
 
 
 def _was_hidden(line: str, before: str) -> bool:

@@ -17,8 +17,8 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     from bot.commands import COMMANDS  # noqa: PLC0415  the table imports this module
 
     rows = ((kind, WHO[kind.required_role(context.config)]) for kind in COMMANDS.values())
-    said = "Write each command on its own line. To answer a question, just reply; no command is needed."
-    return CommandEffects(reply=f"{said}\n\n{table(rows)}", reaction="rocket")
+    intro = "Write each command on its own line. To answer a question, just reply; no command is needed."
+    return CommandEffects(reply=f"{intro}\n\n{table(rows)}", reaction="rocket")
 
 
 def table(rows: Iterable[tuple[CommandKind, str]]) -> str:

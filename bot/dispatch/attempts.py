@@ -101,23 +101,25 @@ class Attempts:
         tries = job.tried if self._late[job.id] >= TRIES_OF_A_LATE_JOB else MAX_ATTEMPTS
         return await self._again(job, reason, after=None, death="fault", tries=tries)
 
-    async def _again(self, job: Job, said: str, *, after: float | None, death: Death, tries: int | None = None) -> bool:
+    async def _again(
+        self, job: Job, message: str, *, after: float | None, death: Death, tries: int | None = None
+    ) -> bool:
         usual = TRIES_OF_A_FAULT if death == "fault" else MAX_ATTEMPTS
         if job.tried >= (usual if tries is None else tries):
-            logger.error("job %s is dead: %s", job.id, said, extra={"action": "job_dead", "job": job.id})
-            return await self._freed(lambda: self._jobs.mark_dead(job, said, death=death))
+            logger.error("job %s is dead: %s", job.id, message, extra={"action": "job_dead", "job": job.id})
+            return await self._freed(lambda: self._jobs.mark_dead(job, message, death=death))
         wait = after if after is not None else pause(job.tried, FIRST_WAIT)
         logger.info(
-            "job %s is retried in %.0f s: %s", job.id, wait, said, extra={"action": "job_put_off", "job": job.id}
+            "job %s is retried in %.0f s: %s", job.id, wait, message, extra={"action": "job_put_off", "job": job.id}
         )
-        return await self._freed(lambda: self._jobs.postpone(job, wait, said))
+        return await self._freed(lambda: self._jobs.postpone(job, wait, message))
 
     async def _wait(self, job: Job, limit: RateLimitedError) -> bool:
         """Postpone a job that reached a rate limit; this costs it no attempt, however long the limit holds."""
         wait = limit.after if limit.after is not None else pause(min(job.waited + 1, 10), LIMITED_WAIT)
-        said = str(limit)
-        logger.info("job %s waits %.0f s: %s", job.id, wait, said, extra={"action": "job_limited", "job": job.id})
-        return await self._freed(lambda: self._jobs.postpone(job, wait, said, limited=True))
+        message = str(limit)
+        logger.info("job %s waits %.0f s: %s", job.id, wait, message, extra={"action": "job_limited", "job": job.id})
+        return await self._freed(lambda: self._jobs.postpone(job, wait, message, limited=True))
 
     async def _freed(self, change: Callable[[], Awaitable[None]]) -> bool:
         """Change the job's state, and wait while the store is away, for example because the disk is full.

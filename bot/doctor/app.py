@@ -43,8 +43,8 @@ def _permissions(held: Mapping[str, str]) -> Check:
     if lacking:
         says = f"lacks {', '.join(lacking)}: add it on the App's settings page, and accept it where it is installed"
         return Check(ok=False, name="App's permissions", says=says)
-    said = f"; has permissions that it does not need; you may remove them: {', '.join(spare)}" if spare else ""
-    return Check(ok=True, name="App's permissions", says=f"as in app.yml{said}")
+    surplus = f"; has permissions that it does not need; you may remove them: {', '.join(spare)}" if spare else ""
+    return Check(ok=True, name="App's permissions", says=f"as in app.yml{surplus}")
 
 
 def _rank(level: str | None) -> int:

@@ -98,11 +98,11 @@ class GitHub:
         if self._logins:
             return
         authorization = await self._session.app_authorization()
-        said = (await self._session.send("GET", "/app", authorization=authorization)).object()
-        if not said.get("slug"):
+        response = (await self._session.send("GET", "/app", authorization=authorization)).object()
+        if not response.get("slug"):
             raise UndecodableError("GitHub's answer is not an App: it has no slug")
-        self._app_id = text(said.get("id")) or self._app_id
-        self._logins.add(f"{text(said['slug'])}[bot]")
+        self._app_id = text(response.get("id")) or self._app_id
+        self._logins.add(f"{text(response['slug'])}[bot]")
 
     def learn_identity(self, comment: Json) -> None:
         """Learn the App's login as an author from a comment that it just posted."""

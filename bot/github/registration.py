@@ -53,10 +53,12 @@ async def exchange_code(api_url: str, code: str) -> NewApp:
 
 def _read(answer: httpx.Response) -> NewApp:
     try:
-        said = _Answer.model_validate_json(answer.content)
+        response = _Answer.model_validate_json(answer.content)
     except ValidationError as error:
         raise UserError("GitHub's response contains no App: delete the App on GitHub, and start again") from error
-    return NewApp(said.id, said.slug, said.pem, said.webhook_secret, said.client_id, said.client_secret)
+    return NewApp(
+        response.id, response.slug, response.pem, response.webhook_secret, response.client_id, response.client_secret
+    )
 
 
 class _Answer(BaseModel):

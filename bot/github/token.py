@@ -49,8 +49,8 @@ class TokenGitHub(GitHub):
         if self._logins:
             return
         try:
-            said = (await self._session.send("GET", "/user", authorization=f"Bearer {self._token}")).object()
-            self._logins.add(text(said.get("login")) or WORKFLOW)
+            response = (await self._session.send("GET", "/user", authorization=f"Bearer {self._token}")).object()
+            self._logins.add(text(response.get("login")) or WORKFLOW)
         except BotError:
             self._logins.add(WORKFLOW)
 

@@ -53,11 +53,11 @@ def _transferred(delivery: Delivery) -> list[Work]:
 
 
 def _labelled(delivery: Delivery) -> list[Work]:
-    said = delivery.payload
-    if said.label is None or not said.label.name:
+    payload = delivery.payload
+    if payload.label is None or not payload.label.name:
         return []
-    actor = said.sender.login if said.sender else ""
-    return [Labelled(ref=delivery.issue, label=said.label.name, added=said.action == "labeled", actor=actor)]
+    actor = payload.sender.login if payload.sender else ""
+    return [Labelled(ref=delivery.issue, label=payload.label.name, added=payload.action == "labeled", actor=actor)]
 
 
 _ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {

@@ -128,7 +128,7 @@ async def run(*arguments: str) -> str:
     assert process.stdout is not None  # noqa: S101  a pipe was asked for
     try:
         async with asyncio.timeout(_LOCAL):
-            said = await _drained(process.stdout)
+            message = await _drained(process.stdout)
             await process.wait()
     except TimeoutError as error:
         raise BrokenMirrorError(f"git {arguments[-1]} timed out") from error
@@ -137,7 +137,7 @@ async def run(*arguments: str) -> str:
             process.kill()
     if process.returncode:
         raise BrokenMirrorError(f"git {arguments[-1]} failed")
-    return said.decode("utf-8", "replace").strip()
+    return message.decode("utf-8", "replace").strip()
 
 
 async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> str:
@@ -214,9 +214,9 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
     return environment() | told
 
 
-def full(said: str) -> RateLimitedError:
+def full(message: str) -> RateLimitedError:
     """Return the error for a full disk. The job waits as long as needed, since unused mirrors may be deleted."""
-    return RateLimitedError(f"no space for mirrors: {said}", after=_NO_ROOM, limit="disk.full")
+    return RateLimitedError(f"no space for mirrors: {message}", after=_NO_ROOM, limit="disk.full")
 
 
 def _fault(says: str, code: int) -> BotError:

@@ -205,9 +205,9 @@ class Publisher:
         if not given.found.may_tell or not await self._claims_fault_report(given):
             return
         marker = f"<!-- triage:config {given.found.digest} -->"
-        said = f"For maintainers: {_faults(given.found)} Until it is fixed, triage writes nothing else here."
+        message = f"For maintainers: {_faults(given.found)} Until it is fixed, triage writes nothing else here."
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
-        await poster.put("config", given.found.digest, marker, f"{marker}\n\n{said}\n")
+        await poster.put("config", given.found.digest, marker, f"{marker}\n\n{message}\n")
         await self.effects.done(_config_key(given), "config", given.found.digest, given.ref.key)
 
     async def _claims_fault_report(self, given: Publication) -> bool:
@@ -228,8 +228,8 @@ _CARRIED = "carried by the report"
 
 def _faults(found: FoundConfig) -> str:
     """The first three faults, each with its line."""
-    said = "; ".join(prose(str(fault)) for fault in found.faults[:3])
-    return f"`{PATH}`, {said}{'' if said.endswith('?') else '.'}"
+    message = "; ".join(prose(str(fault)) for fault in found.faults[:3])
+    return f"`{PATH}`, {message}{'' if message.endswith('?') else '.'}"
 
 
 def _config_key(given: Publication) -> str:

@@ -52,8 +52,8 @@ class Reactions:
                 await self._leave(effect.subject)
 
     async def _leave(self, subject: str) -> None:
-        target, _, said = subject.partition(":")
-        content: Reaction = next(known for known in get_args(Reaction) if known == said)
+        target, _, name = subject.partition(":")
+        content: Reaction = next(known for known in get_args(Reaction) if known == name)
         await self.owner_check()
         try:
             if target == "issue":

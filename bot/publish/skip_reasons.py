@@ -24,7 +24,7 @@ def reason_to_skip(issue: Issue | None, config: RepositoryConfig) -> str | None:
     """Why the App leaves an issue alone in its current state; None if it does not."""
     if issue is None:
         return "the issue no longer exists"
-    said = {
+    applies = {
         "it is a pull request": issue.is_pull_request,
         _BOT: issue.author_is_bot and issue.author.casefold() not in map(str.casefold, config.bots),
         CLOSED: issue.state != "open",
@@ -32,4 +32,4 @@ def reason_to_skip(issue: Issue | None, config: RepositoryConfig) -> str | None:
         _OPT_OUT: config.opt_out_label.casefold() in map(str.casefold, issue.labels),
         "triage is disabled in this repository": not config.enabled,
     }
-    return next((reason for reason, holds in said.items() if holds), None)
+    return next((reason for reason, holds in applies.items() if holds), None)

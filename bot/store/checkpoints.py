@@ -43,12 +43,12 @@ async def open_checkpoints(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 async def _is_sound(path: Path) -> bool:
     async with aiosqlite.connect(path) as connection:
         try:
-            said = await connection.execute_fetchall("PRAGMA quick_check(1)")
+            result = await connection.execute_fetchall("PRAGMA quick_check(1)")
         except sqlite3.OperationalError:
             raise  # the disk is full, or the file cannot be read: that is no damage
         except sqlite3.DatabaseError:
             return False
-        return [tuple(row) for row in said] == [("ok",)]
+        return [tuple(row) for row in result] == [("ok",)]
 
 
 def _set_aside(path: Path) -> None:

@@ -51,7 +51,7 @@ class HeldJob:
     issue_key: str
     kind: str
     attempts: int
-    said: str
+    message: str
 
 
 class Jobs:
@@ -107,32 +107,32 @@ class Jobs:
         """
         await self._database.read(lambda db: check_owned(db, job))
 
-    async def settle(self, job: Job, said: str = "", *, next_work: Sequence[Work] = ()) -> None:
+    async def settle(self, job: Job, message: str = "", *, next_work: Sequence[Work] = ()) -> None:
         """Mark the job as done and store its follow-up jobs in the same transaction."""
         now = self._clock()
-        await self._database.do(lambda db: settle_job(db, job, said, next_work, now))
+        await self._database.do(lambda db: settle_job(db, job, message, next_work, now))
 
-    async def postpone(self, job: Job, seconds: float, said: str, *, limited: bool = False) -> None:
+    async def postpone(self, job: Job, seconds: float, message: str, *, limited: bool = False) -> None:
         """Retry the job later; it retains its place in the queue.
 
         Args:
             job: the job of the current attempt.
             seconds: delay from now.
-            said: the reason, in one line.
+            message: the reason, in one line.
             limited: a limit was reached, so the attempt does not count against the job's maximum.
         """
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "todo", now + seconds, said, waited=limited))
+        await self._database.do(lambda db: _release(db, job, "todo", now + seconds, message, waited=limited))
 
-    async def park(self, job: Job, said: str) -> None:
+    async def park(self, job: Job, message: str) -> None:
         """Park the job until its installation is active again."""
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "parked", now, said))
+        await self._database.do(lambda db: _release(db, job, "parked", now, message))
 
-    async def mark_dead(self, job: Job, said: str, *, death: Death = "fault") -> None:
+    async def mark_dead(self, job: Job, message: str, *, death: Death = "fault") -> None:
         """Mark the job as dead; it stays visible, and an operator can replay it or upkeep revives it after a delay."""
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "dead", now, said, death=death))
+        await self._database.do(lambda db: _release(db, job, "dead", now, message, death=death))
 
     async def recover(self, *, blame: bool, place: str | None = None) -> int:
         """Free the jobs of worker processes that are gone; returns the number freed.
@@ -149,7 +149,7 @@ class Jobs:
         """Return ``dead`` or ``parked`` jobs, oldest first."""
         statement = "SELECT id, issue_key, work, attempt, said FROM jobs WHERE state = ? ORDER BY id"
         rows = await self._database.read(lambda db: db.execute(statement, (state,)).fetchall())
-        return [HeldJob(id, key, load(work).kind, attempts, said) for id, key, work, attempts, said in rows]  # noqa: A001
+        return [HeldJob(id, key, load(work).kind, attempts, message) for id, key, work, attempts, message in rows]  # noqa: A001
 
     async def replay(self, job_id: int) -> bool:
         """Queue a dead job again with all its attempts; False if there is no such dead job."""
@@ -195,13 +195,13 @@ def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) 
     db.execute(statement, (guid, ordinal, work.key, work.installation, work.lane, dump(work), due, now))
 
 
-def settle_job(db: Connection, job: Job, said: str, next_work: Sequence[Work], now: float) -> None:
+def settle_job(db: Connection, job: Job, message: str, next_work: Sequence[Work], now: float) -> None:
     """Settle a job within a larger transaction.
 
     Raises:
         NotOursError: another attempt has the job; the transaction must be rolled back.
     """
-    _release(db, job, "done", now, said)
+    _release(db, job, "done", now, message)
     db.lock(work.key for work in next_work)
     for ordinal, work in enumerate(next_work):
         insert_job(db, f"job:{job.id}:{job.attempt}", ordinal, work, now)
@@ -261,14 +261,14 @@ def check_owned(db: Connection, job: Job) -> None:
 
 
 def _release(
-    db: Connection, job: Job, state: str, when: float, said: str, *, waited: bool = False, death: str = ""
+    db: Connection, job: Job, state: str, when: float, message: str, *, waited: bool = False, death: str = ""
 ) -> None:
     statement = """
         UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?, waited = waited + ?, death = ?
         WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?
     """
     settled = when if state == "done" else None
-    given = (state, when, said[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
+    given = (state, when, message[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
     if not db.execute(statement, given).rowcount:
         raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")
 

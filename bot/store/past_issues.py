@@ -126,11 +126,11 @@ def _clear(db: Connection, key: str) -> None:
 
 
 def _other_matters(db: Connection, tenant: Tenant, number: int) -> frozenset[int]:
-    said_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
-    here = {other for (other,) in db.execute(said_here, (tenant.issue(number),))}
+    other_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
+    here = {other for (other,) in db.execute(other_here, (tenant.issue(number),))}
     prefix = tenant.issue(0)[:-1]
-    said_there = """
+    other_there = """
         SELECT issue_key FROM relations WHERE other = ? AND duplicate = 0 AND substr(issue_key, 1, ?) = ?
     """
-    there = db.execute(said_there, (number, len(prefix), prefix))
+    there = db.execute(other_there, (number, len(prefix), prefix))
     return frozenset(here | {int(key.removeprefix(prefix)) for (key,) in there})

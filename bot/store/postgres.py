@@ -114,7 +114,7 @@ class PostgresDatabase:
                 # A lost connection or a conflict is retried; other errors, such as a full disk, are raised at once.
                 passes = connection is None or connection.closed or isinstance(error, _MET_ANOTHER)
                 if not passes or time.monotonic() + nap > until:
-                    raise StoreError(said(error)) from error
+                    raise StoreError(driver_message(error)) from error
             finally:
                 if connection is not None:
                     self._give_back(connection)
@@ -159,7 +159,7 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     try:
         return _connect(url)
     except psycopg.OperationalError as error:
-        raise UnreachableError(f"DATABASE_URL: the database cannot be reached: {said(error)}") from error
+        raise UnreachableError(f"DATABASE_URL: the database cannot be reached: {driver_message(error)}") from error
     except psycopg.ProgrammingError as error:  # its message may contain the password
         raise UserError("DATABASE_URL is not an address such as postgresql://user:password@host/name") from error
 
@@ -188,7 +188,7 @@ def _commit(connection: _Connection, work: Work[T]) -> T:
         connection.execute("COMMIT", prepare=False)
     except (psycopg.OperationalError, IdleInTransactionSessionTimeout) as error:
         if connection.closed:  # the commit may have succeeded, so the transaction must not be retried
-            raise StoreError(said(error)) from error
+            raise StoreError(driver_message(error)) from error
         raise
     return result
 
@@ -204,7 +204,7 @@ def _roll_back(connection: _Connection) -> None:
         connection.close()
 
 
-def said(error: psycopg.Error) -> str:
+def driver_message(error: psycopg.Error) -> str:
     """Return the driver's message in one line."""
     return " ".join(str(error).split())[:300] or type(error).__name__
 

@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from bot.store.database import StoreError
-from bot.store.postgres import PATIENCE, address, said, storable
+from bot.store.postgres import PATIENCE, address, driver_message, storable
 from nodes.checkpoints import migrated, serializer
 
 CONNECTIONS = 4
@@ -97,7 +97,7 @@ def _translated_errors() -> Iterator[None]:
     try:
         yield
     except psycopg.OperationalError as error:
-        raise StoreError(said(error)) from error
+        raise StoreError(driver_message(error)) from error
 
 
 class _Check:

@@ -80,8 +80,8 @@ class Observer(AsyncCallbackHandler):
         told = metadata or {}
         name, node = str(told.get("ls_model_name", "unknown")), told.get("langgraph_node")
         parent = next((begun.span for begun in reversed(self._nodes.values()) if begun.name == node), None)
-        said = "\n\n".join(str(message.content) for batch in messages for message in batch)
-        span = self._spans.begin("model", {"gen_ai.request.model": name, "gen_ai.input": said}, parent)
+        text = "\n\n".join(str(message.content) for batch in messages for message in batch)
+        span = self._spans.begin("model", {"gen_ai.request.model": name, "gen_ai.input": text}, parent)
         self._models[run_id] = _OpenSpan(name, time.perf_counter(), span)
 
     async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_given: Any) -> None:
@@ -89,13 +89,13 @@ class Observer(AsyncCallbackHandler):
         begun = self._models.pop(run_id, None)
         if begun is None:
             return
-        asked, answered, said = _counted(response)
+        asked, answered, text = _counted(response)
         MODEL_CALLS.labels(begun.name, "answered").inc()
         MODEL_SECONDS.labels(begun.name).observe(time.perf_counter() - begun.at)
         MODEL_TOKENS.labels(begun.name, "input").inc(asked)
         MODEL_TOKENS.labels(begun.name, "output").inc(answered)
         counts = {"gen_ai.usage.input_tokens": asked, "gen_ai.usage.output_tokens": answered}
-        self._spans.end(begun.span, {**counts, "gen_ai.output": said})
+        self._spans.end(begun.span, {**counts, "gen_ai.output": text})
 
     async def on_llm_error(self, error: BaseException, *, run_id: UUID, **_given: Any) -> None:
         """Record a failed model call."""

@@ -86,11 +86,11 @@ class Authenticator:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             return OPERATOR if self.is_operator(request, token.strip()) else None
-        said = self.sessions.read(request) or {}
-        if await self._is_operators(said):
+        payload = self.sessions.read(request) or {}
+        if await self._is_operators(payload):
             return OPERATOR
-        if self.accounts is not None and "account" in said:
-            return await self.accounts.viewer(said["account"])
+        if self.accounts is not None and "account" in payload:
+            return await self.accounts.viewer(payload["account"])
         return None
 
     def is_operator(self, request: Request, token: str) -> bool:
@@ -122,18 +122,18 @@ class Authenticator:
         Raises:
             RetryableError: the store does not answer; the session continues.
         """
-        said = self.sessions.read(request) or {}
-        if self.accounts is not None and "account" in said:
-            self.accounts.leave(said["account"])
-        if self._ended is not None and "session" in said:
-            await self._ended.end(str(said["session"]), LASTS)
+        payload = self.sessions.read(request) or {}
+        if self.accounts is not None and "account" in payload:
+            self.accounts.leave(payload["account"])
+        if self._ended is not None and "session" in payload:
+            await self._ended.end(str(payload["session"]), LASTS)
         self.sessions.forget(request, response)
 
-    async def _is_operators(self, said: dict[str, Any]) -> bool:
+    async def _is_operators(self, payload: dict[str, Any]) -> bool:
         """Whether a cookie belongs to the operator, matches the current token, and its session was not ended."""
-        if self._token is None or said.get("operator") != self._fingerprint() or "session" not in said:
+        if self._token is None or payload.get("operator") != self._fingerprint() or "session" not in payload:
             return False
-        return self._ended is None or not await self._ended.has_ended(str(said["session"]))
+        return self._ended is None or not await self._ended.has_ended(str(payload["session"]))
 
     def _fingerprint(self) -> str:
         # The cookie contains a digest instead of the token; a new token invalidates all sessions.

@@ -36,30 +36,32 @@ async def begin(request: Request) -> Response:
         ),
         303,
     )
-    said = {"state": state, "verifier": verifier, "next": own_path(request.query_params.get("next", "/"))}
-    site_of(request).door.oauth_states.write(request, response, said)
+    state_data = {"state": state, "verifier": verifier, "next": own_path(request.query_params.get("next", "/"))}
+    site_of(request).door.oauth_states.write(request, response, state_data)
     return response
 
 
 async def complete_login(request: Request) -> Response:
     """Complete the login if the browser started it here."""
     door, accounts = site_of(request).door, _accounts(request)
-    said = door.oauth_states.read(request) or {}
+    state_data = door.oauth_states.read(request) or {}
     # The state binds the answer to the browser that started the login; this prevents login CSRF (RFC 6749, 10.12).
     state = request.query_params.get("state", "")
-    if not said or not hmac.compare_digest(state.encode(), str(said["state"]).encode()):
+    if not state_data or not hmac.compare_digest(state.encode(), str(state_data["state"]).encode()):
         return login_form(request, "/", status=400, says="This login was not started in this browser. Try again.")
     try:
         with accounts.finishing():
             token = await accounts.people.token(
-                request.query_params.get("code", ""), verifier=said["verifier"], redirect_uri=_redirect_uri(request)
+                request.query_params.get("code", ""),
+                verifier=state_data["verifier"],
+                redirect_uri=_redirect_uri(request),
             )
             key = await accounts.enter(token)
     except LoggedOutError:
-        return login_form(request, said["next"], status=403, says="GitHub did not log you in.")
+        return login_form(request, state_data["next"], status=403, says="GitHub did not log you in.")
     except RetryableError:
         return fault(request, 503)
-    response = RedirectResponse(said["next"], 303)
+    response = RedirectResponse(state_data["next"], 303)
     door.oauth_states.forget(request, response)
     door.sessions.write(request, response, {"account": key})
     return response

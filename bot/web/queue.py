@@ -63,5 +63,5 @@ def _row(job: JobRow) -> dict[str, object]:
         "repository": f"{job.owner}/{job.name}" if job.owner else "",
         "due": moment(job.due),
         "stored": moment(job.stored_at),
-        "said": line(job.said),
+        "message": line(job.message),
     }

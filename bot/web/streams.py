@@ -126,10 +126,10 @@ async def _viewer(request: Request) -> Viewer | None:
 
 
 def _seen(request: Request) -> float:
-    said = request.headers.get("last-event-id") or request.query_params.get("seen", "")
+    last_event = request.headers.get("last-event-id") or request.query_params.get("seen", "")
     try:
-        return float(said)
+        return float(last_event)
     except ValueError as error:
-        if said:
+        if last_event:
             raise HTTPException(400) from error
         return time.time()

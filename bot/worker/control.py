@@ -109,7 +109,7 @@ async def ended(issue_job: IssueJob, work: Ended) -> None:
     run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
         return await issue_job.done(work.how)
-    await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, said=work.how)
+    await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=work.how)
     return await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
 
 

@@ -97,27 +97,27 @@ class IssueJob:
             return found
         return _with_bots(found, self.tools.bots)
 
-    async def done(self, said: str) -> None:
+    async def done(self, message: str) -> None:
         """Settle the job without follow-up work.
 
         Args:
-            said: The result, one line.
+            message: The result, one line.
         """
-        await self.tools.store.jobs.settle(self.job, said)
+        await self.tools.store.jobs.settle(self.job, message)
 
-    async def limited(self, code: str, said: str) -> None:
+    async def limited(self, code: str, message: str) -> None:
         """Count and record that a limit was reached."""
         LIMITS.labels(code).inc()
-        await self.met(code, said)
+        await self.met(code, message)
 
-    async def met(self, code: str, said: str) -> None:
+    async def met(self, code: str, message: str) -> None:
         """Log which limit was reached, and store it so that a later report tells maintainers once."""
-        logger.warning(said, extra={"action": "limited", "limit": code})
+        logger.warning(message, extra={"action": "limited", "limit": code})
         await self.store.repository.limited.note(code)
 
-    def log(self, action: str, said: str) -> None:
+    def log(self, action: str, message: str) -> None:
         """Log the result of one step of the job, on one line."""
-        logger.info(said, extra={"action": action, "job": self.job.id, "issue": self.ref.key})
+        logger.info(message, extra={"action": action, "job": self.job.id, "issue": self.ref.key})
 
 
 def _with_bots(found: FoundConfig, bots: frozenset[str]) -> FoundConfig:
@@ -131,5 +131,5 @@ def body_hash(issue: Issue) -> str:
     Returns:
         16 hexadecimal digits of a SHA-256.
     """
-    said = "\x00".join((" ".join(issue.title.split()), " ".join(issue.body.split())))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    message = "\x00".join((" ".join(issue.title.split()), " ".join(issue.body.split())))
+    return hashlib.sha256(message.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -169,10 +169,10 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
     run = await issue_job.store.runs.last()
     if run is None and (await issue_job.store.row.state()).moved_to is not None:
         return await _follow_transfer(issue_job, work)
-    said = await issue_job.store.signals.since(run.last_signal if run else 0)
+    signals = await issue_job.store.signals.since(run.last_signal if run else 0)
     waiting = await _open_question(issue_job)
-    answer = next((one for one in said if one.kind == "answer"), None)
-    redirected = any(one.kind == "redirect" for one in said)
+    answer = next((one for one in signals if one.kind == "answer"), None)
+    redirected = any(one.kind == "redirect" for one in signals)
     if waiting is not None and answer is not None:
         await issue_job.store.repository.questions.settle(
             issue_job.ref.key,
@@ -272,7 +272,7 @@ async def _end(issue_job: IssueJob, why: str) -> None:
         waiting = await _open_question(issue_job)
         if waiting is not None:
             await issue_job.store.repository.questions.settle(issue_job.ref.key, waiting.question_id, "withdrawn")
-        await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, said=why)
+        await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
         await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
         return
     await issue_job.done(why)

@@ -316,15 +316,15 @@ async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tu
 async def _start(issue_job: IssueJob, seen: CurrentIssue, context: Context, notes: tuple[str, ...]) -> BugTriageState:
     """Initial state of a run, with all answers, redirects and corrections that people gave to earlier runs."""
     issue = seen.issue
-    said = [one for one in await issue_job.store.signals.since(0) if one.kind in ("redirect", "correction")]
+    signals = [one for one in await issue_job.store.signals.since(0) if one.kind in ("redirect", "correction")]
     repository = f"{issue.ref.owner}/{issue.ref.name}"
     sha, outside = context.code.sha, context.outside
     state = initial_state(issue.title, issue.body, repository=repository, sha=sha, outside=outside, notes=notes)
     return state.model_copy(
         update={
             "human_exchanges": await issue_job.store.repository.questions.exchanges(issue_job.ref.key),
-            "redirect_instructions": tuple(signal.instruction for signal in said)[-MAX_REDIRECTS:],
-            "last_signal": said[-1].number if said else 0,
+            "redirect_instructions": tuple(signal.instruction for signal in signals)[-MAX_REDIRECTS:],
+            "last_signal": signals[-1].number if signals else 0,
         }
     )
 
@@ -391,7 +391,7 @@ async def _settle(
             "waiting",
             issue_job.job,
             last_signal=outcome.state.last_signal,
-            said=published.state,
+            message=published.state,
             next_work=(expire, *left_over),
             unread=lambda: Continue(ref=issue_job.ref),
         )
@@ -404,7 +404,7 @@ async def _settle(
         result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,
         reported=_reported(outcome) if not quiet else None,
         ending=_ending(outcome),
-        said=f"{published.state} {published.reason}".strip(),
+        message=f"{published.state} {published.reason}".strip(),
         next_work=(*_triage_after_transfer(issue_job, published), *left_over),
         unread=None if quiet else lambda: Continue(ref=issue_job.ref),
     )

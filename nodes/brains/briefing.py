@@ -72,9 +72,9 @@ def format_facts(facts: IssueFacts) -> str:
 
 
 def _trace(trace: StackTrace) -> str:
-    said = ": ".join(filter(None, (trace.error, trace.message))) or "no message"
+    error_text = ": ".join(filter(None, (trace.error, trace.message))) or "no message"
     frames = (f"{frame.path or frame.module}:{frame.line} {frame.function or ''}" for frame in trace.frames[:_FRAMES])
-    return f"Stack trace ({trace.language}), innermost first: {said[:300]}\n  " + "\n  ".join(frames)
+    return f"Stack trace ({trace.language}), innermost first: {error_text[:300]}\n  " + "\n  ".join(frames)
 
 
 def exchanges(case: Case) -> str:

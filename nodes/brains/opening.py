@@ -60,7 +60,7 @@ def show_lookup_result(number: int, wanted: Look, result: LookupResult) -> str:
     """Format the answer to a lookup for the reader."""
     lines = f" {wanted.start_line}-{wanted.end_line}" if wanted.kind == "open" else ""
     asked = f"{wanted.kind} {wanted.what}{lines}"[:_LINE]
-    parts = [asked, *(show(item) for item in result.found), result.said]
+    parts = [asked, *(show(item) for item in result.found), result.note]
     return fence(f"look {number}", "\n".join(filter(None, parts)))
 
 

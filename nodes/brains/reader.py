@@ -31,7 +31,7 @@ class Reader:
         self._case = case
         self._token_budget = TokenBudget(json.dumps(strict_schema(CodeStep)))
         # Only appended to, with one schema throughout, so that its beginning stays in a provider's prompt cache.
-        self._said: tuple[Message, ...] = ()
+        self._messages: tuple[Message, ...] = ()
         self._usage = Usage()
 
     async def read(self, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
@@ -43,12 +43,15 @@ class Reader:
         opening = build_opening(self._case, candidates)
         shown = {item.id: item for item in opening.shown}
         looks = self._case.looks
-        self._said = (("system", build_role_prompt("codebase_search", self._case.language)), ("human", opening.text))
+        self._messages = (
+            ("system", build_role_prompt("codebase_search", self._case.language)),
+            ("human", opening.text),
+        )
         if not self._may_look_up(looks):
-            self._said = (self._said[0], ("human", f"{opening.text}\n\n{build_ranking_request()}"))
+            self._messages = (self._messages[0], ("human", f"{opening.text}\n\n{build_ranking_request()}"))
         step: CodeStep | None = None
         while step is None and looks is not None and self._may_look_up(looks):
-            step = await self._ask(self._token_budget.room_for_lookups(self._said))
+            step = await self._ask(self._token_budget.room_for_lookups(self._messages))
             if step.looks:
                 shown |= await self._look(step, looks)
                 step = None
@@ -58,7 +61,7 @@ class Reader:
         return Judged(reading, judged_by=self._model.name, usage=self._usage, dropped=dropped)
 
     def _may_look_up(self, looks: LookupPort | None) -> bool:
-        return looks is not None and looks.left > 0 and self._token_budget.may_look_up(self._said)
+        return looks is not None and looks.left > 0 and self._token_budget.may_look_up(self._messages)
 
     async def _look(self, step: CodeStep, looks: LookupPort) -> dict[str, NumberedEvidence]:
         """Answer the lookups of one step, as many as fit the budget, and tell the model what it may do next."""
@@ -68,21 +71,21 @@ class Reader:
         for wanted in step.looks:
             if (
                 looks.left <= 0
-                or self._token_budget.room_for_lookups([*self._said, asked, ("human", "\n".join(answers))]) < 0
+                or self._token_budget.room_for_lookups([*self._messages, asked, ("human", "\n".join(answers))]) < 0
             ):
                 break
             result = await looks.look(wanted)
             answers.append(show_lookup_result(LOOKS - looks.left, wanted, result))
             found |= {item.id: item for item in result.found}
-        before = self._said
-        self._said = (*before, asked, ("human", "\n\n".join([*answers, build_looks_left(looks.left)])))
+        before = self._messages
+        self._messages = (*before, asked, ("human", "\n\n".join([*answers, build_looks_left(looks.left)])))
         if not self._may_look_up(looks):
-            self._said = (*before, asked, ("human", "\n\n".join([*answers, build_ranking_request()])))
+            self._messages = (*before, asked, ("human", "\n\n".join([*answers, build_ranking_request()])))
         return found
 
     async def _rank(self) -> CodeStep:
         """Request the final ranking."""
-        step = await self._ask(self._token_budget.room(self._said))
+        step = await self._ask(self._token_budget.room(self._messages))
         if step.looks and not step.summary.strip():
             raise ModelError(f"{self._model.name} kept requesting lookups after the last one", self._usage)
         return step
@@ -91,13 +94,13 @@ class Reader:
         if room < ASKING:
             raise ModelError(f"the {TOTAL} tokens for reading code are spent", self._usage)
         try:
-            answer = await ask_structured(self._model, CodeStep, self._said, budget=self._budget, room=room)
+            answer = await ask_structured(self._model, CodeStep, self._messages, budget=self._budget, room=room)
         except InvalidOutput as invalid:
             why = f"{self._model.name} gave the codebase_search two invalid answers: {invalid}"
             raise ModelError(why[:300], self._usage + invalid.usage) from invalid
         except ModelError as error:
             raise ModelError(str(error), self._usage + error.usage) from error
-        self._said = answer.asked
+        self._messages = answer.asked
         self._usage += answer.usage
-        self._token_budget.note(self._said, answer.value.model_dump_json(), answer.usage)
+        self._token_budget.note(self._messages, answer.value.model_dump_json(), answer.usage)
         return answer.value

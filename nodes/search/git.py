@@ -166,10 +166,10 @@ class Repository:
                 self._record_shortfall("files", f"only the first {len(found):,} files are searched", git.cut)
             return found, None if code == 0 or git.cut is not None else git.complaint()
 
-    def _record_shortfall(self, what: str, said: str, why: Cut) -> None:
+    def _record_shortfall(self, what: str, message: str, why: Cut) -> None:
         if self.shortfalls.note(f"repository.{what}"):
             extra = {"action": "repository_too_large", "limit": f"repository.{what}"}
-            logger.warning("the repository is too large to index completely (%s): %s", why, said, extra=extra)
+            logger.warning("the repository is too large to index completely (%s): %s", why, message, extra=extra)
 
     def _sizes(self) -> dict[bytes, bytes]:
         """Return the size of each present object by its id; of the first ones only if there are too many."""

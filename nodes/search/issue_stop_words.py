@@ -24,5 +24,5 @@ def term_weight(term: str) -> float:
 @cache
 def issue_frequencies() -> dict[str, int]:
     """Return the terms that many issues contain, with the percentage of issues."""
-    said: dict[str, int] = json.loads(PATH.read_text(encoding="utf-8"))
-    return said
+    percentages: dict[str, int] = json.loads(PATH.read_text(encoding="utf-8"))
+    return percentages

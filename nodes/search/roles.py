@@ -60,8 +60,8 @@ def mark_of(head: bytes) -> Role:
         return "minified"
     first = head[:1_000].lower()
     # most files contain neither, and the search for the exact marker takes longer
-    said = b"generated" in first or b"do not" in first
-    return "generated" if said and GENERATED_HEAD.search(first) else "source"
+    is_marked = b"generated" in first or b"do not" in first
+    return "generated" if is_marked and GENERATED_HEAD.search(first) else "source"
 
 
 def _by_path(path: str) -> Role:

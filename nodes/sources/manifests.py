@@ -129,9 +129,9 @@ def _pyproject(text: str) -> Declared:
 
 def _requirements(text: str) -> Declared:
     for found in _REQUIREMENT.finditer(text):
-        said = (found[2] or "").strip()
-        version = said.removeprefix("==").strip() if said.startswith("==") else ""
-        yield Dependency(found[1], "python", version.split(" ")[0], repository_in(said))
+        content = (found[2] or "").strip()
+        version = content.removeprefix("==").strip() if content.startswith("==") else ""
+        yield Dependency(found[1], "python", version.split(" ")[0], repository_in(content))
 
 
 def _package_lock(text: str) -> Declared:

@@ -144,6 +144,6 @@ def _list(answer: Any, name: str) -> list[Any]:
 def _result(item: Any, text: str, url: str = "url") -> Result:
     if not isinstance(item, Mapping):
         return Result("")
-    said = {name: item.get(name) for name in ("title", text, url)}
-    title, body, address = (part if isinstance(part, str) else "" for part in said.values())
+    fields = {name: item.get(name) for name in ("title", text, url)}
+    title, body, address = (part if isinstance(part, str) else "" for part in fields.values())
     return Result(body or title, title=title, url=address)

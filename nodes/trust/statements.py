@@ -31,7 +31,7 @@ class Ground:
     def __init__(self, standing: Mapping[str, Evidence], issue: str) -> None:
         self._standing = standing
         self._issue = issue
-        self._said = IssueEcho(issue)
+        self._echo = IssueEcho(issue)
 
     def fault(self, statement: str, cited: Sequence[str]) -> str | None:
         """Return the reason why a statement that cites these numbers must not be published, or None."""
@@ -44,19 +44,19 @@ class Ground:
             return "rests alone on what stands outside the repository"
         if found := fault_of(statement, named, self._issue):
             return found
-        return "the report says so itself" if self._said.holds(statement) else None
+        return "the report says so itself" if self._echo.holds(statement) else None
 
     def headline_fault(self, verdict: str) -> str | None:
         """Return the same for a line that cites nothing and may name any confirmed evidence of the repository."""
         inside = [item for item in self._standing.values() if item.kind not in OUTSIDE]
         found = fault_of(verdict, inside, self._issue)
-        return found or ("the report says so itself" if self._said.holds(verdict) else None)
+        return found or ("the report says so itself" if self._echo.holds(verdict) else None)
 
     def program_reason(self, number: str) -> str:
         """Return the search engine's reasons for a piece of evidence."""
         evidence = self._standing[number]
-        said = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
-        return "; ".join(said[:2])[:300]
+        own_reasons = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
+        return "; ".join(own_reasons[:2])[:300]
 
 
 def cited_in(text: str) -> list[str]:

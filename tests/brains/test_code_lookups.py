@@ -35,8 +35,8 @@ async def ask(looks: CodeLookups, *asked: Any) -> list[LookupResult]:
 async def test_what_is_outside_the_repository_is_refused_and_counts(path: str) -> None:
     looks = looks_into()
     (sight,) = await ask(looks, look("open", path, 1, 9))
-    assert sight.said.startswith("Refused: ")
-    assert len(sight.said) < 100
+    assert sight.note.startswith("Refused: ")
+    assert len(sight.note) < 100
     assert (looks.left, looks.refused, looks.gathered) == (LOOKS - 1, 1, ())
     assert len(looks.lines[0]) <= 120
 
@@ -63,7 +63,7 @@ async def test_what_is_outside_the_repository_is_refused_and_counts(path: str) -
 async def test_a_malformed_look_is_refused_and_counts(asked: Any, why: str) -> None:
     looks = looks_into()
     refused, answered = await ask(looks, asked, look("definition", "scan"))
-    assert why in refused.said
+    assert why in refused.note
     assert [item.id for item in answered.found] == ["E1"]
     assert (looks.left, looks.refused) == (LOOKS - 2, 1)
 
@@ -136,7 +136,7 @@ async def test_an_answer_has_whole_lines_and_a_bounded_size(
     looks = looks_into(code)
     (sight,) = await ask(looks, look("definition", "x"))
     assert [item.id for item in sight.found] == ids
-    assert said in sight.said
+    assert said in sight.note
     for item in sight.found:
         quote, where = item.evidence.quote, item.evidence.locator
         assert len(quote) <= MAX_QUOTE

@@ -38,7 +38,9 @@ SUSPECTED = History(
     OWNERS,
     (Fingerprint("0123456789abcdef", "frames", "KeyError", ("a:b", "c:d")),),
 )
-ONLY_RECENT = History(Suspicion(recent=(change(basis="recent"),), doubt="no_version", said="it names no version"))
+ONLY_RECENT = History(
+    Suspicion(recent=(change(basis="recent"),), doubt="no_version", explanation="it names no version")
+)
 
 
 def ran(code: FakeCode, draft: Draft | None = None) -> tuple[BugTriageState, TriageReport, Context]:

@@ -194,7 +194,7 @@ async def test_a_question_goes_where_its_keywords_say(question: str, route: str,
         text = f"web:\n  searxng: {{url: '{server.url}'}}\n  keywords: [upstream]\n"
         answered = await Sources(read_operator_config(text)).answer(question)
     assert (answered.route, len(answered.found)) == (route, found)
-    assert (answered.said == FALLBACK) == (route == "fallback")
+    assert (answered.message == FALLBACK) == (route == "fallback")
     assert bool(server.asked) == (route == "sources")
 
 

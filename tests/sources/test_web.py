@@ -106,7 +106,7 @@ async def test_one_that_fails_costs_its_own_results() -> None:
         web = WebSearch([SearxNG(f"{bad}/refuses", turn()), Tavily("key", turn(), server.url)])
         found = await web.ask(ASKED, 5)
     assert len(found.evidence) == 1
-    assert found.said == "searxng: it answered 500"
+    assert found.message == "searxng: it answered 500"
 
 
 @pytest.mark.tried("search and tool servers that fail, stall or lie")

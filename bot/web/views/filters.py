@@ -86,9 +86,9 @@ def _day(fields: dict[str, str], name: str, faults: list[str]) -> datetime | Non
     return day
 
 
-def place(said: str) -> Place | None:
+def place(text: str) -> Place | None:
     """Parse the position of a page in the list from a URL; None if it is invalid."""
-    began_at, _, rest = said.partition("~")
+    began_at, _, rest = text.partition("~")
     issue_key, _, number = rest.rpartition("~")
     try:
         at = Place(float(began_at), issue_key, int(number))

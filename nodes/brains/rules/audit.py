@@ -86,8 +86,8 @@ def _contradictions(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str
     first, second = words_of(ranked[0].evidence), words_of(others[0].evidence)
     found = []
     for exchange in case.state.human_exchanges:
-        said = _stems(exchange.answer or "")
-        if said & _stems(" ".join(second - first)) and not said & _stems(" ".join(first)):
+        words = _stems(exchange.answer or "")
+        if words & _stems(" ".join(second - first)) and not words & _stems(" ".join(first)):
             found.append(f"The answer names {name(others[0].evidence)}, not of {name(ranked[0].evidence)}"[:300])
     return tuple(found[:4])
 

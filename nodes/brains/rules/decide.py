@@ -25,8 +25,8 @@ def decide(case: Case) -> SupervisorDecision:
     if _is_simple(case):
         return _step(case, "writer", "Nothing in this issue requires a code search.")
     if not _ran(state, "codebase_search"):
-        said = "The issue was read; the code was not searched yet."
-        return _step(case, "codebase_search", said).model_copy(update={"also": _parallel_nodes(case)})
+        reason = "The issue was read; the code was not searched yet."
+        return _step(case, "codebase_search", reason).model_copy(update={"also": _parallel_nodes(case)})
     if _has_new_input(state):
         return _step(case, "codebase_search", "New information arrived after the last search: search again with it.")
     return _with_findings(case)

@@ -85,8 +85,8 @@ def _systems_of(place: Evidence) -> frozenset[str]:
 
 def _by_generation(case: Case, one: str, two: str) -> Question | None:
     """The places are of different generations of one interface, as `api/v1` and `api/v2` are."""
-    said = {word.casefold() for word in re.findall(r"\w{2,3}", f"{case.title} {case.body[:20_000]}")}
-    if said & {one, two}:
+    words = {word.casefold() for word in re.findall(r"\w{2,3}", f"{case.title} {case.body[:20_000]}")}
+    if words & {one, two}:
         return None
     return Question(
         text=f"Which version of the interface do you use, {one} or {two}?",
@@ -110,9 +110,9 @@ def _folders_apart(first: Evidence, second: Evidence) -> tuple[list[str], list[s
 
 def _between(case: Case, one: list[str], two: list[str]) -> Question | None:
     """Which of two things the reporter was doing."""
-    said = set(plain_words(f"{case.title}\n{case.body}"))
+    words = set(plain_words(f"{case.title}\n{case.body}"))
     # If the issue uses the words of one side only, it has answered the question.
-    if not one or not two or bool(said & set(one)) != bool(said & set(two)):
+    if not one or not two or bool(words & set(one)) != bool(words & set(two)):
         return None
     here, there = _activity(one), _activity(two)
     return Question(

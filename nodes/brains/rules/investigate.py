@@ -56,8 +56,10 @@ def _problem(case: Case, kind: Kind) -> str:
     if trace is not None:
         return f"{trace.error or 'An error'} ends the operation; it passes through {_where(own_frame(trace))}."
     if facts.errors or facts.traces:
-        said = f"the message “{facts.errors[0][:160]}”" if facts.errors else str(facts.traces[-1].error or "an error")
-        return f"The operation ends with {said}{_around(facts)}."
+        symptom = (
+            f"the message “{facts.errors[0][:160]}”" if facts.errors else str(facts.traces[-1].error or "an error")
+        )
+        return f"The operation ends with {symptom}{_around(facts)}."
     form = {name: _field(facts, pattern) for name, pattern in _FIELD.items()}
     if form["expected"] and form["actual"]:
         return f"Expected “{form['expected']}”, observed “{form['actual']}”{_around(facts)}."
@@ -108,8 +110,8 @@ def _quoted(names: tuple[str, ...]) -> str:
 
 
 def _field(facts: IssueFacts, heading: re.Pattern[str]) -> str:
-    said = next((content for name, content in facts.form if heading.search(name)), "")
-    return " ".join(said.split())[:100]
+    symptom = next((content for name, content in facts.form if heading.search(name)), "")
+    return " ".join(symptom.split())[:100]
 
 
 def _confidence(facts: IssueFacts) -> float:

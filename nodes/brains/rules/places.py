@@ -111,15 +111,15 @@ def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
 
 def why(case: Case, evidence: Evidence) -> str:
     """What a person said of a place: a pointer of a maintainer, an answer, a frame of the trace; empty if nothing."""
-    said: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     if is_named_by_maintainer(evidence):
-        said["pointed"] = next(text for text in evidence.reasons if kind_of_reason(text) == "pointed")
+        reasons["pointed"] = next(text for text in evidence.reasons if kind_of_reason(text) == "pointed")
     if is_answered(case, evidence):
-        said["answer"] = f"an answer names `{(evidence.symbol or '').rpartition('.')[2]}`"
+        reasons["answer"] = f"an answer names `{(evidence.symbol or '').rpartition('.')[2]}`"
     frame = frame_in(case, evidence)
     if frame is not None:
-        said["trace"] = f"on the reporter's stack trace{f' at line {frame.line}' if frame.line else ''}"
-    return "; ".join(said.values())[:300]
+        reasons["trace"] = f"on the reporter's stack trace{f' at line {frame.line}' if frame.line else ''}"
+    return "; ".join(reasons.values())[:300]
 
 
 def kind_of_reason(text: str) -> str:

@@ -15,8 +15,8 @@ _ENOUGH = 2
 
 def read_web(case: Case, results: Sequence[NumberedEvidence]) -> WebReading:
     """Keep the results that speak of the same error."""
-    said = [trace.message or trace.error or "" for trace in case.facts.traces]
-    wanted = set(query_terms(" ".join((case.title, *said, *case.facts.errors))))
+    messages = [trace.message or trace.error or "" for trace in case.facts.traces]
+    wanted = set(query_terms(" ".join((case.title, *messages, *case.facts.errors))))
     shared = {item.id: len(wanted & set(query_terms(item.evidence.quote))) for item in results}
     relevant = [item for item in results if shared[item.id] >= _ENOUGH]
     relevant.sort(key=lambda item: -shared[item.id])

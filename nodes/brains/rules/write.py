@@ -98,7 +98,7 @@ def _choose(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
 
 def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[NumberedEvidence]) -> tuple[str, ...]:
     """Places that were found and are not suspects, with the reason, best first."""
-    said = [
+    sentences = [
         f"{name(item.evidence)}: a test, example or document, not code at fault [{item.id}]"
         for item in ranked
         if item not in chosen and not is_source(item.evidence)
@@ -109,7 +109,7 @@ def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[
         for item in ranked
         if item not in chosen and is_source(item.evidence) and trace is not None and not frame_in(case, item.evidence)
     ]
-    return tuple(line[:300] for line in (*said, *off_trace))[:3]
+    return tuple(line[:300] for line in (*sentences, *off_trace))[:3]
 
 
 def _area(chosen: Sequence[NumberedEvidence], repository: str) -> tuple[str, ...]:

@@ -56,15 +56,15 @@ def _message_scores(past: Changes, parsed: Parsed) -> Floats:
     """Return the BM25 score of each commit's message for the text's terms."""
     weight = _weights(parsed)
     place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
-    said, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
+    positions, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
     size = len(past)
-    spread = np.bincount(said, minlength=len(weight)).tolist()
+    spread = np.bincount(positions, minlength=len(weight)).tolist()
     rarity = np.array([math.log(1 + (size - count + 0.5) / (count + 0.5)) for count in spread])
     lengths = past.words + 1.0
     longer = lengths / (float(lengths.mean()) if size else 1.0)
     fullness = times * (K1 + 1) / (times + K1 * (1 - B + B * longer[commit]))
     worth = np.array(list(weight.values())) * rarity
-    return np.bincount(commit, worth[said] * fullness, size).astype(np.float64)
+    return np.bincount(commit, worth[positions] * fullness, size).astype(np.float64)
 
 
 def _weights(parsed: Parsed) -> dict[int, float]:

@@ -38,8 +38,8 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         return _of_days(days, log, now)
     others = sorted({claim.name for claim in claims.versions if claim.part != "affected"})
     if others:
-        said = f"the versions it names are of {' and '.join(others[:3])}, not of this project"
-        return NoRange("another_project", said[:200])
+        explanation = f"the versions it names are of {' and '.join(others[:3])}, not of this project"
+        return NoRange("another_project", explanation[:200])
     named = [claim for claim in mine if plain(claim.name) in own]
     return affected(named, log, own, now)
 

@@ -83,12 +83,12 @@ def _weighed(
     inside: frozenset[str],
     named: dict[str, tuple[str, bool]],
 ) -> SuspectCommit:
-    said, blamed = named.get(commit.sha, ("", False))
+    explanation, blamed = named.get(commit.sha, ("", False))
     in_range = commit.sha in inside
     basis: Basis = "affected" if not isinstance(span, Range) and span.end else "recent"
     if isinstance(span, Range) and in_range:
         basis = span.basis
-    return weigh(commit, scale, "named" if blamed else basis, said, in_range=in_range)
+    return weigh(commit, scale, "named" if blamed else basis, explanation, in_range=in_range)
 
 
 def _concluded(ranked: list[SuspectCommit], span: Range | NoRange, inside: int, log: Log) -> Suspicion:
@@ -96,13 +96,13 @@ def _concluded(ranked: list[SuspectCommit], span: Range | NoRange, inside: int, 
     suspects = tuple(change for change in ranked if is_suspect(change))
     if suspects:
         return replace(found, changes=suspects[:SHOWN])
-    doubt, said = _doubt(span, inside, log)
-    return replace(found, recent=tuple(ranked[:SHOWN]), doubt=doubt, said=said)
+    doubt, explanation = _doubt(span, inside, log)
+    return replace(found, recent=tuple(ranked[:SHOWN]), doubt=doubt, explanation=explanation)
 
 
 def _doubt(span: Range | NoRange, inside: int, log: Log) -> tuple[Doubt, str]:
     if isinstance(span, NoRange):
-        return span.doubt, span.said
+        return span.doubt, span.explanation
     if not inside:
         return "empty_range", f"no commit of this history lies in {span.words}"
     if log.shallow:

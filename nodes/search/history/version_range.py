@@ -54,16 +54,16 @@ def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) 
 
 def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
     """Return the last version that worked, and the first later one that failed."""
-    said: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
+    by_kind: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
     for claim in claims:
         version = parse_version(claim.text)
         if version is not None:
-            said[claim.part].append(version)
-    for good in sorted(said["good"], reverse=True):
-        later = [version for version in said["bad"] or said["affected"] if version > good]
+            by_kind[claim.part].append(version)
+    for good in sorted(by_kind["good"], reverse=True):
+        later = [version for version in by_kind["bad"] or by_kind["affected"] if version > good]
         if later:
             return good, min(later)
-    good_, bad = max(said["good"], default=None), min(said["bad"], default=None)
+    good_, bad = max(by_kind["good"], default=None), min(by_kind["bad"], default=None)
     return good_, bad
 
 

@@ -48,23 +48,23 @@ class ScoringData:
     """The time of the commit, in seconds since 1970."""
 
 
-def weigh(commit: Commit, scale: ScoringData, basis: Basis, said: str, *, in_range: bool) -> SuspectCommit:
+def weigh(commit: Commit, scale: ScoringData, basis: Basis, mention: str, *, in_range: bool) -> SuspectCommit:
     """Score a change.
 
     Args:
         commit: the change with its files.
         scale: the data to score by.
         basis: why the change is a candidate.
-        said: how the issue names it, or empty.
+        mention: how the issue names it, or empty.
         in_range: whether it is in the range that the issue gives.
     """
     places = list(_places(commit, scale.touched))
     reasons = [
-        *_named(said, blamed=basis == "named"),
+        *_named(mention, blamed=basis == "named"),
         *([Reason("range", f"in the range given, {scale.spans}", IN_RANGE)] if in_range else []),
         *(reason for reason, _ in places),
         *shared_words(commit, scale.words),
-        *([] if in_range or said else [_age(commit, scale.now)]),
+        *([] if in_range or mention else [_age(commit, scale.now)]),
         *_doubts(commit),
     ]
     ordered = tuple(sorted(reasons, key=lambda reason: (-reason.contribution, reason.kind, reason.text)))
@@ -124,14 +124,14 @@ def _share(lines: Sequence[int], spot: Spot) -> float:
     return TOUCHES + OF_FOCUS * of_focus + OF_PLACE * len(lines) / (spot.end_line - spot.start_line + 1)
 
 
-def _named(said: str, *, blamed: bool) -> list[Reason]:
-    if not said:
+def _named(mention: str, *, blamed: bool) -> list[Reason]:
+    if not mention:
         return []
-    return [Reason("named", f"the issue says it broke with {said}", BLAMED)] if blamed else [_mention(said)]
+    return [Reason("named", f"the issue says it broke with {mention}", BLAMED)] if blamed else [_mention(mention)]
 
 
-def _mention(said: str) -> Reason:
-    return Reason("named", f"the issue names {said}", MENTIONED)
+def _mention(mention: str) -> Reason:
+    return Reason("named", f"the issue names {mention}", MENTIONED)
 
 
 def _age(commit: Commit, now: int) -> Reason:

@@ -96,19 +96,19 @@ def test_a_suspect_says_why_in_words_that_add_up(told, tmp_path):
 def test_inconclusive_is_an_answer_with_its_reason(told, tmp_path, text, doubt):
     found = told.ask(tmp_path, text).suspicion
     assert (found.changes, found.doubt) == ((), doubt)
-    assert found.said
+    assert found.explanation
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "Dec 9999", "1969-12-31", "2024-02-29"])
 def test_any_day_is_a_day(told, tmp_path, day):
     for text in (f"broken since {day}", f"it worked on {day}", f"worked {day}, broken since {day}"):
-        assert told.ask(tmp_path, text).suspicion.said or told.subjects(tmp_path, text)
+        assert told.ask(tmp_path, text).suspicion.explanation or told.subjects(tmp_path, text)
 
 
 def test_a_range_in_which_nobody_touched_the_file(told, tmp_path):
     found = told.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/none.py", 1, 1, focus=(1, 1))).suspicion
     assert (found.doubt, found.changes) == ("untouched", ())
-    assert found.said == "none of the 2 commits in 1.0 → 1.1 changes the files found"
+    assert found.explanation == "none of the 2 commits in 1.0 → 1.1 changes the files found"
 
 
 def test_a_clone_whose_tags_end_long_ago_lacks_them(told, tmp_path):
