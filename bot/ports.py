@@ -23,7 +23,7 @@ OwnerCheck = Callable[[], Awaitable[None]]
 """Awaited before every write to GitHub.
 
 Raises:
-    NotOursError: another attempt has claimed the job.
+    JobTakenOverError: another attempt has claimed the job.
     StoppedError: a person stopped the run after it started.
 """
 
@@ -327,28 +327,6 @@ class AskedQuestion:
     answer: str | None = None
     answered_by: str | None = None
     answer_url: str | None = None
-
-
-class QuestionsPort(Protocol):
-    """The questions table, for one issue at a time."""
-
-    async def all(self, issue_key: str) -> tuple[AskedQuestion, ...]:
-        """Return every question that was asked, by slot."""
-
-    async def ask(self, issue_key: str, exchange: HumanExchange) -> AskedQuestion:
-        """Store a question under its id, in the next slot; return an already stored one unchanged."""
-
-    async def settle(
-        self,
-        issue_key: str,
-        question_id: str,
-        state: QuestionState,
-        *,
-        answer: str | None = None,
-        answered_by: str | None = None,
-        answer_url: str | None = None,
-    ) -> None:
-        """Answer, withdraw or expire an open question; an already settled one is not changed."""
 
 
 @dataclass(frozen=True, slots=True)

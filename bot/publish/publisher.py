@@ -105,7 +105,7 @@ class Publisher:
 
         Raises:
             StoppedError: A person stopped triage, or deleted our comment.
-            NotOursError: Another attempt owns the job.
+            JobTakenOverError: Another attempt owns the job.
             RetryableError: GitHub cannot be reached, or its limits ask to wait.
             RefusedError: GitHub refuses the write permanently.
         """

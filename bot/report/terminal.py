@@ -80,7 +80,10 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
         ("Related", "; ".join(_issue(one) for one in report.related if one.relation == "related")),
         ("Versions named", ", ".join(report.affected_versions)),
         ("Platforms", ", ".join(report.platforms)),
-        ("Knows this code", f"{report.owner or ''}{f' ({report.owner_reason})' if report.owner_reason else ''}"),
+        (
+            "People who know this code",
+            f"{report.owner or ''}{f' ({report.owner_reason})' if report.owner_reason else ''}",
+        ),
         ("Would help", "; ".join(report.missing)),
         ("Less likely", "; ".join(report.ruled_out)),
         ("For review", report.review_message),

@@ -71,7 +71,7 @@ class ApiRuns:
         """Store the result of a run and settle its job, in one transaction.
 
         Raises:
-            NotOursError: another attempt has the job; nothing was changed.
+            JobTakenOverError: another attempt has the job; nothing was changed.
         """
         now = self._clock()
         statement = "UPDATE api_runs SET sha = ?, result = ?, fault = ?, settled_at = ? WHERE id = ?"

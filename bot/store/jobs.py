@@ -103,7 +103,7 @@ class Jobs:
         """Return if the attempt still owns the job.
 
         Raises:
-            NotOursError: it does not.
+            JobTakenOverError: it does not.
         """
         await self._database.read(lambda db: check_owned(db, job))
 
@@ -199,7 +199,7 @@ def settle_job(db: Connection, job: Job, message: str, next_work: Sequence[Work]
     """Settle a job within a larger transaction.
 
     Raises:
-        NotOursError: another attempt has the job; the transaction must be rolled back.
+        JobTakenOverError: another attempt has the job; the transaction must be rolled back.
     """
     _release(db, job, "done", now, message)
     db.lock(work.key for work in next_work)
@@ -253,7 +253,7 @@ def check_owned(db: Connection, job: Job) -> None:
     """Return if the attempt still owns the job, within a larger transaction.
 
     Raises:
-        NotOursError: it does not.
+        JobTakenOverError: it does not.
     """
     statement = "SELECT 1 FROM jobs WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?"
     if db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is None:

@@ -138,7 +138,7 @@ class IssueRuns:
             unread: makes a follow-up job if a redirect arrived that the run has not read.
 
         Raises:
-            NotOursError: another attempt has the job; nothing was changed.
+            JobTakenOverError: another attempt has the job; nothing was changed.
         """
         now = self._clock()
 

@@ -45,7 +45,7 @@ class IssueJob:
         """Return if this attempt still owns the job and no stop was requested.
 
         Raises:
-            NotOursError: Another attempt owns the job.
+            JobTakenOverError: Another attempt owns the job.
             StoppedError: A person stopped triage, or the issue was closed, deleted or transferred.
         """
         row = await self.store.row.state_for(self.job)
@@ -56,7 +56,7 @@ class IssueJob:
         """Return if this attempt still owns the job. Commands are answered on a muted issue too, so muting is ignored.
 
         Raises:
-            NotOursError: Another attempt owns the job.
+            JobTakenOverError: Another attempt owns the job.
         """
         await self.tools.store.jobs.check(self.job)
 

@@ -158,7 +158,7 @@ async def _pin(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort
     """Record the commit, the brain and the configuration that the run uses.
 
     Raises:
-        UnreadableError: The commit that the run began with is gone.
+        UnresumableError: The commit that the run began with is gone.
     """
     if run.sha and run.sha != code.sha:
         raise UnresumableError(f"commit {run.sha[:12]} is gone")

@@ -193,7 +193,7 @@ def test_a_private_repository_is_read_with_a_persons_token(
     repo.public = False
     github.world.tokens["of-rita"] = {"permissions": {"issues": "read", "metadata": "read"}, "repositories": [repo.id]}
     asked = {"github": "octo/feed", "github_api_url": github.url}
-    with pytest.raises(UserError, match="no such repository"):
+    with pytest.raises(UserError, match="GitHub does not find the repository"):
         run(story[0], tmp_path, **asked)
     found, _ = run(story[0], tmp_path, **asked, github_token="of-rita")
     assert len(found.cases) == 2
@@ -225,4 +225,4 @@ def test_a_model_is_counted_with_its_cost_and_its_failures(story: tuple[Path, di
     assert [case.fell_back for case in found.cases] == [True]
     said = as_text(found, about)
     assert "judged by gpt-4o" in said
-    assert "In 1 issues rules judged a part of it" in said
+    assert "In 1 issues rules judged part of the run" in said

@@ -71,7 +71,10 @@ def test_the_picture_is_a_document_of_its_own(pairs: list[tuple[float, bool]]) -
 
 @pytest.mark.parametrize(
     ("confidence", "says"),
-    [pytest.param(0.9, "claim_from: 0.9}", id="to-be-set"), pytest.param(0.5, "nothing to set", id="as-it-comes")],
+    [
+        pytest.param(0.9, "claim_from: 0.9}", id="to-be-set"),
+        pytest.param(0.5, "no setting is needed", id="as-it-comes"),
+    ],
 )
 def test_the_table_says_what_to_do_with_a_threshold(confidence: float, says: str) -> None:
     cases = [scored(("a",), confidence=confidence)] * LEAST + [scored(("x",), confidence=0.1)] * LEAST

@@ -146,7 +146,7 @@ async def test_a_model_that_asks_the_same_for_ever_is_answered_once(brain: LLMBr
 async def test_a_model_that_looks_for_ever_leaves_it_to_the_rules(brain: LLMBrain, server: ModelServer) -> None:
     case, _ = case_of(candidates())
     server.script = [wants(SCAN)]
-    with pytest.raises(ModelError, match="kept asking for looks"):
+    with pytest.raises(ModelError, match="kept requesting lookups"):
         await brain.read_code(case, case.evidence)
     assert len(server.requests) == LOOKS + 1
 

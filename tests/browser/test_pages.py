@@ -62,7 +62,7 @@ async def test_every_page_can_be_read_by_everybody(
             if (dark or phone) and name not in _ALL_KINDS:
                 continue
             await assert_sound(tab, served.url + path)
-            if name == "nothing here":
+            if name == "not found":
                 tab.excuse("404")
 
 
@@ -116,9 +116,7 @@ async def test_a_run_and_its_row_follow_what_happens_and_keep_the_focus(browser:
         await mine.runs.give_up(1)
         await expect(other.page.locator(f"[id='run-{PARSER.key}#900:1']")).to_contain_text("failed")
         await expect(row).to_be_focused()
-        await tab.page.get_by_text(
-            "A later run took its place"
-        ).wait_for()  # it loads itself again when the run is over
+        await tab.page.get_by_text("A later run replaced it").wait_for()  # it loads itself again when the run is over
 
 
 async def test_a_dead_job_is_replayed(browser: Browser, served: Served) -> None:

@@ -37,7 +37,7 @@ async def created(github: GitHubServer, cwd: Path, *options: str) -> tuple[int, 
         async with httpx.AsyncClient(base_url=base, timeout=patience(30), follow_redirects=True) as http:
             assert (await http.get(address)).status_code == 200
             done = await http.get(await on_github(http))
-        assert (done.status_code, "This page can be closed" in done.text) == (200, True)
+        assert (done.status_code, "You can close this page" in done.text) == (200, True)
         printed, _ = process.communicate(timeout=patience(30))
     return process.returncode, printed
 
@@ -63,4 +63,4 @@ def test_what_is_missing_or_in_the_way_is_said_before_github_is_asked(tmp_path: 
     assert (done.returncode, "--public-url" in done.stderr) == (2, True)
     keep(tmp_path / "data", {"github_app_id": "1"})
     done = triage(tmp_path, "app", "create", "--no-browser", "--public-url", PUBLIC)
-    assert (done.returncode, "there is an App already" in done.stderr) == (2, True)
+    assert (done.returncode, "an App exists already" in done.stderr) == (2, True)

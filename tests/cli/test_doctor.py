@@ -136,7 +136,7 @@ def short(request: Request) -> Reply:
         pytest.param(able, set(), "", id="able"),
         pytest.param(short, {"gpt-4o's context"}, "16,000", id="a-short-context"),
         pytest.param(
-            lambda _request: says("ready, boss"), {"gpt-4o", "gpt-4o's context"}, "fixed form", id="prose-only"
+            lambda _request: says("ready, boss"), {"gpt-4o", "gpt-4o's context"}, "structured answer", id="prose-only"
         ),
     ],
 )

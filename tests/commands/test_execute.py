@@ -165,7 +165,7 @@ async def test_where_triage_is_stopped_a_command_says_so(stage, command) -> None
     await stage.say("/triage stop")
     comment = await stage.say(f"/triage {command}")
     assert stage.marks(comment) == ["confused"]
-    assert "`/triage resume` takes it up again" in stage.said[-1]
+    assert "`/triage resume` continues it" in stage.said[-1]
     assert await stage.signals() == [("stop", "")]
 
 
@@ -200,7 +200,7 @@ async def test_status_says_how_things_stand(stage) -> None:
     await stage.say("/triage status")
     assert f"Run 1 is **finished**, on commit `{SHA[:12]}`, by `rules`." in stage.said[-1]
     assert "**Q1**: Which version?" in stage.said[-1]
-    assert "Limits met" not in stage.said[-1]
+    assert "Limits reached" not in stage.said[-1]
     await stage.store.repository.limited.note("repository.tokens")
     await stage.say("/triage status")
     assert "Limits reached: model tokens for this repository today." in stage.said[-1]
@@ -208,7 +208,7 @@ async def test_status_says_how_things_stand(stage) -> None:
 
 async def test_why_shows_path_dropped_claims_cost_and_a_ticket(stage) -> None:
     await stage.say("/triage why")
-    assert "no finished run" in stage.said[-1]
+    assert "No run of this issue has finished" in stage.said[-1]
     await stage.finish_a_run()
     await stage.say("/triage why")
     said = stage.said[-1]
@@ -276,7 +276,7 @@ async def test_a_configuration_can_only_make_it_fewer(stage) -> None:
         ("/triage redirect", "Say where to look"),
         ("/triage wrong", "Say what is wrong"),
         ("/triage wrong it is", "no report"),
-        ("/triage resume", "was not stopped"),
+        ("/triage resume", "is not stopped"),
         ("/triage duplicate", "Name one issue"),
         ("/triage duplicate octo/other#2", "Name one issue"),
         ("/triage duplicate #1", "this issue itself"),
@@ -460,7 +460,10 @@ async def test_a_run_that_would_do_nothing_is_not_promised(stage, change, says) 
 
 async def test_what_is_so_already_is_not_done_again(stage) -> None:
     await stage.say("/triage label bug")
-    for text, says in (("/triage label bug", "has that already"), ("/triage unlabel needs info", "no such label")):
+    for text, says in (
+        ("/triage label bug", "has these labels already"),
+        ("/triage unlabel needs info", "no such label"),
+    ):
         comment = await stage.say(text)
         assert stage.marks(comment) == ["confused"]
         assert says in stage.said[-1]

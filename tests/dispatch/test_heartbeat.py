@@ -65,7 +65,7 @@ async def test_signs_of_life_count_only_once_the_worker_takes_jobs() -> None:
     assert await worker.not_ready() == "the worker is starting"
     worker._receive(READY)
     worker._receive(ALIVE + b"%.0f\n" % (OVERDUE + 1))
-    assert "a job has been under way" in await worker.not_ready()
+    assert "a job has been running" in await worker.not_ready()
 
 
 async def test_a_server_without_a_worker_of_its_own_asks_the_store(store: Store) -> None:

@@ -222,7 +222,7 @@ def _asked(exchange: HumanExchange, slot: int, **given: Any) -> AskedQuestion:
 
 def _answer(case: Hostile) -> str | None:
     said = Comment(5, 1, "rita", author_is_bot=False, body=_wire(case.body), url="", created_at="", updated_at="")
-    question = AskedQuestion(1, "q", "Does it go wrong when exporting?", "", ("Yes", "No"), "")
+    question = AskedQuestion(1, "q", "Does it fail when exporting?", "", ("Yes", "No"), "")
     return answer_in(said, question, by_reporter=True)
 
 

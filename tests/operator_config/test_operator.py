@@ -89,7 +89,7 @@ def test_an_empty_file_asks_nobody(text: str) -> None:
         pytest.param("tools:\n  a:\n    url: https://x\n    command: [x]\n", 2, "either url or command", id="both"),
         pytest.param("tools:\n  a: {url: 'ftp://x'}\n", 2, "http or https address", id="scheme"),
         pytest.param("tools:\n  a: {url: 'https://me:pw@x'}\n", 2, "without a user or password", id="userinfo"),
-        pytest.param("tools:\n  critic: {command: [x]}\n", 2, "is a part of triage itself", id="taken-name"),
+        pytest.param("tools:\n  critic: {command: [x]}\n", 2, "is reserved", id="taken-name"),
         pytest.param("tools:\n  A-b: {command: [x]}\n", 2, "should match pattern", id="odd-name"),
         pytest.param("tools:\n  a: {command: x y}\n", 2, "valid tuple", id="command-is-a-list"),
         pytest.param("tools:\n  a: {command: []}\n", 2, "at least 1 item", id="empty-command"),
@@ -128,7 +128,7 @@ def test_all_faults_are_said_at_once() -> None:
 def test_a_file_that_came_with_the_repository_is_refused(tmp_path: Path) -> None:
     repository = tmp_path / "clone"
     make_repository(repository, {"tools.yml": "tools: {}\n"})
-    with pytest.raises(UserError, match="lies in the repository that is read"):
+    with pytest.raises(UserError, match="is inside the repository that is read"):
         load_operator_config(repository / "tools.yml", str(repository))
     outside = tmp_path / "tools.yml"
     outside.write_text("")

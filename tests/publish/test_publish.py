@@ -202,7 +202,7 @@ async def test_a_post_that_failed_is_repeated_only_after_the_grace(stage, fault)
     stage.server.fail("POST", "/comments", fault)
     with pytest.raises(RetryableError):
         await stage.publish()
-    with pytest.raises(RetryableError, match="on its way"):
+    with pytest.raises(RetryableError, match="in transit"):
         await stage.publish()
     assert stage.said == []
     stage.later(16)

@@ -64,7 +64,7 @@ def test_no_other_setting_is_taken_from_it(data: Path) -> None:
 
 def test_an_app_is_never_written_over(data: Path) -> None:
     keep(data, APP)
-    with pytest.raises(UserError, match="there is an App already"):
+    with pytest.raises(UserError, match="an App exists already"):
         keep(data, {**APP, "github_app_id": "13"})
     assert read_registration(data)["github_app_id"] == "12"
 

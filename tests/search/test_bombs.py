@@ -41,7 +41,7 @@ def test_a_tree_bomb_is_listed_up_to_a_limit_and_told_once(
         repository.tree(sha)
     assert len(found) <= most
     assert {entry.size for entry in found} <= {6}
-    assert [line for line in caplog.messages if "too large to index whole" in line] == caplog.messages
+    assert [line for line in caplog.messages if "too large to index completely" in line] == caplog.messages
     assert len(caplog.messages) == 1
     assert repository.shortfalls.unreported_limits() == ("repository.files",)
     assert repository.shortfalls.unreported_limits() == ()

@@ -172,11 +172,8 @@ async def test_installations_and_their_repositories(store: Store) -> None:
     assert gone is not None
     assert (here.installation, here.gone, gone.gone) == ("suspended", False, True)
     config = store.for_repository(REF.repository).config
-    assert await config.first_complaint("line 3")
-    assert not await config.first_complaint("line 3")
     await config.keep("mode: label")
     assert await config.last_valid() == "mode: label"
-    assert await config.first_complaint("line 3")
 
 
 async def test_events_of_a_run_are_numbered(issue: IssueStore) -> None:

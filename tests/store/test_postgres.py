@@ -67,7 +67,7 @@ def test_a_database_that_is_another_release_s_is_refused(postgres: Postgres) -> 
     ("url", "said"),
     [
         pytest.param("postgresql://me:secret@127.0.0.1:1/name", "cannot be reached", id="nobody-answers"),
-        pytest.param("postgresql://me:secret@host/name?what=ever", "is no address", id="no-address"),
+        pytest.param("postgresql://me:secret@host/name?what=ever", "is not an address", id="no-address"),
     ],
 )
 def test_a_database_that_is_not_there_is_said_without_its_password(url: str, said: str) -> None:

@@ -107,7 +107,7 @@ def test_what_is_no_ceiling_is_refused_with_what_would_be_one(text: str) -> None
 
 
 def test_a_run_has_no_ceiling_of_issues() -> None:
-    with pytest.raises(ValueError, match="is no limit"):
+    with pytest.raises(ValueError, match="is not a limit"):
         read_ceiling("issues=3", of_run=True)
 
 

@@ -94,7 +94,7 @@ async def busy(store: Store) -> Busy:
             "repository": "/repositories/octo/parser",
             "queue": "/queue",
             "no run fits": "/runs?q=unheard-of",
-            "nothing here": "/runs/octo/parser/9999/1",
+            "not found": "/runs/octo/parser/9999/1",
         },
         running,
         clock,

@@ -30,7 +30,7 @@ async def test_a_repository_without_a_fix_says_what_it_waits_for(site: Site) -> 
     ref = await ran(site.store, Ran())
     page = words(await site.page("/repositories/octo/parser"))
     assert "1 report waits for its fix." in page
-    assert "None was put on yet" in page
+    assert "No label was added yet" in page
     assert "shipped calibration" not in page
     await site.store.for_issue(ref).outcome.keep(Verdict("unknown", why="no commit says so"))
     assert "1 of them closed without a fix that was found" in words(await site.page("/repositories/octo/parser"))

@@ -134,7 +134,7 @@ async def test_secrets_are_shown_once_for_a_secret_store(first: FirstStart) -> N
     assert (await first.http.get(back)).status_code == 410
     assert read_registration(first.data) == {}
     assert not first.setup.done.is_set()
-    assert "start it again" in (await first.http.get("/")).text
+    assert "restart it" in (await first.http.get("/")).text
 
 
 async def test_what_was_changed_is_what_is_asked_for(first: FirstStart) -> None:

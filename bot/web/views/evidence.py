@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bot.report.links import Links
 from bot.web.views.words import line, prose, verbatim
-from nodes.evidence import Evidence, NumberedEvidence
+from nodes.evidence import Evidence
 from nodes.report import TriageReport
 from nodes.search.languages import lexemes
 from nodes.trust.secrets import mask
@@ -76,11 +76,6 @@ def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] 
         score=f"{evidence.score:.2f}",
         cited=number in cited,
     )
-
-
-def as_result(items: Sequence[tuple[str, Evidence]]) -> tuple[NumberedEvidence, ...]:
-    """Return the numbered evidence as a result document has it."""
-    return tuple(NumberedEvidence(id=number, evidence=one) for number, one in items if number)
 
 
 def _link(evidence: Evidence, links: Links) -> str:

@@ -24,9 +24,6 @@ from nodes.search.languages import (
 from nodes.search.languages.lexemes import Kind, pieces
 from nodes.search.types import Outline
 
-PARSER_VERSION = 3
-"""Version of the outlines. No code reads it: ``version.py`` identifies the parsers by a digest of their source."""
-
 LANGUAGES = (
     c.LANGUAGE,
     cpp.LANGUAGE,
