@@ -48,9 +48,9 @@ def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -
     text_words = _words(text)
     if all(word in _EMPTY for word in text_words):
         return None
-    speaks = _speaks_to(text, text_words, question)
+    speaks = _matches_question(text, text_words, question)
     # A counter-question answers nothing, even if it is long enough.
-    if speaks or (not _is_question(text) and _says_enough(text, text_words, by_reporter=by_reporter)):
+    if speaks or (not _is_question(text) and _counts_as_answer(text, text_words, by_reporter=by_reporter)):
         return text[:MAX_ANSWER]
     return None
 
@@ -76,7 +76,7 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-def _speaks_to(text: str, text_words: list[str], question: AskedQuestion) -> bool:
+def _matches_question(text: str, text_words: list[str], question: AskedQuestion) -> bool:
     """Return whether the text names an option or the question, shares its words, or holds a fact it asks for."""
     if f"q{question.slot}" in text_words or (text_words and text_words[0] in _CHOICES):
         return True
@@ -110,7 +110,7 @@ def _is_question(text: str) -> bool:
     return text.rstrip().endswith("?")
 
 
-def _says_enough(text: str, text_words: list[str], *, by_reporter: bool) -> bool:
+def _counts_as_answer(text: str, text_words: list[str], *, by_reporter: bool) -> bool:
     """Return whether a text that does not match the question still counts as an answer.
 
     Any statement of the reporter counts, since the reporter was asked, unless it starts with a mention. Other people

@@ -14,7 +14,7 @@ from bot.errors import UserError
 from bot.first_start import defaults_of, values_of
 from bot.github.registration import NewApp
 from bot.registration.manifest import RequestedApp, installation_address
-from bot.registration.stored import FILE, keep, read_registration
+from bot.registration.stored import FILE, read_registration, store_registration
 from bot.server import listening, serve_until
 from bot.settings import Settings, load_settings
 from bot.web.render import render
@@ -88,7 +88,7 @@ class _Finish:
         """Handle GitHub's redirect after it created the App."""
         values = values_of(app, requested, api_url, self._settings)
         if requested.keep:
-            path = keep(self._settings.triage_data_dir, values)
+            path = store_registration(self._settings.triage_data_dir, values)
             self.says = [f"{app.slug} is registered; its secrets are in {path}", "Next: triage serve"]
         else:
             self.says = ["{}={}".format(name.upper(), value.replace("\n", "\\n")) for name, value in values.items()]

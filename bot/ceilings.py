@@ -62,7 +62,7 @@ class Ceiling:
         """Return whether any resource is limited."""
         return any(getattr(self, f.name) is not None for f in fields(self))
 
-    def lowered(self, other: Ceiling) -> Ceiling:
+    def capped_by(self, other: Ceiling) -> Ceiling:
         """Return the lower limit of each resource."""
         both = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
         return Ceiling(*(min((one for one in pair if one is not None), default=None) for pair in both))
@@ -127,7 +127,7 @@ _LIMITS = {
 }
 
 
-def explained(code: str) -> str:
+def describe_limit(code: str) -> str:
     """Describe a limit, given by its code, for maintainers."""
     kind, _, what = code.partition(".")
     known = _LIMITS.get(code)

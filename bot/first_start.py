@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from bot.dispatch.lock import DirectoryLock
 from bot.github.registration import NewApp
 from bot.registration.manifest import RequestedApp, api_of, is_local, suggested_name
-from bot.registration.stored import keep
+from bot.registration.stored import store_registration
 from bot.server import serve_until
 from bot.settings import Settings
 from bot.web.render import render
@@ -90,7 +90,7 @@ class FinishSetup:
         values = values_of(app, requested, api_url, self._settings)
         if not requested.keep:
             return render(request, "setup/once.html", values=values, **next_steps(app, requested))
-        keep(self._settings.triage_data_dir, values)
+        store_registration(self._settings.triage_data_dir, values)
         response = RedirectResponse("/welcome", 303)
         build_authenticator(self._settings_with(values)).log_in(request, response)
         self._done.set()

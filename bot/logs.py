@@ -23,7 +23,7 @@ _CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if code not i
 
 
 @contextlib.contextmanager
-def about(**ids: object) -> Iterator[None]:
+def log_context(**ids: object) -> Iterator[None]:
     """Bind ids to every record logged inside the context."""
     before = structlog.contextvars.get_contextvars()
     structlog.contextvars.bind_contextvars(**ids)

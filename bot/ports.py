@@ -287,7 +287,7 @@ class EffectsPort(Protocol):
     async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
         """Return the stored effect; None if there is none."""
 
-    async def want(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
+    async def set_wanted(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
         """Set what should exist on GitHub; the last call wins. The stored id, done hash and intent are retained."""
 
     async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
@@ -296,19 +296,21 @@ class EffectsPort(Protocol):
     async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
         """Delete the stored effect because it no longer exists on GitHub; the next one is created again."""
 
-    async def intent(self, issue_key: str, kind: str, subject: str) -> None:
+    async def record_intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Record durably that a POST is about to be sent."""
 
     async def withdraw(self, issue_key: str, kind: str, subject: str) -> None:
         """Clear the intent, because GitHub refused the POST."""
 
-    async def done(self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None) -> None:
+    async def record_done(
+        self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None
+    ) -> None:
         """Record that the effect exists on GitHub, and clear the intent."""
 
     async def pending(self, issue_key: str) -> list[Effect]:
         """Return effects that are wanted but not done, oldest first."""
 
-    async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
+    async def with_prefix(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
         """Return effects of a kind whose subject starts with a prefix, done or not, sorted by subject."""
 
 

@@ -18,7 +18,7 @@ from bot.connections.bodies import Body
 from bot.events import FORM, JSON, Delivery, MalformedError, Signature, is_signature, media_type, read_delivery
 from bot.handlers import Handlers
 from bot.jobs import Work
-from bot.logs import about
+from bot.logs import log_context
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES
 from bot.store.database import StoreError
 from bot.store.deliveries import Arrival
@@ -118,7 +118,7 @@ class Webhook:
         work = self._handlers.decide(delivery) if known else []
         if not work:
             return _NOTHING
-        with about(delivery=delivery.guid, event=delivery.event):
+        with log_context(delivery=delivery.guid, event=delivery.event):
             try:
                 async with asyncio.timeout_at(until):
                     fresh = await self._accept(_arrival(delivery, body, work))

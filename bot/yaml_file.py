@@ -26,10 +26,10 @@ class ConfigFault:
 
     line: int
     """1-based."""
-    says: str
+    message: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.says}"
+        return f"line {self.line}: {self.message}"
 
 
 class ConfigError(BotError):

@@ -55,11 +55,11 @@ class CodeLookups:
         return tuple(self._gathered.values())
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """How many more lookups will be answered."""
         return LOOKS - len(self.lines)
 
-    async def look(self, wanted: Look) -> LookupResult:
+    async def look_up(self, wanted: Look) -> LookupResult:
         """Answer or refuse a lookup; both count against the limit. A repeated lookup refers to the first answer."""
         what = wanted.what.strip()
         asked = (wanted.kind, what, wanted.start_line, wanted.end_line)

@@ -41,8 +41,8 @@ def compose(
         kind=kind,
         severity=draft.severity,
         severity_reason=draft.severity_reason,
-        affected_versions=_said(case.facts.versions),
-        platforms=_said(case.facts.platforms),
+        affected_versions=_distinct(case.facts.versions),
+        platforms=_distinct(case.facts.platforms),
         root_cause=draft.root_cause or None,
         suspects=found,
         missing=tuple(dict.fromkeys((*draft.missing, *_unanswered(state)))),
@@ -146,7 +146,7 @@ def _fallback(reason: str) -> str:
     return f"Rules judged instead of the model: {reason}"[:300]
 
 
-def _said(names: Sequence[str]) -> tuple[str, ...]:
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name[:80] for name in names))[:MOST_NAMES]
 
 

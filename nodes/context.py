@@ -184,10 +184,10 @@ class LookupPort(Protocol):
     """Lookups that a brain may make while it judges. Every result shown to it becomes evidence."""
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """How many more lookups will be answered."""
 
-    async def look(self, wanted: Look) -> LookupResult:
+    async def look_up(self, wanted: Look) -> LookupResult:
         """Answer or refuse a lookup; both count against the limit."""
 
 

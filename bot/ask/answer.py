@@ -72,8 +72,8 @@ class Answerer:
         if outside.route == "fallback":
             return Reply("fallback", outside.message)
         if outside.found:
-            said = f"{', '.join(outside.sources)} answered; what follows are their words, not checked here."
-            return Reply("sources", said, results=outside.found, notes=_notes(outside.message))
+            message = f"{', '.join(outside.sources)} answered; what follows are their words, not checked here."
+            return Reply("sources", message, results=outside.found, notes=_notes(outside.message))
         question = understand(text)
         reply = self._routes[question.kind](question)
         if not outside.message:
@@ -166,5 +166,5 @@ def _counted(count: int, what: str) -> str:
     return f"1 {what}" if count == 1 else f"{count} {what}s"
 
 
-def _notes(said: str) -> tuple[str, ...]:
-    return (said,) if said else ()
+def _notes(message: str) -> tuple[str, ...]:
+    return (message,) if message else ()

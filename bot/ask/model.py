@@ -56,5 +56,5 @@ def _asked(question: str, shown: dict[str, Place]) -> list[Message]:
         f"{name}: {place.path}, lines {place.start_line} to {place.end_line}\n{fence('code', place.quote)}"
         for name, place in shown.items()
     )
-    said = f"{fence('question', question[:8_000])}\n\nPlaces:\n\n{code}"
-    return [("system", build_role_prompt("ask")), ("human", said)]
+    prompt = f"{fence('question', question[:8_000])}\n\nPlaces:\n\n{code}"
+    return [("system", build_role_prompt("ask")), ("human", prompt)]

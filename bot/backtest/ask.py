@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.backtest.blind import open_triager
 from bot.backtest.fixes import read_fixes
 from bot.backtest.notes import Notes, digest
-from bot.backtest.run import Found, Plan, Told, backtest
+from bot.backtest.run import Found, Plan, ProgressCallback, backtest
 from bot.backtest.summary import Parameters
 from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, reached
 from bot.github.reader import IssueReader
@@ -33,7 +33,9 @@ class Options:
     fresh: bool = False
 
 
-async def answer(engine: Engine, tip: str, settings: Settings, asked: Options, told: Told) -> tuple[Found, Parameters]:
+async def answer(
+    engine: Engine, tip: str, settings: Settings, asked: Options, on_progress: ProgressCallback
+) -> tuple[Found, Parameters]:
     """Run a backtest, or resume an earlier one of the same repository and texts where it stopped.
 
     Raises:
@@ -44,10 +46,12 @@ async def answer(engine: Engine, tip: str, settings: Settings, asked: Options, t
     notes = Notes(_place(engine, settings, asked), fresh=asked.fresh)
     try:
         async with _texts(asked, settings, notes) as texts, open_triager(engine, settings) as triager:
-            told(0, 0, "reading the history")
+            on_progress(0, 0, "reading the history")
             fixes = read_fixes(engine.repository, tip, asked.github or "", asked.since)
             judge = judge_of(settings)
-            found = await backtest(engine, triager, texts, notes, plan=Plan(fixes, asked.limit, judge), told=told)
+            found = await backtest(
+                engine, triager, texts, notes, plan=Plan(fixes, asked.limit, judge), on_progress=on_progress
+            )
     finally:
         notes.close()
     repository = engine.repository.directory.name

@@ -89,9 +89,9 @@ def changed_lines(repository: Repository, landed: MainlineCommit, paths: Sequenc
     plain = ("--no-renames", "--no-textconv", "--no-ext-diff", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
     found: list[tuple[str, int, int]] = []
     for path in paths:  # one at a time, because git may quote the paths in a diff
-        told = ("--literal-pathspecs", "diff", "-U0", *plain, landed.parent, landed.sha, "--", os.fsencode(path))
+        arguments = ("--literal-pathspecs", "diff", "-U0", *plain, landed.parent, landed.sha, "--", os.fsencode(path))
         # A pure insertion has a count of 0; git then gives the line before it.
-        for start, count in _HUNK.findall(repository.output(*told) or b""):
+        for start, count in _HUNK.findall(repository.output(*arguments) or b""):
             first, lines = int(start), int(count or 1)
             found.append((path, first, first + max(lines, 1) - 1))
     return found

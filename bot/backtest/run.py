@@ -17,7 +17,7 @@ from nodes.search.git import Repository
 from nodes.search.rank import load_weights
 from nodes.search.version import parser_version
 
-Told = Callable[[int, int, str], None]
+ProgressCallback = Callable[[int, int, str], None]
 """Progress callback: finished cases, all cases (0 while unknown) and the current step."""
 
 
@@ -59,7 +59,7 @@ class Found:
 
 
 async def backtest(
-    engine: Engine, triager: BlindTriager, texts: Texts, notes: Notes, *, plan: Plan, told: Told
+    engine: Engine, triager: BlindTriager, texts: Texts, notes: Notes, *, plan: Plan, on_progress: ProgressCallback
 ) -> Found:
     """Collect the newest cases, then run them oldest first, so that little must be parsed from one commit to the next.
 
@@ -67,9 +67,9 @@ async def backtest(
         UserError: the texts cannot be read now.
     """
     found = Found()
-    cases = await _collect(answers(engine.repository, plan.fixes), texts, plan.limit, found.left_out, told)
+    cases = await _collect(answers(engine.repository, plan.fixes), texts, plan.limit, found.left_out, on_progress)
     for number, case in enumerate(reversed(cases)):
-        told(number, len(cases), f"#{case.answered.fix.number}")
+        on_progress(number, len(cases), f"#{case.answered.fix.number}")
         key = case.key(plan.judge)
         scored = notes.scored(key)
         if scored is None:
@@ -80,12 +80,12 @@ async def backtest(
                 continue
             notes.store_scored(key, scored)
         found.cases.insert(0, scored)
-    told(len(cases), len(cases), "")
+    on_progress(len(cases), len(cases), "")
     return found
 
 
 async def _collect(
-    answered: Iterator[FixWithFiles], texts: Texts, limit: int, left_out: Counter[str], told: Told
+    answered: Iterator[FixWithFiles], texts: Texts, limit: int, left_out: Counter[str], on_progress: ProgressCallback
 ) -> list[Case]:
     cases: list[Case] = []
     for one in answered:
@@ -94,7 +94,7 @@ async def _collect(
         if one.why_not:
             left_out[one.why_not] += 1
             continue
-        told(0, 0, f"reading #{one.fix.number}")
+        on_progress(0, 0, f"reading #{one.fix.number}")
         text = await texts.of(one.fix)
         if text is None:
             left_out["no text found for that number, or it is a pull request"] += 1

@@ -108,14 +108,14 @@ def _answered(repo: str, rev: str, settings: Settings, given: Options) -> tuple[
     progress = Progress()
     engine, tip = open_engine(repo, rev, Storage.of(settings), progress.phase)
 
-    def report_progress(done: int, total: int, phase: str) -> None:
+    def show_progress(done: int, total: int, phase: str) -> None:
         if sys.stderr.isatty():
             progress.phase(f"backtest {done}/{total} {phase}" if total else phase, 0, 0)
         elif total and (done % _EVERY == 0 or done == total):
             click.echo(f"backtest: {done} of {total} issues", err=True)
 
     try:
-        return asyncio.run(answer(engine, tip, settings, given, report_progress))
+        return asyncio.run(answer(engine, tip, settings, given, show_progress))
     finally:
         progress.clear()
 

@@ -38,7 +38,7 @@ def check(file: Path, *, operator: bool) -> None:
         summary = _operators(read_operator_config(text)) if operator else f"mode {read_config(text).mode}"
     except ConfigError as error:
         for fault in error.faults:
-            click.echo(f"{file}:{fault.line}: {fault.says}")
+            click.echo(f"{file}:{fault.line}: {fault.message}")
         sys.exit(1)
     click.echo(f"{file}: sound; {summary}")
 

@@ -24,7 +24,7 @@ async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
     from bot.past.learn import PAGES, is_enough, learn_page  # noqa: PLC0415  --help needs no numpy
     from bot.store.past_issues import ReadingProgress  # noqa: PLC0415
 
-    walk = await past.walk() or ReadingProgress()
+    walk = await past.progress() or ReadingProgress()
     pages = walk.page + PAGES + 2 * most // A_PAGE  # half of them may be pull requests
     while not is_enough(walk, most, pages):
         try:

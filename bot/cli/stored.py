@@ -64,6 +64,6 @@ async def opened(name: str) -> AsyncIterator[StoredRepository]:
         if not keys:
             raise UserError(f"no data is stored for {name}")
         async with open_saver(settings) as saver:
-            yield StoredRepository(tuple(map(store.whole, keys)), saver, settings.triage_data_dir / "repos")
+            yield StoredRepository(tuple(map(store.repository_data, keys)), saver, settings.triage_data_dir / "repos")
     finally:
         await store.aclose()

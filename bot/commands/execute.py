@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from bot.commands import COMMANDS
 from bot.commands.edited import Edit, new_commands
-from bot.commands.kinds import CommandContext, may
+from bot.commands.kinds import CommandContext, is_allowed
 from bot.commands.parse import Command, parse
 from bot.errors import UserError
 from bot.ports import CommandEffects, Comment, ControlPort, GitHubPort, Issue, IssueRef, Permission
@@ -122,7 +122,7 @@ async def _context(
         github=github,
     )
     kinds = [COMMANDS.get(command.name) for command in commands]
-    if all(kind is not None and may(kind, context) for kind in kinds):
+    if all(kind is not None and is_allowed(kind, context) for kind in kinds):
         return context
     return replace(context, permission=await github.permission(request.sender))
 
@@ -132,7 +132,7 @@ async def _effects(command: Command, context: CommandContext) -> CommandEffects:
     if kind is None:
         known_here = context.is_author or context.permission >= Permission.TRIAGE
         return CommandEffects(reaction="confused", reply=_unknown(command)) if known_here else NO_PERMISSION
-    if not may(kind, context):
+    if not is_allowed(kind, context):
         return NO_PERMISSION
     try:
         return await kind.run(command, context)

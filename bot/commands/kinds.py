@@ -72,7 +72,7 @@ def check_writable(context: CommandContext) -> None:
         raise UserError(f"Triage skips this issue: {reason}. {remedy_for(reason)}".rstrip())
 
 
-def may(kind: CommandKind, context: CommandContext) -> bool:
+def is_allowed(kind: CommandKind, context: CommandContext) -> bool:
     """Whether the sender may use this command."""
     role = kind.required_role(context.config)
     if role == "nobody":

@@ -64,8 +64,8 @@ def _store(settings: Settings) -> Check:
         return Check(ok=False, name=name, says=str(error))
     output = ", ".join(f"{count} {state}" for state, count in counts.items()) or "no jobs wait"
     dead = counts.get("dead", 0)
-    mend = f"; dead jobs, listed by `triage jobs`: {dead}" if dead else ""
-    return Check(ok=True, name=name, says=f"answers, with this release's tables: {output}{mend}")
+    advice = f"; dead jobs, listed by `triage jobs`: {dead}" if dead else ""
+    return Check(ok=True, name=name, says=f"answers, with this release's tables: {output}{advice}")
 
 
 async def _counted(settings: Settings) -> dict[str, int]:

@@ -117,7 +117,7 @@ class GitHub:
         while len(self._renamed) > _RENAMED:
             self._renamed.popitem(last=False)
 
-    def wrote(self, comment: Json) -> bool:
+    def is_own_comment(self, comment: Json) -> bool:
         """Whether a comment is ours, judged by its author and never by its text."""
         via = comment.get("performed_via_github_app") or {}
         user = comment.get("user") or {}

@@ -82,8 +82,8 @@ def is_limited(response: httpx.Response) -> bool:
     if response.status_code == 429:
         return True
     headers = response.headers
-    told = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
-    return response.status_code == 403 and (told or "rate limit" in message(response).lower())
+    names_wait = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    return response.status_code == 403 and (names_wait or "rate limit" in message(response).lower())
 
 
 def retry_after(response: httpx.Response) -> float | None:

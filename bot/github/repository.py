@@ -29,7 +29,7 @@ class AppIdentity(Protocol):
     async def load_identity(self) -> None:
         """Learn the App's login before comments are judged."""
 
-    def wrote(self, comment: Json) -> bool:
+    def is_own_comment(self, comment: Json) -> bool:
         """Whether a comment is ours."""
 
     def learn_identity(self, comment: Json) -> None:
@@ -90,7 +90,7 @@ class RepositoryClient:
         found: list[Comment] = []
         async for page in self._channel.pages(f"{self._base}/issues/{number}/comments", params):
             with shaped("a list of comments"):
-                found += [comment_of(item, self._app.wrote) for item in page]
+                found += [comment_of(item, self._app.is_own_comment) for item in page]
         return sorted(found, key=lambda comment: (comment.created_at, comment.id))
 
     async def create_comment(self, number: int, body: str, budget: WriteBudget = WHOLE) -> Comment:
@@ -105,7 +105,7 @@ class RepositoryClient:
             raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
         try:
             with shaped("a comment"):
-                comment = comment_of(answer.object(), self._app.wrote)
+                comment = comment_of(answer.object(), self._app.is_own_comment)
             self._app.learn_identity(answer.object())
             return replace(comment, ours=True)
         except UndecodableError as error:

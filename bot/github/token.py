@@ -58,7 +58,7 @@ class TokenGitHub(GitHub):
         """Learn our login as an author from a comment that was just posted."""
         self._logins.add(text((comment.get("user") or {}).get("login")))
 
-    def wrote(self, comment: Json) -> bool:
+    def is_own_comment(self, comment: Json) -> bool:
         """Whether a comment is ours, judged by its author and never by its text."""
         login = text((comment.get("user") or {}).get("login"))
         return bool(login) and login in self._logins

@@ -72,7 +72,7 @@ class Tokens:
 
     def forget(self, token: str) -> None:
         """Drop a token that GitHub no longer accepts."""
-        for key in [key for key, (kept, _) in self._kept.items() if kept == token]:
+        for key in [key for key, (cached, _) in self._kept.items() if cached == token]:
             del self._kept[key]
 
     async def _asked(

@@ -22,7 +22,7 @@ def handle(delivery: Delivery, policy: Policy) -> list[Work]:
         return _deleted(delivery)
     if delivery.action not in ("created", "edited") or payload.comment is None:
         return []
-    if not policy.accepts(payload.comment.user) or policy.wrote(payload.comment):
+    if not policy.accepts(payload.comment.user) or policy.is_own(payload.comment):
         return []
     return _written(delivery)
 

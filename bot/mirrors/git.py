@@ -204,14 +204,14 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
     authority = os.environ.get("SSL_CERT_FILE")
     if authority:
         settings["http.sslCAInfo"] = authority
-    told = {
+    variables = {
         "GIT_CONFIG_COUNT": str(len(settings)),
         "GIT_ASKPASS": "",
         "GIT_ALLOW_PROTOCOL": ":".join(allowed) or "none",
     }
     for number, (name, value) in enumerate(settings.items()):
-        told |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    return environment() | told
+        variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return environment() | variables
 
 
 def full(message: str) -> RateLimitedError:

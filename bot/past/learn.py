@@ -14,14 +14,14 @@ ISSUES, PAGES = 1_000, 20
 
 async def learn_page(past: PastIssues, github: GitHubPort) -> ReadingProgress:
     """Read and store the next page. After a crash it is read again, and no issue is stored twice."""
-    walk = await past.walk() or ReadingProgress()
+    walk = await past.progress() or ReadingProgress()
     if walk.finished:
         return walk
     issues, more = await github.issues_page(walk.page)
     # Splitting and hashing the words takes processor time, which would block the event loop.
     kept = await asyncio.to_thread(lambda: [to_stored(issue) for issue in issues])
     after = ReadingProgress(walk.page + 1, walk.seen + len(kept), finished=not more)
-    await past.walked(kept, after)
+    await past.store_page(kept, after)
     return after
 
 
@@ -35,7 +35,7 @@ def to_stored(issue: Issue) -> StoredIssue:
     return StoredIssue(issue.ref.number, issue.state == "open", issue.updated_at, words_of(issue.title, issue.body))
 
 
-async def see(past: PastIssues, number: int, issue: Issue | None) -> None:
+async def update_stored_issue(past: PastIssues, number: int, issue: Issue | None) -> None:
     """Store an issue as just read under its number, or delete it if ``is_here`` is false."""
     if is_here(number, issue) and issue is not None:
         await past.keep([await asyncio.to_thread(to_stored, issue)])

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 
 from bot.errors import BotError
-from bot.past.learn import see
+from bot.past.learn import update_stored_issue
 from bot.ports import GitHubPort, Issue, IssueRef
 from bot.store.past_issues import PastIssues, StoredIssue
 from nodes.context import Nearby, PastIssue, PastUnreadableError
@@ -49,7 +49,7 @@ class StoredPast:
             # GitHub answers for a transferred issue with its new repository.
             here = issue if issue is None or issue.ref.repository.key == self._ref.repository.key else None
             if here is None or (here.state == "open", here.updated_at) != self._seen.get(number):
-                await see(self._past, number, here)
+                await update_stored_issue(self._past, number, here)
         except BotError as error:
             raise PastUnreadableError(str(error)) from error
         return _past_issue(here) if here is not None and not here.is_pull_request else None

@@ -37,7 +37,7 @@ class Poster:
     """The share of the write limits that its comments may use."""
 
     async def put(
-        self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False, anew: bool = False
+        self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False, repost: bool = False
     ) -> int:
         """Make sure that a comment exists exactly once and has this text; returns its id.
 
@@ -47,21 +47,21 @@ class Poster:
             marker: The beginning of the comment; no other comment of ours has it.
             body: The text without a time; the time is added when it is sent.
             adopt: Search for a comment of ours even if the store has none, as after a transfer.
-            anew: If a person deleted the comment, post another one.
+            repost: If a person deleted the comment, post another one.
 
         Raises:
             StoppedError: A person deleted the comment.
             RetryableError: It is still unknown whether the comment exists, or GitHub asks to wait.
         """
         wanted = _digest(body)
-        effect = await self.effects.want(self.ref.key, kind, subject, wanted, body)
-        if effect.github_id is not None and anew and not await self.github.has_comment(effect.github_id):
+        effect = await self.effects.set_wanted(self.ref.key, kind, subject, wanted, body)
+        if effect.github_id is not None and repost and not await self.github.has_comment(effect.github_id):
             await self.effects.forget(self.ref.key, kind, subject)
-            effect = await self.effects.want(self.ref.key, kind, subject, wanted, body)
+            effect = await self.effects.set_wanted(self.ref.key, kind, subject, wanted, body)
         if effect.github_id is not None:
             if effect.done_hash != wanted:
                 await self._edit(effect.github_id, body)
-                await self.effects.done(self.ref.key, kind, subject, wanted)
+                await self.effects.record_done(self.ref.key, kind, subject, wanted)
             return effect.github_id
         # An intent without an id: a POST may have been executed whose response was lost.
         found = await self._find(marker) if adopt or effect.intent_at is not None else None
@@ -71,14 +71,14 @@ class Poster:
             comment_id = found.id
             if _digest(unstamped(found.body)) != wanted:
                 await self._edit(found.id, body)
-        await self.effects.done(self.ref.key, kind, subject, wanted, comment_id)
+        await self.effects.record_done(self.ref.key, kind, subject, wanted, comment_id)
         return comment_id
 
     async def _post(self, effect: Effect, body: str) -> int:
         self._wait_out(effect.intent_at)
         await self.owner_check()
         # Stored before the POST, so that the attempt after a crash searches the thread instead of posting again.
-        await self.effects.intent(self.ref.key, effect.kind, effect.subject)
+        await self.effects.record_intent(self.ref.key, effect.kind, effect.subject)
         try:
             return (await self.github.create_comment(self.ref.number, self._stamped(body), self.budget)).id
         except OutcomeUnknownError as error:

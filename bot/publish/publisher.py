@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from bot.ceilings import explained
+from bot.ceilings import describe_limit
 from bot.limits import FIRST_REPORTS, WHOLE
 from bot.ports import (
     AskedQuestion,
@@ -132,8 +132,8 @@ class Publisher:
         if mode == "dry-run":
             await self._post_config_faults(given, issue, github)
             return Published("dry-run", comment=body)
-        speaks = mode == "comment" and await self._needs_comment(given)
-        posted = await self._comment(given, issue, github, body) if speaks else None
+        has_comment = mode == "comment" and await self._needs_comment(given)
+        posted = await self._comment(given, issue, github, body) if has_comment else None
         if given.first:
             return Published("posted", comment=body, comment_id=posted)
         labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
@@ -142,7 +142,7 @@ class Publisher:
             return Published("labelled", comment=body)
         reactions = self.reactions(issue.ref, given.found)
         if isinstance(given.outcome, Finished):
-            await reactions.leave("rocket")
+            await reactions.react("rocket")
         await reactions.catch_up()
         return Published("posted", comment=body, comment_id=posted)
 
@@ -159,12 +159,12 @@ class Publisher:
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, budget)
         separate = await self._asks_separately(given)
         # A transferred issue brings its comments along, so search for ours, unless the issue has no comments.
-        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, anew=given.commanded)
+        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, repost=given.commanded)
         if separate:
             reply = question_reply(_thread(given, issue), separate, f"{issue.url}#issuecomment-{sticky}")
             await poster.put("question", separate, question_marker(separate), reply)
         if given.found.faults:
-            await self.effects.done(_config_key(given), "config", given.found.digest, given.ref.key)
+            await self.effects.record_done(_config_key(given), "config", given.found.digest, given.ref.key)
         return sticky
 
     async def _asks_separately(self, given: Publication) -> str | None:
@@ -178,8 +178,8 @@ class Publisher:
         key, question = given.ref.key, given.outcome.exchange.question_id
         known, sticky = await self.effects.get(key, "question", question), await self.effects.get(key, "sticky")
         if known is None and (sticky is None or sticky.github_id is None):
-            await self.effects.want(key, "question", question, _CARRIED, "")
-            await self.effects.done(key, "question", question, _CARRIED)
+            await self.effects.set_wanted(key, "question", question, _CARRIED, "")
+            await self.effects.record_done(key, "question", question, _CARRIED)
             return None
         return None if known is not None and known.wanted_hash == _CARRIED else question
 
@@ -208,14 +208,14 @@ class Publisher:
         message = f"For maintainers: {_faults(given.found)} Until it is fixed, triage writes nothing else here."
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
         await poster.put("config", given.found.digest, marker, f"{marker}\n\n{message}\n")
-        await self.effects.done(_config_key(given), "config", given.found.digest, given.ref.key)
+        await self.effects.record_done(_config_key(given), "config", given.found.digest, given.ref.key)
 
     async def _claims_fault_report(self, given: Publication) -> bool:
         """Whether the faults are reported on this issue: the first issue that claims them."""
         if not given.found.faults:
             return False
-        told = await self.effects.claim(_config_key(given), "config", given.found.digest, given.ref.key)
-        return told.payload == given.ref.key
+        claimed = await self.effects.claim(_config_key(given), "config", given.found.digest, given.ref.key)
+        return claimed.payload == given.ref.key
 
 
 def _proposes_labels(given: Publication) -> bool:
@@ -248,7 +248,7 @@ def _thread(given: Publication, issue: Issue, config_note: str = "") -> Thread:
         questions=given.questions,
         news=_NEWS.get(given.why, ""),
         config_note=config_note,
-        limited=tuple(dict.fromkeys(map(explained, given.limited))),
+        limited=tuple(dict.fromkeys(map(describe_limit, given.limited))),
         suspects=given.found.config.limits.suspects,
         record=given.record,
         follows=given.first,

@@ -28,7 +28,7 @@ Only the App's settings are read, so a data directory from a checkout cannot set
 """
 
 
-def keep(directory: Path, app: Mapping[str, str]) -> Path:
+def store_registration(directory: Path, app: Mapping[str, str]) -> Path:
     """Write the App's settings atomically and durably.
 
     Returns:

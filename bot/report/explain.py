@@ -100,7 +100,7 @@ def _path(trace: Iterable[TraceEntry], *, reasons: bool) -> list[str]:
 
 def _reason(entry: TraceEntry) -> str:
     failed = f"failed: {entry.error}" if entry.error else ""
-    return "; ".join(cut(said, _REASON_WORDS) for said in (entry.reason, failed) if said)
+    return "; ".join(cut(reason, _REASON_WORDS) for reason in (entry.reason, failed) if reason)
 
 
 def _guards(trace: Iterable[TraceEntry]) -> list[str]:

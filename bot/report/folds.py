@@ -56,8 +56,8 @@ def _fact_line(fact: Fact, links: Links) -> str:
 def affected(report: TriageReport) -> str:
     """What the issue says it happens with and on."""
     versions, platforms = (", ".join(map(code, names)) for names in (report.affected_versions, report.platforms))
-    said = [f"**Versions named:** {versions}" if versions else "", f"**Platforms:** {platforms}" if platforms else ""]
-    return " · ".join(filter(None, said))
+    notes = [f"**Versions named:** {versions}" if versions else "", f"**Platforms:** {platforms}" if platforms else ""]
+    return " · ".join(filter(None, notes))
 
 
 def about(report: TriageReport, record: Record | None = None) -> str:

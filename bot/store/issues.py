@@ -94,9 +94,9 @@ def _state(db: Connection, key: str) -> IssueState:
 
 def _adopt(db: Connection, old: str, new: str) -> bool:
     known = db.execute("SELECT 1 FROM runs WHERE issue_key IN (?, ?)", (old, new)).fetchall()
-    begun = db.execute("SELECT 1 FROM runs WHERE issue_key = ?", (new,)).fetchone()
+    has_run = db.execute("SELECT 1 FROM runs WHERE issue_key = ?", (new,)).fetchone()
     # After a run under the new key, moved rows could collide with its (issue_key, run_no).
-    if not known or begun:
+    if not known or has_run:
         return False
     for table in _FOLLOWS:
         db.execute(f"UPDATE {table} SET issue_key = ? WHERE issue_key = ?", (new, old))  # noqa: S608  named above

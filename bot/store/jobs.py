@@ -163,7 +163,7 @@ class Jobs:
         now = self._clock()
         return await self._database.do(lambda db: sum(_unpark(db, f"{key}#", now) for key in repositories))
 
-    async def waits(self, issue_key: str) -> bool:
+    async def has_unfinished(self, issue_key: str) -> bool:
         """Return whether an issue has a job that is not done, including dead and parked ones."""
         statement = "SELECT 1 FROM jobs WHERE issue_key = ? AND state <> 'done' LIMIT 1"
         return await self._database.read(lambda db: db.execute(statement, (issue_key,)).fetchone()) is not None

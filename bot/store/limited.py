@@ -18,7 +18,7 @@ UPDATE limited SET told = :issue WHERE repository_key = :key AND day = :day AND 
 )
 """
 # A missing permission is reported once: it is still missing on the next day.
-_TOLD = """
+_REPORTED = """
 SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :issue AND NOT EXISTS (
     SELECT 1 FROM limited AS before
     WHERE before.repository_key = :key AND before.day < :day AND before.what = limited.what
@@ -49,7 +49,7 @@ class RepositoryLimited:
         day = self._today()
         given = {"issue": issue_key, "key": self._key, "day": day}
         await self._database.do(lambda db: db.execute(_TELL, given).rowcount)
-        return tuple(what for (what,) in await self._database.read(lambda db: db.execute(_TOLD, given).fetchall()))
+        return tuple(what for (what,) in await self._database.read(lambda db: db.execute(_REPORTED, given).fetchall()))
 
     def _today(self) -> str:
         return day_of(self._database.clock())

@@ -43,7 +43,7 @@ class PastIssues:
         self._database = database
         self._tenant = tenant
         self._key = tenant.repository_key
-        self._begun: ReadingProgress | None = None
+        self._started: ReadingProgress | None = None
 
     async def keep(self, issues: Sequence[StoredIssue]) -> None:
         """Store issues as they were read; a row with a later ``updated_at`` is retained."""
@@ -62,7 +62,7 @@ class PastIssues:
     async def clear(self) -> None:
         """Delete all past issues of the repository."""
         await self._database.do(lambda db: _clear(db, self._key))
-        self._begun = None
+        self._started = None
 
     async def before(self, number: int) -> list[StoredIssue]:
         """Return the issues with a smaller number, newest first."""
@@ -74,18 +74,18 @@ class PastIssues:
         rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
         return [StoredIssue(found, bool(is_open), at, IssueWords(*words)) for found, is_open, at, *words in rows]
 
-    async def walk(self) -> ReadingProgress | None:
+    async def progress(self) -> ReadingProgress | None:
         """Return the progress of reading old issues; None if it never started or is of an older version."""
         statement = "SELECT page, seen, finished FROM past_walks WHERE repository_key = ? AND version = ?"
         row = await self._database.read(lambda db: db.execute(statement, (self._key, VERSION)).fetchone())
-        self._begun = ReadingProgress(row[0], row[1], bool(row[2])) if row else None
-        return self._begun
+        self._started = ReadingProgress(row[0], row[1], bool(row[2])) if row else None
+        return self._started
 
-    async def begun(self) -> bool:
+    async def has_started(self) -> bool:
         """Return whether reading old issues has started. A positive answer is cached for the life of this object."""
-        return self._begun is not None or await self.walk() is not None
+        return self._started is not None or await self.progress() is not None
 
-    async def walked(self, issues: Sequence[StoredIssue], walk: ReadingProgress) -> None:
+    async def store_page(self, issues: Sequence[StoredIssue], walk: ReadingProgress) -> None:
         """Store a page of issues and the progress, in one transaction."""
         await self._database.do(lambda db: _walked(db, self._key, issues, walk))
 

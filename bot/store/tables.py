@@ -63,7 +63,7 @@ class Store:
     async def shrink(self) -> None:
         """Release unused disk space where the database does not do so by itself."""
 
-    def whole(self, repository_key: str) -> RepositoryData:
+    def repository_data(self, repository_key: str) -> RepositoryData:
         """Return access to everything stored about a repository, for export and deletion."""
         return RepositoryData(self._database, repository_key)
 
@@ -143,7 +143,7 @@ class IssueStore:
         self.outcome = IssueOutcome(database, ref.key)
         self.control = Control(database, ref, repository.questions)
 
-    async def known(self) -> ReportInputs:
+    async def report_inputs(self) -> ReportInputs:
         """Return what a report shows besides the result of its run."""
         today = day_of(self._database.clock())
         return await self._database.read(lambda db: read_report_inputs(db, self._key, today))

@@ -22,7 +22,7 @@ def routes(site: Site) -> list[BaseRoute]:
         *github_login.routes(site),
         *welcome.closed(),
         # One gate covers every other path, so a new page is behind the login by default.
-        Mount("/", routes=_closed(), middleware=[Middleware(RequireLogin, site.door)]),
+        Mount("/", routes=_closed(), middleware=[Middleware(RequireLogin, site.authenticator)]),
     ]
 
 

@@ -87,7 +87,7 @@ class Authenticator:
         if kind.lower() == "bearer":
             return OPERATOR if self.is_operator(request, token.strip()) else None
         payload = self.sessions.read(request) or {}
-        if await self._is_operators(payload):
+        if await self._is_operator_session(payload):
             return OPERATOR
         if self.accounts is not None and "account" in payload:
             return await self.accounts.viewer(payload["account"])
@@ -124,12 +124,12 @@ class Authenticator:
         """
         payload = self.sessions.read(request) or {}
         if self.accounts is not None and "account" in payload:
-            self.accounts.leave(payload["account"])
+            self.accounts.log_out(payload["account"])
         if self._ended is not None and "session" in payload:
             await self._ended.end(str(payload["session"]), LASTS)
         self.sessions.forget(request, response)
 
-    async def _is_operators(self, payload: dict[str, Any]) -> bool:
+    async def _is_operator_session(self, payload: dict[str, Any]) -> bool:
         """Whether a cookie belongs to the operator, matches the current token, and its session was not ended."""
         if self._token is None or payload.get("operator") != self._fingerprint() or "session" not in payload:
             return False
@@ -143,15 +143,15 @@ class Authenticator:
 class RequireLogin:
     """Middleware that passes only authenticated requests and sets ``request.state.viewer``."""
 
-    def __init__(self, app: ASGIApp, door: Authenticator) -> None:
+    def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
         self._app = app
-        self._door = door
+        self._authenticator = authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         request = Request(scope, receive)
         try:
-            viewer = await self._door.viewer(request)
+            viewer = await self._authenticator.viewer(request)
         except TooManyError:
             await fault(request, 429)(scope, receive, send)
             return

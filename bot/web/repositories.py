@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.backtest.plot import draw_reliability, draw_trade
-from bot.ceilings import explained
+from bot.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
 from bot.store.pages.rows import RunFilter
 from bot.web.render import render
@@ -49,7 +49,7 @@ async def shown(request: Request) -> Response:
         enough=ENOUGH,
         labels=await pages.repositories.labels(repository.key),
         spent=await pages.repositories.spent(repository.key),
-        explained=explained,
+        explained=describe_limit,
         rows=[Row.of(row) for row in runs.rows[:_LAST]],
     )
 

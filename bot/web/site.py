@@ -21,7 +21,7 @@ class Site:
 
     settings: Settings
     store: Store
-    door: Authenticator
+    authenticator: Authenticator
     live: Live
 
     @classmethod

@@ -120,7 +120,7 @@ async def _next(changes: Changes, seconds: float) -> RunRow | _Behind | None:
 
 async def _viewer(request: Request) -> Viewer | None:
     try:
-        return await site_of(request).door.viewer(request)
+        return await site_of(request).authenticator.viewer(request)
     except (TooManyError, RetryableError):
         return None
 

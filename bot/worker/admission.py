@@ -36,15 +36,15 @@ async def admit(
     now = issue_job.tools.store.clock()
     day = issue_job.tools.budgets.day(issue_job.ref.repository, config, now)
     writer = issue_job.tools.budgets.writer(issue, config, now) if by_author else ()
-    begun = await issue_job.store.runs.begin((*writer, *day), leave=leave)
-    if isinstance(begun, Reached) and begun.kind == "author" and await _may_triage(issue_job, issue):
-        begun = await issue_job.store.runs.begin(day, leave=leave)
-    if isinstance(begun, Run):
-        return begun
-    await issue_job.limited(begun.code, str(begun))
-    if begun.kind == "author" or config.limits.over == "skip":
-        raise OverLimitError(str(begun))
-    raise RateLimitedError(str(begun), after=seconds_until_tomorrow(now), limit=None)
+    opened = await issue_job.store.runs.begin((*writer, *day), leave=leave)
+    if isinstance(opened, Reached) and opened.kind == "author" and await _may_triage(issue_job, issue):
+        opened = await issue_job.store.runs.begin(day, leave=leave)
+    if isinstance(opened, Run):
+        return opened
+    await issue_job.count_limit_reached(opened.code, str(opened))
+    if opened.kind == "author" or config.limits.over == "skip":
+        raise OverLimitError(str(opened))
+    raise RateLimitedError(str(opened), after=seconds_until_tomorrow(now), limit=None)
 
 
 async def may_ask(issue_job: IssueJob, run: Scope, config: RepositoryConfig) -> bool:
@@ -52,7 +52,7 @@ async def may_ask(issue_job: IssueJob, run: Scope, config: RepositoryConfig) -> 
     day = issue_job.tools.budgets.day(issue_job.ref.repository, config, issue_job.tools.store.clock())
     reached = await issue_job.tools.store.usage.reserve((run, *day), _QUESTION)
     if reached is not None:
-        await issue_job.limited(reached.code, f"{reached}; the report is written without asking")
+        await issue_job.count_limit_reached(reached.code, f"{reached}; the report is written without asking")
     return reached is None
 
 
@@ -68,7 +68,7 @@ async def may_answer(issue_job: IssueJob, asked: Commands, found: FoundConfig) -
         return True
     if reached.kind == "author" and await issue_job.github.permission(asked.sender) >= Permission.TRIAGE:
         return True
-    await issue_job.limited(reached.code, f"{reached}; a comment is not answered")
+    await issue_job.count_limit_reached(reached.code, f"{reached}; a comment is not answered")
     return False
 
 

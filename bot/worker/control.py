@@ -26,7 +26,7 @@ from bot.store.database import StoreError
 from bot.store.installations import InstallationState
 from bot.worker.admission import may_answer
 from bot.worker.issue_job import IssueJob
-from bot.worker.past import is_over
+from bot.worker.past import mark_ended
 from bot.worker.tools import Tools
 
 
@@ -38,7 +38,7 @@ async def commands(issue_job: IssueJob, work: Commands) -> None:
     may = lambda: may_answer(issue_job, work, found)  # noqa: E731
     request = CommandComment(issue_job.ref, work.comment, work.sender, work.sender_id, found, may, edit)
     obeyed = await execute(request, issue_job.store.control, issue_job.publisher(issue_job.check_ownership))
-    follows: list[Work] = [*await issue_job.left_over(found)]
+    follows: list[Work] = [*await issue_job.pending_writes(found)]
     if obeyed.moved_to is not None:
         follows.append(work.model_copy(update={"ref": obeyed.moved_to}))
     await issue_job.tools.store.jobs.settle(issue_job.job, f"{obeyed.new} commands", next_work=follows)
@@ -53,7 +53,7 @@ async def left_over(issue_job: IssueJob, work: LeftOver) -> None:
         found = await issue_job.config()
         await Replies.of(issue_job.publisher(issue_job.check_ownership), issue_job.ref, found).catch_up()
         await _labels_left_over(issue_job, found)
-        again = await issue_job.left_over(found, again=work.again + 1)
+        again = await issue_job.pending_writes(found, again=work.again + 1)
     # A StoreError is retryable, but the new job could not be stored either.
     except StoreError:
         raise
@@ -69,8 +69,8 @@ async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
     if not any(one.kind == LATER for one in await effects.pending(key)):
         return
     labels, known = (
-        ReportLabels(issue_job.github, effects, issue_job.may_write, issue_job.lacks),
-        await issue_job.store.known(),
+        ReportLabels(issue_job.github, effects, issue_job.may_write, issue_job.record_missing_permission),
+        await issue_job.store.report_inputs(),
     )
     row = await issue_job.store.row.state()
     issue = None if row.muted or row.ended else await issue_job.github.issue(issue_job.ref.number)
@@ -85,10 +85,10 @@ async def comment_deleted(issue_job: IssueJob, work: CommentDeleted) -> None:
     """Mute the issue if a person deleted our report: no other is posted until a command asks for one."""
     sticky = await issue_job.store.repository.effects.get(issue_job.ref.key, "sticky")
     if sticky is None or sticky.github_id != work.comment_id:
-        return await issue_job.done("not our report")
+        return await issue_job.settle("not our report")
     await issue_job.store.row.mute(muted=True)
     await issue_job.store.repository.effects.forget(issue_job.ref.key, "sticky")
-    return await issue_job.done("muted")
+    return await issue_job.settle("muted")
 
 
 async def ended(issue_job: IssueJob, work: Ended) -> None:
@@ -97,9 +97,9 @@ async def ended(issue_job: IssueJob, work: Ended) -> None:
     A closed issue may be reopened, and a transferred one is taken over at its new place: a waiting run still waits.
     """
     if work.how == "closed" and await _is_open_again(issue_job):
-        return await issue_job.done("it is open again")
+        return await issue_job.settle("it is open again")
     await issue_job.store.row.end(work.how, work.moved_to)
-    await is_over(issue_job, work)
+    await mark_ended(issue_job, work)
     if work.how != "deleted":
         reported = work.how == "closed" and await issue_job.store.outcome.get() is not None
         then = [Score(ref=issue_job.ref)] if reported else []
@@ -108,7 +108,7 @@ async def ended(issue_job: IssueJob, work: Ended) -> None:
         await issue_job.store.repository.questions.settle(issue_job.ref.key, question.question_id, "withdrawn")
     run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
-        return await issue_job.done(work.how)
+        return await issue_job.settle(work.how)
     await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=work.how)
     return await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
 
@@ -128,7 +128,7 @@ async def _is_open_again(issue_job: IssueJob) -> bool:
 async def labelled(issue_job: IssueJob, work: Labelled) -> None:
     """Store which label a person added or removed, so that the App never undoes it."""
     await issue_job.store.people.labelled(work.label, work.actor, added=work.added)
-    await issue_job.done("noted")
+    await issue_job.settle("noted")
 
 
 _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}

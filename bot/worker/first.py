@@ -39,7 +39,7 @@ class FirstReport:
     start: BugTriageState
     publish: Callable[[Finished], Awaitable[object]]
 
-    async def beside(self, work: Callable[[], Awaitable[Outcome]]) -> Outcome:
+    async def run_alongside(self, work: Callable[[], Awaitable[Outcome]]) -> Outcome:
         """Do the model's run; post the first report as soon as the run is known to take longer than a minute.
 
         Raises:

@@ -68,9 +68,9 @@ class IssueJob:
         """
         effects = self.store.repository.effects
         github = self.tools.github.for_repository
-        return Publisher(github, effects, check or self.may_write, self._now, self.lacks)
+        return Publisher(github, effects, check or self.may_write, self._now, self.record_missing_permission)
 
-    async def lacks(self, error: MissingPermissionError) -> None:
+    async def record_missing_permission(self, error: MissingPermissionError) -> None:
         """Record that the installation lacks a permission."""
         await note_missing(self.tools.store, self.ref.repository, error)
 
@@ -78,7 +78,7 @@ class IssueJob:
         """The time by the store's clock, which also stamps intents; another clock would shorten the wait for them."""
         return datetime.fromtimestamp(self.tools.store.clock(), UTC)
 
-    async def left_over(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
+    async def pending_writes(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
         """Return a job that retries a reaction, answer or label that is allowed but not yet on GitHub; else nothing."""
         if found.config.mode == "dry-run" or not found.config.enabled:
             return ()
@@ -89,15 +89,15 @@ class IssueJob:
 
     async def config(self) -> FoundConfig:
         """The repository's current configuration. A valid one is stored as the last valid one."""
-        kept = self.store.repository.config
-        found = await find_config(self.github, await kept.last_valid())
+        stored = self.store.repository.config
+        found = await find_config(self.github, await stored.last_valid())
         if not found.faults and found.text:
-            await kept.keep(found.text)
+            await stored.keep(found.text)
         if not self.tools.bots:
             return found
         return _with_bots(found, self.tools.bots)
 
-    async def done(self, message: str) -> None:
+    async def settle(self, message: str) -> None:
         """Settle the job without follow-up work.
 
         Args:
@@ -105,12 +105,12 @@ class IssueJob:
         """
         await self.tools.store.jobs.settle(self.job, message)
 
-    async def limited(self, code: str, message: str) -> None:
+    async def count_limit_reached(self, code: str, message: str) -> None:
         """Count and record that a limit was reached."""
         LIMITS.labels(code).inc()
-        await self.met(code, message)
+        await self.limit_reached(code, message)
 
-    async def met(self, code: str, message: str) -> None:
+    async def limit_reached(self, code: str, message: str) -> None:
         """Log which limit was reached, and store it so that a later report tells maintainers once."""
         logger.warning(message, extra={"action": "limited", "limit": code})
         await self.store.repository.limited.note(code)

@@ -94,7 +94,7 @@ async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Iss
 
 
 async def _is_known(store: Store, issue: Issue) -> bool:
-    if await store.jobs.waits(issue.ref.key):
+    if await store.jobs.has_unfinished(issue.ref.key):
         return True
     return await store.for_issue(issue.ref).runs.last() is not None
 

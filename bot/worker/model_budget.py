@@ -95,7 +95,7 @@ class SharedBudget:
         try:
             yield
         except BaseException:  # a call that was not sent costs nothing, whatever prevented it (cancellation included)
-            await self.counters.give_back(self.scopes, amount)
+            await self.counters.refund(self.scopes, amount)
             raise
 
 
@@ -109,4 +109,4 @@ class _Reserved:
         """Replace the reserved amount by the actual one: return the difference, or count it if the call cost more."""
         spent = self.budget.amount(self.model, usage.input_tokens, usage.output_tokens)
         MODEL_COST.labels(self.model).inc(spent.cost / 1_000_000)
-        await self.budget.counters.give_back(self.budget.scopes, self.amount - spent)
+        await self.budget.counters.refund(self.budget.scopes, self.amount - spent)

@@ -22,14 +22,14 @@ async def score(issue_job: IssueJob, work: Score) -> None:  # noqa: ARG001  the 
     """Search the mirror for the commit that closed the issue. If there is none yet, upkeep queues another search."""
     outcome, row = await issue_job.store.outcome.get(), await issue_job.store.row.state()
     if outcome is None or outcome.state == "scored" or row.ended != "closed":
-        return await issue_job.done("scored already, open again, or never reported")
-    verdict = await _looked(issue_job, outcome)
+        return await issue_job.settle("scored already, open again, or never reported")
+    verdict = await _compared(issue_job, outcome)
     await issue_job.store.outcome.keep(verdict)
     issue_job.log("report_scored", f"{verdict.state} {verdict.why or f'rank {verdict.rank}'}")
-    return await issue_job.done(f"{verdict.state} {verdict.why}".strip())
+    return await issue_job.settle(f"{verdict.state} {verdict.why}".strip())
 
 
-async def _looked(issue_job: IssueJob, outcome: Outcome) -> Verdict:
+async def _compared(issue_job: IssueJob, outcome: Outcome) -> Verdict:
     ref = issue_job.ref
     try:
         async with issue_job.tools.mirrors.ready(ref.repository, issue_job.github) as mirror:

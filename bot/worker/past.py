@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.errors import BotError, SuspendedError
 from bot.jobs import Ended, Job, LearnPast
-from bot.past.learn import is_enough, learn_page, see
+from bot.past.learn import is_enough, learn_page, update_stored_issue
 from bot.ports import Issue, RepositoryRef
 from bot.repo_config import RepositoryConfig
 from bot.store.deliveries import Arrival
@@ -19,16 +19,16 @@ async def start_learning(issue_job: IssueJob, config: RepositoryConfig) -> None:
     If the configuration does not want earlier issues, the index is deleted.
     """
     past = issue_job.store.repository.past
-    begun = await past.begun()
-    if begun and not config.earlier_issues:
+    has_started = await past.has_started()
+    if has_started and not config.earlier_issues:
         await past.clear()
-    if begun or not config.earlier_issues:
+    if has_started or not config.earlier_issues:
         return
     rest = LearnPast(ref=issue_job.ref.repository)
     guid = f"learn_past:{issue_job.job.id}:{issue_job.job.attempt}"
     # Queued before the first page is read: if that read fails, the job still indexes every page.
     await issue_job.tools.store.inbox.accept(Arrival(guid, "learn_past", b"", (rest,)))
-    await past.walked((), ReadingProgress())
+    await past.store_page((), ReadingProgress())
     try:
         await learn_page(past, issue_job.github)
     except SuspendedError:
@@ -40,7 +40,7 @@ async def start_learning(issue_job: IssueJob, config: RepositoryConfig) -> None:
 async def learn(job: Job, ref: RepositoryRef, tools: Tools) -> None:
     """Index one page of a repository's old issues. A new job reads the next page, so limits only delay it."""
     past = tools.store.for_repository(ref).past
-    walk = await past.walk()
+    walk = await past.progress()
     if walk is None:
         return await tools.store.jobs.settle(job, "no longer needed")
     if not is_enough(walk):
@@ -51,21 +51,21 @@ async def learn(job: Job, ref: RepositoryRef, tools: Tools) -> None:
 
 async def refresh_issue(issue_job: IssueJob) -> None:
     """Read an issue and update the index only; nothing else is done about the issue."""
-    await saw(issue_job, await issue_job.github.issue(issue_job.ref.number))
+    await update_index(issue_job, await issue_job.github.issue(issue_job.ref.number))
 
 
-async def saw(issue_job: IssueJob, issue: Issue | None) -> None:
+async def update_index(issue_job: IssueJob, issue: Issue | None) -> None:
     """Update the index with an issue as it was just read. An issue that was transferred or deleted is removed.
 
     Nothing is stored before the repository's index was begun.
     """
-    if not await issue_job.store.repository.past.begun():
+    if not await issue_job.store.repository.past.has_started():
         return
     here = issue if issue is not None and issue.ref.key == issue_job.ref.key else None
-    await see(issue_job.store.repository.past, issue_job.ref.number, here)
+    await update_stored_issue(issue_job.store.repository.past, issue_job.ref.number, here)
 
 
-async def is_over(issue_job: IssueJob, work: Ended) -> None:
+async def mark_ended(issue_job: IssueJob, work: Ended) -> None:
     """Mark a closed issue as closed in the index; remove one that was deleted or transferred."""
     past = issue_job.store.repository.past
     if work.how == "closed":

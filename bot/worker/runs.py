@@ -14,7 +14,7 @@ from bot.repo_config import FoundConfig
 from bot.store.runs import Run
 from bot.worker.admission import OverLimitError, admit
 from bot.worker.issue_job import IssueJob, body_hash
-from bot.worker.past import refresh_issue, saw
+from bot.worker.past import refresh_issue, update_index
 from bot.worker.refusal import STOPPED, explain_refusal
 from bot.worker.steps import CurrentIssue, step
 
@@ -39,15 +39,15 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
         return None
     if (await issue_job.store.row.state()).muted:
         await explain_refusal(issue_job, seen.found, work.asked_in, STOPPED)
-        return await issue_job.done("muted")
+        return await issue_job.settle("muted")
     if work.why == "reopened" and run is not None and run.body_hash == body_hash(seen.issue):
         if run.status == "finished":
-            return await issue_job.done("nothing new")
+            return await issue_job.settle("nothing new")
         if run.status == "waiting":
             return await _reopened(issue_job, seen, run)
     by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
     run = await _open_run(issue_job, seen, run, work, by_author=by_author)
-    await issue_job.publisher().reactions(issue_job.ref, seen.found).leave("eyes")
+    await issue_job.publisher().reactions(issue_job.ref, seen.found).react("eyes")
     return await step(issue_job, seen, run)
 
 
@@ -61,7 +61,7 @@ async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
 async def _reopened(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
     """Let a waiting run wait, unless the answer came while the issue was closed."""
     if await _open_question(issue_job) is not None:
-        return await issue_job.done("the run still waits")
+        return await issue_job.settle("the run still waits")
     return await step(issue_job, replace(seen, why="answer"), run)
 
 
@@ -85,12 +85,12 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
     row = await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
         await refresh_issue(issue_job)
-        return await issue_job.done("not triaged, or stopped")
+        return await issue_job.settle("not triaged, or stopped")
     seen = await _seen(issue_job, "edited", work)
     if seen is None:
         return None
     if run is None or (run.body_hash == body_hash(seen.issue) and run.status != "running"):
-        return await issue_job.done("nothing new")
+        return await issue_job.settle("nothing new")
     waiting = await _open_question(issue_job)
     if waiting is not None:
         await _settle_by_edit(issue_job, seen.issue, waiting)
@@ -115,17 +115,17 @@ async def reply(issue_job: IssueJob, work: Reply) -> None:
     waiting = await _open_question(issue_job)
     run, row = await issue_job.store.runs.last(), await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
-        return await issue_job.done("not triaged, or stopped")
+        return await issue_job.settle("not triaged, or stopped")
     if run is not None and waiting is None and run.status != "waiting":
-        return await issue_job.done("no question is open")
+        return await issue_job.settle("no question is open")
     found, issue = await _read(issue_job, work)
     if issue is None:
         return None
     if waiting is not None and not await _answered(issue_job, issue, waiting, work.comment):
-        return await issue_job.done("no answer")
+        return await issue_job.settle("no answer")
     quiet = reason_to_skip(issue, found.config)
     if quiet is not None or run is None:
-        return await issue_job.done(quiet or "no question is open")
+        return await issue_job.settle(quiet or "no question is open")
     return await step(issue_job, CurrentIssue(issue, found, "answer"), run)
 
 
@@ -187,7 +187,7 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
     if run is not None and run.unfinished:
         return await _resume_run(issue_job, run, "answer" if answer and waiting else "redirect", work)
     if not redirected:
-        return await issue_job.done("no new signals")
+        return await issue_job.settle("no new signals")
     seen = await _seen(issue_job, "redirect", work)
     return None if seen is None else await step(issue_job, seen, await _new_run(issue_job, seen, run, by_author=False))
 
@@ -197,7 +197,7 @@ async def expire(issue_job: IssueJob, work: Expire) -> None:
     await issue_job.store.repository.questions.settle(issue_job.ref.key, work.question_id, "expired")
     run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
-        return await issue_job.done("nothing waits")
+        return await issue_job.settle("nothing waits")
     return await _resume_run(issue_job, run, "expired", work)
 
 
@@ -211,7 +211,7 @@ async def _follow_transfer(issue_job: IssueJob, work: RunWork) -> None:
     """Read the issue, so that `_read` hands the job over to the issue's new place."""
     _, issue = await _read(issue_job, work)
     if issue is not None:
-        await issue_job.done("no new signals")
+        await issue_job.settle("no new signals")
 
 
 async def _seen(issue_job: IssueJob, why: Why, work: RunWork) -> CurrentIssue | None:
@@ -233,7 +233,7 @@ async def _read(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, Issue 
     """Read the configuration and the issue. The issue is None if it is gone or moved; the job is then settled."""
     found = await issue_job.config()
     issue = await issue_job.github.issue(issue_job.ref.number)
-    await saw(issue_job, issue)
+    await update_index(issue_job, issue)
     if issue is None:
         await _end(issue_job, "the issue no longer exists")
         return found, None
@@ -261,7 +261,7 @@ async def _skip(issue_job: IssueJob, why: str) -> None:
     """Settle the job. A run with an open question still waits, as it can be answered later; any other run ends."""
     run = await issue_job.store.runs.last()
     if run is not None and run.status == "waiting" and await _open_question(issue_job) is not None:
-        return await issue_job.done(f"{why}; the run still waits")
+        return await issue_job.settle(f"{why}; the run still waits")
     return await _end(issue_job, why)
 
 
@@ -275,7 +275,7 @@ async def _end(issue_job: IssueJob, why: str) -> None:
         await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
         await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
         return
-    await issue_job.done(why)
+    await issue_job.settle(why)
 
 
 async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *, by_author: bool = True) -> Run:

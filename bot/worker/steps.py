@@ -139,11 +139,11 @@ async def _code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncItera
                 raise RetryableError("git found no commit, but GitHub has some") from error
             issue_job.log("code_not_readable", str(error))
             if isinstance(error, MissingPermissionError):
-                await issue_job.lacks(error)
+                await issue_job.record_missing_permission(error)
             yield NoCode.because(error)
             return
         # A force push leaves the old object in the mirror for a while, so the branch must reach the commit.
-        sha = run.sha if run.sha and await mirror.reaches(run.sha) else mirror.sha
+        sha = run.sha if run.sha and await mirror.contains(run.sha) else mirror.sha
         yield EngineCode(issue_job.tools.engines.of(mirror.directory), sha, config.ignore_paths)
 
 
@@ -187,7 +187,7 @@ async def _outcome(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: Code
     first = FirstReport(
         issue_job, run, context, start, lambda report: _publish(issue_job, seen, run, report, first=True)
     )
-    return await first.beside(lambda: _advance_until_question(issue_job, seen, run, context, start))
+    return await first.run_alongside(lambda: _advance_until_question(issue_job, seen, run, context, start))
 
 
 async def _advance_until_question(
@@ -296,7 +296,7 @@ def _budget(issue_job: IssueJob, run: Run, config: RepositoryConfig) -> SharedBu
         counters=store.usage,
         pace=issue_job.tools.pace,
         prices=budgets.prices,
-        limited=issue_job.limited,
+        limited=issue_job.count_limit_reached,
     )
 
 
@@ -345,18 +345,18 @@ async def _conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: 
         raise  # a RefusedError too, but the job is parked until the installation is active again
     except RefusedError as error:
         if isinstance(error, MissingPermissionError):
-            await issue_job.lacks(error)
+            await issue_job.record_missing_permission(error)
         published = Published("quiet", f"refused: {error}")
     if published.state == "quiet":
         await explain_refusal(issue_job, seen.found, seen.asked_in, f"No comment was written: {published.reason}.")
-    await _settle(issue_job, run, outcome, published, await issue_job.left_over(seen.found))
+    await _settle(issue_job, run, outcome, published, await issue_job.pending_writes(seen.found))
     issue_job.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")
 
 
 async def _publish(
     issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, *, first: bool = False
 ) -> Published:
-    known = await issue_job.store.known()
+    known = await issue_job.store.report_inputs()
     # Limits are reported only where comments are allowed, once per repository and day.
     tells = known.limited and seen.found.config.mode == "comment"
     given = Publication(

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.errors import GoneError, MissingPermissionError, RateLimitedError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import ApiRun, InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
-from bot.logs import about
+from bot.logs import log_context
 from bot.metrics.shared import sharing
 from bot.ports import RepositoryRef
 from bot.server_settings import ServerSettings
@@ -73,7 +73,7 @@ class Worker:
             BotError: The job cannot be done now, or not at all. The dispatcher decides from the type what follows.
         """
         began = time.perf_counter()
-        with about(delivery=job.delivery, job=job.id, issue=job.work.key), instrumented(job, self._spans):
+        with log_context(delivery=job.delivery, job=job.id, issue=job.work.key), instrumented(job, self._spans):
             await self._do(job)
             seconds = round(time.perf_counter() - began, 3)
             logger.info("%s is done", job.work.kind, extra={"action": "job_done", "seconds": seconds})
@@ -137,7 +137,7 @@ async def _on_issue(issue_job: IssueJob, work: OnIssueWork) -> None:
         await _ON_ISSUE[work.kind](issue_job, work)
     except RateLimitedError as limit:
         if limit.limit is not None:
-            await issue_job.met(limit.limit, str(limit))
+            await issue_job.limit_reached(limit.limit, str(limit))
         raise
 
 

@@ -49,7 +49,7 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
     sections = (
         ("Issue", fence("issue", issue)),
         ("Facts a program read from the whole of it", facts),
-        ("Said since", _said_since(case)),
+        ("Said since", _later_messages(case)),
         ("Candidates", "\n".join((order, fence("candidates", "\n".join(described)))) if described else ""),
     )
     whole = "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
@@ -101,7 +101,7 @@ def _candidate(item: NumberedEvidence, tokens: int, common: Collection[str]) -> 
     return "\n".join([_heading(item), *kept, *more, *([f"why: {reasons}"] if reasons else [])])
 
 
-def _said_since(case: Case) -> str:
+def _later_messages(case: Case) -> str:
     """Format later messages. Redirects come from maintainers and may give instructions; the rest is fenced as data."""
     state = case.state
     redirects = _format_redirect_instructions(state.redirect_instructions)

@@ -61,7 +61,7 @@ class Reader:
         return Judged(reading, judged_by=self._model.name, usage=self._usage, dropped=dropped)
 
     def _may_look_up(self, looks: LookupPort | None) -> bool:
-        return looks is not None and looks.left > 0 and self._token_budget.may_look_up(self._messages)
+        return looks is not None and looks.remaining > 0 and self._token_budget.may_look_up(self._messages)
 
     async def _look(self, step: CodeStep, looks: LookupPort) -> dict[str, NumberedEvidence]:
         """Answer the lookups of one step, as many as fit the budget, and tell the model what it may do next."""
@@ -70,15 +70,15 @@ class Reader:
         found: dict[str, NumberedEvidence] = {}
         for wanted in step.looks:
             if (
-                looks.left <= 0
+                looks.remaining <= 0
                 or self._token_budget.room_for_lookups([*self._messages, asked, ("human", "\n".join(answers))]) < 0
             ):
                 break
-            result = await looks.look(wanted)
-            answers.append(show_lookup_result(LOOKS - looks.left, wanted, result))
+            result = await looks.look_up(wanted)
+            answers.append(show_lookup_result(LOOKS - looks.remaining, wanted, result))
             found |= {item.id: item for item in result.found}
         before = self._messages
-        self._messages = (*before, asked, ("human", "\n\n".join([*answers, build_looks_left(looks.left)])))
+        self._messages = (*before, asked, ("human", "\n\n".join([*answers, build_looks_left(looks.remaining)])))
         if not self._may_look_up(looks):
             self._messages = (*before, asked, ("human", "\n\n".join([*answers, build_ranking_request()])))
         return found

@@ -42,7 +42,7 @@ class CacheFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._told = False
+        self._has_logged = False
 
     def run(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Run an action on a connection; return ``otherwise`` if that fails. Only the first failure is logged."""
@@ -90,9 +90,9 @@ class CacheFile:
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def _tell(self, message: str) -> None:
-        if not self._told:
+        if not self._has_logged:
             logger.warning(message)
-        self._told = True
+        self._has_logged = True
 
 
 def _begin(connection: sqlite3.Connection) -> None:

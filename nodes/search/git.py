@@ -75,7 +75,7 @@ class Repository:
     limits: ReadLimits = field(default=ReadLimits(), compare=False)
     """Limits of each git command."""
     shortfalls: Shortfalls = field(default_factory=Shortfalls, repr=False, compare=False)
-    """What was left unread because the repository is too large."""
+    """What was not read because the repository is too large."""
 
     @classmethod
     def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Repository:
@@ -164,7 +164,7 @@ class Repository:
             code = git.finish()
             if git.cut is not None:
                 self._record_shortfall("files", f"only the first {len(found):,} files are searched", git.cut)
-            return found, None if code == 0 or git.cut is not None else git.complaint()
+            return found, None if code == 0 or git.cut is not None else git.stderr_tail()
 
     def _record_shortfall(self, what: str, message: str, why: Cut) -> None:
         if self.shortfalls.note(f"repository.{what}"):
@@ -262,7 +262,7 @@ class Repository:
         with tempfile.TemporaryFile() as given:
             given.write(stdin)
             given.seek(0)
-            limits = replace(self.limits, seconds=self.shortfalls.patience(self.limits.seconds))
+            limits = replace(self.limits, seconds=self.shortfalls.timeout_for(self.limits.seconds))
             most = self.limits.output if limit is None else limit
             with self.started(*arguments, stdin=given, most=most, limits=limits) as git:
                 printed = git.out.read()

@@ -115,11 +115,11 @@ class Running:
             self._pipe.stop("seconds")
             code = self.process.wait()
         # A signal that this process did not send: a stack overflow, or the system was out of memory.
-        if code < 0 or (code > 0 and b"emory" in self.complaint()):
+        if code < 0 or (code > 0 and b"emory" in self.stderr_tail()):
             self._pipe.stop("memory")
         return code
 
-    def complaint(self) -> bytes:
+    def stderr_tail(self) -> bytes:
         """Return the end of the standard error output."""
         size = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, size - _STDERR))

@@ -33,15 +33,15 @@ class Shortfalls:
     def unreported_limits(self) -> tuple[str, ...]:
         """Return the limits recorded since the last call; each limit is returned once."""
         with self._lock:
-            told, self._unreported = tuple(sorted(self._unreported)), set()
-            return told
+            reported, self._unreported = tuple(sorted(self._unreported)), set()
+            return reported
 
     def record_timeout(self) -> None:
         """Record that a command timed out."""
         with self._lock:
             self._stuck.append(time.monotonic())
 
-    def patience(self, seconds: float) -> float:
+    def timeout_for(self, seconds: float) -> float:
         """Return the seconds for the next command: each recent timeout divides them by four."""
         with self._lock:
             self._stuck = [then for then in self._stuck if time.monotonic() - then < _FORGIVEN]

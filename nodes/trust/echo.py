@@ -13,7 +13,7 @@ TOO_ALIKE = 0.7
 _SEQUENCE = 4  # words in a row; any two texts about one subject share shorter sequences
 _WORD = re.compile(r"\w+")
 _CITATION = re.compile(r"\[[^\[\]\n]{1,80}\]")
-_TOLD = frozenset({"issue", "trace", "human"})
+_FROM_PEOPLE = frozenset({"issue", "trace", "human"})
 """Kinds of evidence that people wrote into the thread."""
 
 
@@ -35,7 +35,7 @@ def only_reported(cited: Iterable[Evidence]) -> bool:
 
     Evidence with an address comes from another issue and is not part of this thread.
     """
-    return all(item.kind in _TOLD and item.locator.url is None for item in cited)
+    return all(item.kind in _FROM_PEOPLE and item.locator.url is None for item in cited)
 
 
 def only_outside(cited: Iterable[Evidence]) -> bool:

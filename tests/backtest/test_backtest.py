@@ -122,17 +122,21 @@ def test_what_was_found_out_is_not_found_out_again(story: tuple[Path, dict[str, 
 
 def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     write_issues(tmp_path / "i.jsonl")
-    told = ("backtest", "--repo", str(story[0]), "--issues", "i.jsonl", "--json")
+    arguments = ("backtest", "--repo", str(story[0]), "--issues", "i.jsonl", "--json")
     settings = {"TRIAGE_DATA_DIR": str(tmp_path), "TRIAGE_BRAIN": "rules"}
     process = Forked(
-        command(*told), cwd=tmp_path, env=environment(**settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command(*arguments),
+        cwd=tmp_path,
+        env=environment(**settings),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     wait_for(lambda: any(b"\n" in one.read_bytes() for one in (tmp_path / "backtest").glob("*")), 50.0, pause=0.005)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     (notes,) = (tmp_path / "backtest").glob("*.jsonl")
     kept = notes.read_bytes()[: notes.read_bytes().rfind(b"\n") + 1]
-    done = triage(tmp_path, *told, "--plot", "figures.svg", **settings)
+    done = triage(tmp_path, *arguments, "--plot", "figures.svg", **settings)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["issues"], document["hits"]["1"], document["place_hits"]["3"]) == (3, 1.0, 1.0)
@@ -143,7 +147,7 @@ def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("told", "says"),
+    ("arguments", "says"),
     [
         pytest.param(("--github", "nobody"), "owner/name", id="no-name"),
         pytest.param(("--github", "a/b", "--issues", "x"), "give one", id="two-places"),
@@ -154,11 +158,11 @@ def test_bad_options_are_said_in_one_line(
     story: tuple[Path, dict[str, str]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    told: tuple[str, ...],
+    arguments: tuple[str, ...],
     says: str,
 ) -> None:
     monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path))
-    done = CliRunner().invoke(cli, ["backtest", "--repo", str(story[0]), *told])
+    done = CliRunner().invoke(cli, ["backtest", "--repo", str(story[0]), *arguments])
     assert (done.exit_code, len(done.stderr.splitlines()), says in done.stderr) == (2, 1, True), done.stderr
 
 

@@ -28,7 +28,7 @@ def looks_into(code: FakeCode | None = None, known: tuple[str, ...] = ()) -> Cod
 async def ask(looks: CodeLookups, *asked: Any) -> list[LookupResult]:
     """Answer looks as a server would have sent them."""
     step = fit(CodeStep, {"looks": list(asked), "summary": "s", "details": "", "suspects": [], "confidence": 0})
-    return [await looks.look(wanted) for wanted in step.looks]
+    return [await looks.look_up(wanted) for wanted in step.looks]
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
@@ -37,7 +37,7 @@ async def test_what_is_outside_the_repository_is_refused_and_counts(path: str) -
     (sight,) = await ask(looks, look("open", path, 1, 9))
     assert sight.note.startswith("Refused: ")
     assert len(sight.note) < 100
-    assert (looks.left, looks.refused, looks.gathered) == (LOOKS - 1, 1, ())
+    assert (looks.remaining, looks.refused, looks.gathered) == (LOOKS - 1, 1, ())
     assert len(looks.lines[0]) <= 120
 
 
@@ -65,7 +65,7 @@ async def test_a_malformed_look_is_refused_and_counts(asked: Any, why: str) -> N
     refused, answered = await ask(looks, asked, look("definition", "scan"))
     assert why in refused.note
     assert [item.id for item in answered.found] == ["E1"]
-    assert (looks.left, looks.refused) == (LOOKS - 2, 1)
+    assert (looks.remaining, looks.refused) == (LOOKS - 2, 1)
 
 
 @pytest.mark.parametrize(

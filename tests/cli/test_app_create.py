@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.registration.stored import keep, read_registration
+from bot.registration.stored import read_registration, store_registration
 from tests.browserless import on_github
 from tests.cli.process import command, environment, triage
 from tests.github_server import GitHubServer, serve_github
@@ -61,6 +61,6 @@ async def test_the_app_is_printed_for_a_secret_store(github: GitHubServer, tmp_p
 def test_what_is_missing_or_in_the_way_is_said_before_github_is_asked(tmp_path: Path) -> None:
     done = triage(tmp_path, "app", "create", "--no-browser")
     assert (done.returncode, "--public-url" in done.stderr) == (2, True)
-    keep(tmp_path / "data", {"github_app_id": "1"})
+    store_registration(tmp_path / "data", {"github_app_id": "1"})
     done = triage(tmp_path, "app", "create", "--no-browser", "--public-url", PUBLIC)
     assert (done.returncode, "an App exists already" in done.stderr) == (2, True)

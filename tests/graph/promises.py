@@ -34,7 +34,7 @@ PAST = History(
             SuspectCommit(Commit(sha, LONG[:80], 1, 1, title), 1.0, "versions", (Reason("lines", LONG, 1.0),) * 9)
             for sha, title in SUBJECTS.items()
         ),
-        message=LONG,
+        explanation=LONG,
     ),
     (Owner(LONG[:80], 1.0, (Reason("blame", LONG, 1.0),) * 9),),
 )

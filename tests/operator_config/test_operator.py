@@ -114,8 +114,8 @@ def test_a_fault_is_named_with_its_line(text: str, line: int, says: str) -> None
         read_operator_config(text)
     fault = raised.value.faults[0]
     assert fault.line == line
-    assert says in fault.says
-    assert "Value error" not in fault.says
+    assert says in fault.message
+    assert "Value error" not in fault.message
 
 
 def test_all_faults_are_said_at_once() -> None:

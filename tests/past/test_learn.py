@@ -7,7 +7,7 @@ import pytest
 from bot.cli.past_issues import learn
 from bot.errors import RateLimitedError, RetryableError, UserError
 from bot.github.repository import RepositoryClient
-from bot.past.learn import is_enough, learn_page, see
+from bot.past.learn import is_enough, learn_page, update_stored_issue
 from bot.store.past_issues import PastIssues, ReadingProgress
 from tests.github_server import Fault, GitHubServer
 from tests.github_world import Repo
@@ -55,7 +55,7 @@ async def test_a_walk_that_was_cut_off_goes_on_with_its_page(
     with pytest.raises(RateLimitedError) as limited:
         await learn_page(past, client)
     assert limited.value.after == 40
-    assert await past.walk() == ReadingProgress(2, 2)
+    assert await past.progress() == ReadingProgress(2, 2)
 
 
 async def test_a_page_that_does_not_come_is_asked_for_later(
@@ -64,7 +64,7 @@ async def test_a_page_that_does_not_come_is_asked_for_later(
     server.fail("GET", "/issues", *[Fault(status=502)] * 9)
     with pytest.raises(RetryableError):
         await learn_page(past, client)
-    assert await past.walk() is None
+    assert await past.progress() is None
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ async def test_an_issue_that_is_read_is_kept_or_forgotten_as_it_is(
     server: GitHubServer, repo: Repo, client: RepositoryClient, past: PastIssues
 ) -> None:
     for number in (1, 3):
-        await see(past, number, await client.issue(number))
+        await update_stored_issue(past, number, await client.issue(number))
     assert await numbers(past) == [(1, True)]
     del repo.issues[1]
-    await see(past, 1, await client.issue(1))
+    await update_stored_issue(past, 1, await client.issue(1))
     assert await numbers(past) == []

@@ -106,8 +106,8 @@ def test_what_is_stuck_leaves_less_time_to_what_follows(tmp_path: Path) -> None:
     repository = Repository.open(tmp_path, ReadLimits(seconds=1.0))
     question = ("ls-tree", "-r", sha)
     assert repository.output(*question) is None
-    assert repository.shortfalls.patience(60.0) == 15.0
-    assert repository.shortfalls.patience(1.0) == 1.0
+    assert repository.shortfalls.timeout_for(60.0) == 15.0
+    assert repository.shortfalls.timeout_for(1.0) == 1.0
 
 
 def test_an_object_that_needs_too_much_memory_costs_itself_alone(tmp_path: Path) -> None:

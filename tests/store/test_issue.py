@@ -41,16 +41,16 @@ def comment(at: str = "2024-01-01T00:00:00Z") -> Comment:
 async def test_an_effect_is_pending_until_it_is_done_as_it_is_wanted(issue: IssueStore) -> None:
     effects = issue.repository.effects
     assert await effects.get(REF.key, "sticky") is None
-    wanted = await effects.want(REF.key, "sticky", "", "h1", "text")
+    wanted = await effects.set_wanted(REF.key, "sticky", "", "h1", "text")
     assert (wanted.done_hash, wanted.intent_at, wanted.github_id) == (None, None, None)
-    await effects.intent(REF.key, "sticky", "")
+    await effects.record_intent(REF.key, "sticky", "")
     begun = await effects.get(REF.key, "sticky")
     assert begun is not None
     assert begun.intent_at is not None
     assert abs((datetime.now(UTC) - begun.intent_at).total_seconds()) < 60
-    await effects.done(REF.key, "sticky", "", "h1", 123)
+    await effects.record_done(REF.key, "sticky", "", "h1", 123)
     assert await effects.pending(REF.key) == []
-    again = await effects.want(REF.key, "sticky", "", "h2", "other text")
+    again = await effects.set_wanted(REF.key, "sticky", "", "h2", "other text")
     assert (again.done_hash, again.github_id, again.intent_at) == ("h1", 123, None)
     assert [effect.wanted_hash for effect in await effects.pending(REF.key)] == ["h2"]
 
@@ -60,7 +60,7 @@ async def test_one_repository_cannot_reach_into_another(store: Store) -> None:
     with pytest.raises(ForeignKeyError):
         mine.issue(OTHER)
     for reaching in (
-        mine.effects.want(OTHER.key, "sticky", "", "h", "x"),
+        mine.effects.set_wanted(OTHER.key, "sticky", "", "h", "x"),
         mine.effects.pending(OTHER.key),
         mine.questions.all(OTHER.key),
         mine.questions.ask(OTHER.key, HumanExchange(question="?", question_id="q")),

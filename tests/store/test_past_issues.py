@@ -43,20 +43,20 @@ async def test_the_latest_state_of_an_issue_counts_in_whatever_order_it_is_read(
 
 
 async def test_what_is_gone_is_forgotten(store: Store, past: PastIssues) -> None:
-    await past.walked([kept(1), kept(2)], ReadingProgress(2, 2))
+    await past.store_page([kept(1), kept(2)], ReadingProgress(2, 2))
     await past.forget(1)
     assert [one.number for one in await past.before(9)] == [2]
     await store.past_of(REF.key).clear()
     assert await past.before(9) == []
-    assert await past.walk() is None
+    assert await past.progress() is None
 
 
 async def test_a_walk_goes_on_where_it_stopped(past: PastIssues) -> None:
-    assert await past.walk() is None
-    await past.walked([kept(8)], ReadingProgress(2, 1))
-    assert await past.walk() == ReadingProgress(2, 1)
-    await past.walked([], ReadingProgress(3, 1, finished=True))
-    assert await past.walk() == ReadingProgress(3, 1, finished=True)
+    assert await past.progress() is None
+    await past.store_page([kept(8)], ReadingProgress(2, 1))
+    assert await past.progress() == ReadingProgress(2, 1)
+    await past.store_page([], ReadingProgress(3, 1, finished=True))
+    assert await past.progress() == ReadingProgress(3, 1, finished=True)
 
 
 async def test_a_denial_holds_whichever_of_the_two_it_was_said_on(store: Store, past: PastIssues) -> None:

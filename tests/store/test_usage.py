@@ -25,7 +25,7 @@ async def test_what_is_not_spent_is_given_back(store: Store) -> None:
     scope = day(tokens=100)
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) == Reached("repository", "tokens", 100)
-    await store.usage.give_back((scope,), Amount(tokens=50))
+    await store.usage.refund((scope,), Amount(tokens=50))
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
     assert await store.usage.spent(scope) == Amount(calls=2, tokens=70)
 
@@ -119,4 +119,4 @@ def test_prices_and_authors_are_read_too() -> None:
 
 
 def test_of_two_ceilings_the_lower_one_holds() -> None:
-    assert Ceiling(calls=9, issues=1).lowered(Ceiling(calls=3, tokens=5)) == Ceiling(calls=3, tokens=5, issues=1)
+    assert Ceiling(calls=9, issues=1).capped_by(Ceiling(calls=3, tokens=5)) == Ceiling(calls=3, tokens=5, issues=1)

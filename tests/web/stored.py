@@ -137,8 +137,8 @@ async def ran(store: Store, run: Ran) -> IssueRef:
     await mine.evidence(row.number).put(run.gathered)
     await mine.events(row.number).add(*map(dump, visits(run.trace) if run.visits is None else run.visits))
     if run.comment:
-        await mine.repository.effects.want(ref.key, "sticky", "", "h", run.comment)
-        await mine.repository.effects.done(ref.key, "sticky", "", "h", 5)
+        await mine.repository.effects.set_wanted(ref.key, "sticky", "", "h", run.comment)
+        await mine.repository.effects.record_done(ref.key, "sticky", "", "h", 5)
     if run.status != "running":
         await _settle(mine, row.number, job, run)
     return ref

@@ -83,14 +83,14 @@ async def test_a_copy_of_the_cookie_opens_nothing_after_logging_out(pages: Pages
 async def test_a_session_that_was_logged_out_stays_so_after_a_restart(tmp_path: Path) -> None:
     cookie_of, response = Sessions(b"secret", https=False), Response()
     store = SqliteStore(tmp_path / "store.db")
-    door = Authenticator(cookie_of, TOKEN, oauth_states=cookie_of, ended=store.ended_sessions)
-    door.log_in(request(), response)
+    authenticator = Authenticator(cookie_of, TOKEN, oauth_states=cookie_of, ended=store.ended_sessions)
+    authenticator.log_in(request(), response)
     cookie = response.headers["set-cookie"].partition(";")[0]
-    await door.log_out(request(cookie=cookie), Response())
+    await authenticator.log_out(request(cookie=cookie), Response())
     await store.aclose()
     store = SqliteStore(tmp_path / "store.db")
-    door = Authenticator(cookie_of, TOKEN, oauth_states=cookie_of, ended=store.ended_sessions)
-    assert await door.viewer(request(cookie=cookie)) is None
+    authenticator = Authenticator(cookie_of, TOKEN, oauth_states=cookie_of, ended=store.ended_sessions)
+    assert await authenticator.viewer(request(cookie=cookie)) is None
     await store.aclose()
 
 

@@ -40,8 +40,8 @@ async def test_accuracy_labels_and_limits_are_counted(site: Site) -> None:
     await scored(site.store, months=3, each=4)
     mine = site.store.for_repository(PARSER)
     for number in (1, 2):
-        await mine.effects.want(f"{PARSER.key}#{number}", "labels", "", "h", '["bug", "area: parser"]')
-    await site.store.for_repository(SECRET).effects.want(f"{SECRET.key}#1", "labels", "", "h", '["not ours"]')
+        await mine.effects.set_wanted(f"{PARSER.key}#{number}", "labels", "", "h", '["bug", "area: parser"]')
+    await site.store.for_repository(SECRET).effects.set_wanted(f"{SECRET.key}#1", "labels", "", "h", '["not ours"]')
     issue = await ran(site.store, Ran(title="another"))
     await site.store.for_issue(issue).people.labelled("bug", "rita", added=False)
     await site.store.usage.reserve([Scope("repository", PARSER.key, "2026-11-20")], Amount(calls=3, cost=420_000))

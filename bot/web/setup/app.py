@@ -139,7 +139,7 @@ async def complete_registration(request: Request) -> Response:
 def _take(request: Request, token: str) -> Response:
     pending, address = _setup(request).pending, request.client.host if request.client else ""
     # The correct token is checked first, so other clients' attempts cannot lock the operator out.
-    if not pending.opens(token):
+    if not pending.is_token(token):
         if pending.attempts.is_blocked(address):
             return fault(request, 429)
         pending.attempts.record_failure(address)

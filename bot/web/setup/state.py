@@ -27,13 +27,13 @@ class Pending:
     over: bool = False
     """The App exists, so the setup pages are closed permanently."""
 
-    def opens(self, token: str) -> bool:
+    def is_token(self, token: str) -> bool:
         """Whether this is the setup token from the log."""
         return same_token(token, self.token)
 
     def has_shown_token(self, request: Request) -> bool:
         """Whether this browser has shown the token before."""
-        return self.opens(request.cookies.get(COOKIE, ""))
+        return self.is_token(request.cookies.get(COOKIE, ""))
 
     def remember(self, requested: RequestedApp) -> str:
         """Store a wish and return the state that GitHub sends back with its answer."""

@@ -95,7 +95,7 @@ def _numbers(evidence: Evidence) -> str:
 
 def _quote(evidence: Evidence) -> tuple[tuple[str, str], ...]:
     path, quote = evidence.locator.path, mask(evidence.quote)
-    told = lexemes(path, quote) if path and evidence.kind == "code" else []
-    if not 0 < len(told) <= COLOURED:
+    tokens = lexemes(path, quote) if path and evidence.kind == "code" else []
+    if not 0 < len(tokens) <= COLOURED:
         return (("", verbatim(quote)),)
-    return tuple((kind, verbatim(text)) for kind, text in told)
+    return tuple((kind, verbatim(text)) for kind, text in tokens)

@@ -67,10 +67,10 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
 
 def files_of(repository: Repository, landed: Sequence[MainlineCommit]) -> dict[str, tuple[str, ...]]:
     """Map SHAs to the paths changed against the first parent; a moved file counts under both names."""
-    told = "".join(f"{one.sha}\n" for one in landed).encode()
+    shas = "".join(f"{one.sha}\n" for one in landed).encode()
     command = ("log", "--no-walk=unsorted", "--stdin", "--first-parent", "-m", "--no-renames", "-z", "--raw")
     plain = ("--no-abbrev", LOG_FORMAT, "--no-textconv", "--no-ext-diff", "--no-show-signature")
-    found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=told) if landed else b""
+    found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=shas) if landed else b""
     return {entry.sha: entry.changed for entry in parse_log(found or b"")}
 
 

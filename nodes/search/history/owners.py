@@ -50,7 +50,7 @@ def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tupl
             seen.add(place.spot.path)
             for name, reason in (*_listed(rules, place.spot, weight, log), *_late(late, place.spot.path, weight, log)):
                 found[name].append(reason)
-        for name, reason in _wrote(place, commits, weight, log.made):
+        for name, reason in _wrote(place, commits, weight, log.committed_at):
             found[name].append(reason)
     owners = [_owner(name, reasons) for name, reasons in found.items()]
     return tuple(sorted(owners, key=lambda owner: (-round(owner.score, 6), owner.name))[:SHOWN])

@@ -45,7 +45,7 @@ def suspect_changes(
     commits = _candidates(log, span, inside, touched, named)
     messages = [f"{commit.subject} {commit.body[:500]}" for commit in commits]
     terms = issue_terms(query.title, query.body, messages, own)
-    scale = ScoringData(touched, terms, span.words if isinstance(span, Range) else "", log.made)
+    scale = ScoringData(touched, terms, span.words if isinstance(span, Range) else "", log.committed_at)
     weighed = [_weighed(commit, scale, span, inside, named) for commit in commits]
     ranked = sorted(weighed, key=lambda change: (-round(change.score, 6), -change.commit.committed, change.commit.sha))
     return _concluded(ranked, span, len(inside), log)

@@ -91,7 +91,7 @@ def _before_doubtful(mine: Iterable[Claim], releases: Releases, now: int) -> Rel
 
 def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange:
     words = f"{lower.version} → {upper.version if upper else HERE}"
-    start, end = log.meeting(lower.commit), log.meeting(upper.commit) if upper else log.commit
+    start, end = log.merge_base(lower.commit), log.merge_base(upper.commit) if upper else log.commit
     if start is None or end is None:
         return NoRange(
             "shallow" if log.shallow else "no_such_release", f"the history of this clone does not reach {words}"
@@ -109,7 +109,7 @@ def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) ->
     """Return a NoRange with the affected version's commit, or without a commit if the version is unknown."""
     version = min(filter(None, (parse_version(claim.text) for claim in named)), default=None)
     release = _releases(named, log, own, now).exactly(version) if version is not None else None
-    end = log.meeting(release.commit) if release else None
+    end = log.merge_base(release.commit) if release else None
     if end is None:
         return NoRange("no_version", "it does not say in which version or since when it broke")
     return NoRange("no_version", f"it happens with {version}, but no version is named that worked", end)

@@ -55,9 +55,9 @@ def _pieces(source: bytes, strings: list[tuple[int, str]]) -> Iterator[bytes]:
         at += len(plain)
         if quoted:
             _reject_messages(quoted, source[max(0, at - 2) : at])
-            if len(strings) < MAX_STRINGS and (said := message(quoted)):
+            if len(strings) < MAX_STRINGS and (text := message(quoted)):
                 line, counted = line + source.count(b"\n", counted, at), at
-                strings.append((line, said))
+                strings.append((line, text))
             yield b'"' * len(quoted)
         elif other:
             yield (b"#" if other[0] == ord("#") else b" ") * len(other)
