@@ -49,8 +49,8 @@ def test_two_equal_places_are_told_apart_by_what_was_being_done():
             place("server/printing/run.py", "run"),
             place("server/billing/run.py", "run"),
             (
-                "In what has to do with “printing”",
-                "In what has to do with “billing”",
+                "In the part about “printing”",
+                "In the part about “billing”",
                 "Both, or I cannot tell",
             ),
             id="parts-of-the-program",
