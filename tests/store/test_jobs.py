@@ -144,7 +144,7 @@ async def test_a_job_that_ends_its_process_is_given_up_and_the_next_one_runs(que
         await queue.jobs.recover(blame=True)
     assert (await queue.claim()).work == Continue(ref=ref())
     (dead,) = await queue.jobs.held_jobs()
-    assert (dead.kind, dead.issue_key, "ended the process" in dead.message) == ("triage", ref().key, True)
+    assert (dead.kind, dead.issue_key, "crashed its worker process" in dead.message) == ("triage", ref().key, True)
 
 
 async def test_twenty_kills_of_the_server_lose_nothing_and_no_job_goes_on_for_ever(queue: Queue) -> None:
