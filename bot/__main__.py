@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 from bot.cli import cli
-from bot.private import keep_private
+from bot.private import restrict_umask
 
 
 def main() -> None:
     """Run the command line; only the owner can read the files it creates."""
-    keep_private()
+    restrict_umask()
     cli(prog_name="triage" if sys.argv[0].endswith("triage") else "python -m bot")
 
 

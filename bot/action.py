@@ -97,8 +97,8 @@ async def act(event: Event, settings: Settings, token: str) -> Acted:
 
 def _read(event: Event, settings: Settings) -> Delivery:
     try:
-        said = json.loads(event.file.read_bytes())
-        body = json.dumps({**said, "installation": {"id": _INSTALLATION}}).encode()
+        payload = json.loads(event.file.read_bytes())
+        body = json.dumps({**payload, "installation": {"id": _INSTALLATION}}).encode()
         headers = {"x-github-delivery": event.id, "x-github-event": event.name}
         return read_delivery(headers, body, known=True, server=settings.server)
     except (OSError, ValueError, TypeError, MalformedError) as error:
@@ -119,7 +119,7 @@ async def _nothing_left(store: Store) -> None:
         if not busy and (later is None or later > SOON):
             return
         await asyncio.sleep(_LOOK)
-    logger.warning("out of time; what is left is not done", extra={"action": "out_of_time"})
+    logger.warning("out of time; the remaining jobs were not run", extra={"action": "out_of_time"})
 
 
 async def _acted(store: Store, delivery: Delivery) -> Acted:

@@ -45,12 +45,12 @@ def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -
     if comment.author_is_bot or comment.ours:
         return None
     text = own_words(comment.body)
-    said = _words(text)
-    if all(word in _EMPTY for word in said):
+    text_words = _words(text)
+    if all(word in _EMPTY for word in text_words):
         return None
-    speaks = _speaks_to(text, said, question)
+    speaks = _matches_question(text, text_words, question)
     # A counter-question answers nothing, even if it is long enough.
-    if speaks or (not _is_question(text) and _says_enough(text, said, by_reporter=by_reporter)):
+    if speaks or (not _is_question(text) and _counts_as_answer(text, text_words, by_reporter=by_reporter)):
         return text[:MAX_ANSWER]
     return None
 
@@ -76,16 +76,16 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-def _speaks_to(text: str, said: list[str], question: AskedQuestion) -> bool:
+def _matches_question(text: str, text_words: list[str], question: AskedQuestion) -> bool:
     """Return whether the text names an option or the question, shares its words, or holds a fact it asks for."""
-    if f"q{question.slot}" in said or (said and said[0] in _CHOICES):
+    if f"q{question.slot}" in text_words or (text_words and text_words[0] in _CHOICES):
         return True
     if _facts_for(question.text, read_facts("", text)):
         return True
     if _is_question(text):
         return False
     own = {word for option in (question.text, *question.options) for word in _words(option)} - _STOP - _EMPTY
-    return not _stems(own).isdisjoint(_stems(said))
+    return not _stems(own).isdisjoint(_stems(text_words))
 
 
 def _stems(words: Iterable[str]) -> set[str]:
@@ -110,14 +110,14 @@ def _is_question(text: str) -> bool:
     return text.rstrip().endswith("?")
 
 
-def _says_enough(text: str, said: list[str], *, by_reporter: bool) -> bool:
+def _counts_as_answer(text: str, text_words: list[str], *, by_reporter: bool) -> bool:
     """Return whether a text that does not match the question still counts as an answer.
 
     Any statement of the reporter counts, since the reporter was asked, unless it starts with a mention. Other people
     may be talking to each other, so their comment needs a fact or at least `_STATEMENT` content words; if it starts
     with a mention, only an error, a trace, a code block, a version or a platform counts.
     """
-    content = [word for word in said if word not in _EMPTY]
+    content = [word for word in text_words if word not in _EMPTY]
     if by_reporter:
         return bool(content) and not text.startswith("@")
     facts = read_facts("", text)

@@ -90,9 +90,9 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
 
     async def readyz(request: Request) -> Response:
         """Report whether deliveries are stored and processed; the operator's token also shows the faults."""
-        told = bears(request, settings.triage_admin_token)
+        is_operator = bears(request, settings.triage_admin_token)
         fault, counts = await _readiness(store, worker)
-        details = {"faults": [fault] if fault else [], "jobs": counts} if told else {}
+        details = {"faults": [fault] if fault else [], "jobs": counts} if is_operator else {}
         return JSONResponse({"ready": not fault, **details}, 503 if fault else 200)
 
     @contextlib.asynccontextmanager

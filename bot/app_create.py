@@ -13,12 +13,12 @@ from starlette.responses import Response
 from bot.errors import UserError
 from bot.first_start import defaults_of, values_of
 from bot.github.registration import NewApp
-from bot.registration.kept import FILE, keep, read_kept
-from bot.registration.manifest import Wish, installation_address
+from bot.registration.manifest import RequestedApp, installation_address
+from bot.registration.stored import FILE, read_registration, store_registration
 from bot.server import listening, serve_until
 from bot.settings import Settings, load_settings
 from bot.web.render import render
-from bot.web.setup import SetUp, setup_app
+from bot.web.setup import SetupPages, setup_app
 from bot.web.setup.app import next_steps
 from bot.web.setup.state import Defaults
 
@@ -43,19 +43,19 @@ def create_app(answers: Answers, *, browse: bool) -> None:
             or the command was stopped before the App existed.
     """
     settings = load_settings()
-    if answers.keep and read_kept(settings.triage_data_dir):
-        raise UserError(f"there is an App already, in {settings.triage_data_dir / FILE}: remove it to use another")
+    if answers.keep and read_registration(settings.triage_data_dir):
+        raise UserError(f"an App exists already, in {settings.triage_data_dir / FILE}: remove it to use another")
     done = asyncio.Event()
     finish = _Finish(settings, done)
     with listening("127.0.0.1", 0) as listener:
-        setup = SetUp(_defaults(settings, answers), finish, done=done)
+        setup = SetupPages(_defaults(settings, answers), finish, done=done)
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/setup?token={setup.pending.token}"
         click.echo(f"Open {address}", err=True)
         if browse:
             webbrowser.open(address)
         serve_until(setup_app(setup), listener.dup(), done)
     if not done.is_set():
-        raise UserError("stopped before there was an App")
+        raise UserError("stopped before an App was registered")
     for line in finish.says:
         click.echo(line)
 
@@ -63,7 +63,9 @@ def create_app(answers: Answers, *, browse: bool) -> None:
 def _defaults(settings: Settings, answers: Answers) -> Defaults:
     public = answers.public_url or settings.triage_public_url
     if public is None and answers.webhook_url is None:
-        raise UserError("say where GitHub reaches the server: --public-url https://…, or TRIAGE_PUBLIC_URL")
+        raise UserError(
+            "give the address at which GitHub reaches the server: --public-url https://…, or TRIAGE_PUBLIC_URL"
+        )
     defaults = defaults_of(settings, server_url=answers.server_url, owner=answers.owner, name=answers.name)
     return replace(
         defaults,
@@ -82,14 +84,14 @@ class _Finish:
         self.says: list[str] = []
         """Lines to print on the terminal."""
 
-    async def __call__(self, request: Request, app: NewApp, wish: Wish, api_url: str) -> Response:
+    async def __call__(self, request: Request, app: NewApp, requested: RequestedApp, api_url: str) -> Response:
         """Handle GitHub's redirect after it created the App."""
-        values = values_of(app, wish, api_url, self._settings)
-        if wish.keep:
-            path = keep(self._settings.triage_data_dir, values)
+        values = values_of(app, requested, api_url, self._settings)
+        if requested.keep:
+            path = store_registration(self._settings.triage_data_dir, values)
             self.says = [f"{app.slug} is registered; its secrets are in {path}", "Next: triage serve"]
         else:
             self.says = ["{}={}".format(name.upper(), value.replace("\n", "\\n")) for name, value in values.items()]
-        self.says.append(f"Install it: {installation_address(wish.server_url, app.slug)}")
+        self.says.append(f"Install it: {installation_address(requested.server_url, app.slug)}")
         self._done.set()
-        return render(request, "setup/made.html", **next_steps(app, wish))
+        return render(request, "setup/made.html", **next_steps(app, requested))

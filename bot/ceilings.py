@@ -62,7 +62,7 @@ class Ceiling:
         """Return whether any resource is limited."""
         return any(getattr(self, f.name) is not None for f in fields(self))
 
-    def lowered(self, other: Ceiling) -> Ceiling:
+    def capped_by(self, other: Ceiling) -> Ceiling:
         """Return the lower limit of each resource."""
         both = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
         return Ceiling(*(min((one for one in pair if one is not None), default=None) for pair in both))
@@ -115,19 +115,19 @@ _LIMITS = {
     "permission.contents": _GRANT.format("the permission Contents (read), so that code cannot be read"),
     "permission.metadata": _GRANT.format("the permission Metadata (read)"),
     "permission.unknown": _GRANT.format("a permission that GitHub does not name"),
-    "model.pace": "how often models are called",
-    "model.busy": "what the model's server allows",
-    "github.writes": "how much this account's repositories are written to, kept below what GitHub allows",
+    "model.pace": "the rate of model calls",
+    "model.busy": "the rate limit of the model's server",
+    "github.writes": "the rate of writes to this account's repositories, kept below GitHub's limit",
     "github.quiet": "GitHub's own limits",
     "github.limit": "GitHub's own limits",
-    "disk.full": "room on the server's disk",
-    "repository.files": "how many files are indexed: this repository is too large to be searched whole",
-    "repository.text": "how much text is indexed: this repository has more, and the rest is found by its paths only",
-    "repository.history": "how much history is indexed: this repository's is too large to be searched whole",
+    "disk.full": "space on the server's disk",
+    "repository.files": "the number of indexed files: this repository is too large to search completely",
+    "repository.text": "the amount of indexed text: this repository has more, and further files are found by path only",
+    "repository.history": "the number of indexed commits: this repository's history is too large to search completely",
 }
 
 
-def explained(code: str) -> str:
+def describe_limit(code: str) -> str:
     """Describe a limit, given by its code, for maintainers."""
     kind, _, what = code.partition(".")
     known = _LIMITS.get(code)
@@ -172,7 +172,9 @@ def read_prices(text: str) -> Prices:
     for part in text.replace(",", " ").split():
         price = _PRICE.fullmatch(part)
         if price is None:
-            raise ValueError(f"“{part}” is no price: write model=dollars/dollars for a million tokens in and out")
+            raise ValueError(
+                f"“{part}” is not a price: write model=dollars/dollars, per million input and output tokens"
+            )
         found[price[1]] = (float(price[2]), float(price[3]))
     return found
 
@@ -194,7 +196,7 @@ def hour_of(now: float) -> str:
     return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H")
 
 
-def until_tomorrow(now: float) -> float:
+def seconds_until_tomorrow(now: float) -> float:
     """Return the seconds until 00:01 UTC of the next day."""
     at = datetime.fromtimestamp(now, UTC)
     return ((at + timedelta(days=1)).replace(hour=0, minute=1, second=0, microsecond=0) - at).total_seconds()
@@ -208,6 +210,8 @@ def _parts(text: str, known: set[str]) -> dict[str, float]:
             continue
         read = _PART.fullmatch(part)
         if read is None or read[1] not in known:
-            raise ValueError(f"“{part}” is no limit: write {', '.join(f'{name}=…' for name in sorted(known))} or none")
+            raise ValueError(
+                f"“{part}” is not a limit: write {', '.join(f'{name}=…' for name in sorted(known))} or none"
+            )
         found[read[1]] = float(read[2])
     return found

@@ -68,9 +68,9 @@ class EngineCode:
         """Return whether another commit, given by its full SHA, is an ancestor of this one."""
         return await asyncio.to_thread(Log(self._engine.repository, self._sha).is_ancestor, sha)
 
-    def untold(self) -> tuple[str, ...]:
+    def unreported_limits(self) -> tuple[str, ...]:
         """Return the codes of what was not read because the repository is too large; each code is returned once."""
-        return self._engine.repository.shortfalls.untold()
+        return self._engine.repository.shortfalls.unreported_limits()
 
     async def forms(self) -> tuple[IssueForm, ...]:
         """Return the commit's issue forms, read once and cached."""

@@ -26,7 +26,7 @@ def ignored_settings(repository: str) -> bool:
     return any(line.removeprefix(b"EXPORT ").lstrip().startswith((b"TRIAGE_", b"OPENAI_")) for line in lines)
 
 
-def lies_in(repository: str, file: Path) -> bool:
+def is_inside(repository: str, file: Path) -> bool:
     """Return whether a file is in a repository, one of its submodules or another of its work trees."""
     return _same_repository(Path(repository), file.expanduser().resolve().parent)
 

@@ -85,7 +85,7 @@ class SuspendedError(RefusedError):
     """The installation is suspended or removed; all its jobs are parked."""
 
 
-class NotOursError(BotError):
+class JobTakenOverError(BotError):
     """Another attempt has claimed this job; change nothing."""
 
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from pydantic import ValidationError
 
-from bot.payload import AnyPayload, Payload, RepositoryPart, User, misfit
+from bot.payload import AnyPayload, Payload, RepositoryPart, User, mismatch
 from bot.ports import Comment, IssueRef, RepositoryRef
 
 FORM = "application/x-www-form-urlencoded"
@@ -67,10 +67,10 @@ class Delivery:
     @property
     def host(self) -> str:
         """Host of the GitHub pages that the delivery links to."""
-        said = self.payload
+        payload = self.payload
         for url in (
-            said.repository.html_url if said.repository else "",
-            said.installation.html_url if said.installation else "",
+            payload.repository.html_url if payload.repository else "",
+            payload.installation.html_url if payload.installation else "",
         ):
             if urlsplit(url).netloc:
                 return urlsplit(url).netloc
@@ -105,19 +105,19 @@ class Delivery:
         Raises:
             MalformedError: the payload has none.
         """
-        said = self.payload.comment
-        if said is None:
+        part = self.payload.comment
+        if part is None:
             raise MalformedError("no comment in the payload")
-        user = said.user or User()
+        user = part.user or User()
         return Comment(
-            id=said.id,
+            id=part.id,
             author_id=user.id,
             author=user.login,
             author_is_bot=user.is_bot,
-            body=said.body,
-            url=said.html_url,
-            created_at=said.created_at,
-            updated_at=said.updated_at or said.created_at,
+            body=part.body,
+            url=part.html_url,
+            created_at=part.created_at,
+            updated_at=part.updated_at or part.created_at,
         )
 
     def named(self, part: RepositoryPart) -> RepositoryRef:
@@ -166,7 +166,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
     """
     guid, event = headers.get("x-github-delivery", ""), headers.get("x-github-event", "")
     if not 0 < len(guid) <= 100 or not 0 < len(event) <= 100:
-        raise MalformedError("X-GitHub-Delivery and X-GitHub-Event are needed")
+        raise MalformedError("X-GitHub-Delivery and X-GitHub-Event are required")
     text = _form(body) if media_type(headers.get("content-type")) == FORM else body
     try:
         if not known:
@@ -178,7 +178,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
         where = ".".join(map(str, first["loc"]))
         raise MalformedError(f"{where}: {first['msg']}" if where else first["msg"]) from None
     # The signature covers the body but not the headers, so a captured body could be sent as another event.
-    if why := misfit(event, payload):
+    if why := mismatch(event, payload):
         raise MalformedError(f"not a payload of {event}: {why}")
     return Delivery(guid, event, payload, server)
 

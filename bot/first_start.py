@@ -13,15 +13,15 @@ from starlette.responses import RedirectResponse, Response
 
 from bot.dispatch.lock import DirectoryLock
 from bot.github.registration import NewApp
-from bot.registration.kept import keep
-from bot.registration.manifest import Wish, api_of, is_local, suggested_name
+from bot.registration.manifest import RequestedApp, api_of, is_local, suggested_name
+from bot.registration.stored import store_registration
 from bot.server import serve_until
 from bot.settings import Settings
 from bot.web.render import render
-from bot.web.setup import SetUp, setup_app
+from bot.web.setup import SetupPages, setup_app
 from bot.web.setup.app import next_steps
 from bot.web.setup.state import Defaults
-from bot.web.site import door_of
+from bot.web.site import build_authenticator
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def wait_for_app(settings: Settings, listener: socket.socket) -> bool:
     lock = DirectoryLock(settings.triage_data_dir)
     try:
         done = asyncio.Event()
-        setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
+        setup = SetupPages(defaults_of(settings), FinishSetup(settings, done), done=done)
         _announce(settings, setup, listener)
         # uvicorn closes its socket when it stops; the caller's listener must survive to serve the App.
         serve_until(setup_app(setup), listener.dup(), done)
@@ -59,7 +59,7 @@ def defaults_of(
     )
 
 
-def values_of(app: NewApp, wish: Wish, api_url: str, settings: Settings) -> dict[str, str]:
+def values_of(app: NewApp, requested: RequestedApp, api_url: str, settings: Settings) -> dict[str, str]:
     """Return the settings of a registered App, and a new operator token if none is set."""
     values = {
         "github_app_id": str(app.id),
@@ -68,53 +68,53 @@ def values_of(app: NewApp, wish: Wish, api_url: str, settings: Settings) -> dict
         "github_webhook_secret": app.webhook_secret,
         "github_client_id": app.client_id,
         "github_client_secret": app.client_secret,
-        "github_server_url": wish.server_url,
+        "github_server_url": requested.server_url,
         "github_api_url": api_url,
     }
-    if settings.triage_public_url is None and not is_local(wish.public_url):
-        values["triage_public_url"] = wish.public_url
+    if settings.triage_public_url is None and not is_local(requested.public_url):
+        values["triage_public_url"] = requested.public_url
     if settings.triage_admin_token is None:
         values["triage_admin_token"] = secrets.token_urlsafe(24)
     return values
 
 
-class Finish:
+class FinishSetup:
     """Store the App's credentials and log its creator in, or show the secrets once."""
 
     def __init__(self, settings: Settings, done: asyncio.Event) -> None:
         self._settings = settings
         self._done = done
 
-    async def __call__(self, request: Request, app: NewApp, wish: Wish, api_url: str) -> Response:
+    async def __call__(self, request: Request, app: NewApp, requested: RequestedApp, api_url: str) -> Response:
         """Handle GitHub's redirect after it created the App."""
-        values = values_of(app, wish, api_url, self._settings)
-        if not wish.keep:
-            return render(request, "setup/once.html", values=values, **next_steps(app, wish))
-        keep(self._settings.triage_data_dir, values)
+        values = values_of(app, requested, api_url, self._settings)
+        if not requested.keep:
+            return render(request, "setup/once.html", values=values, **next_steps(app, requested))
+        store_registration(self._settings.triage_data_dir, values)
         response = RedirectResponse("/welcome", 303)
-        door_of(self._settings_with(values)).let_in(request, response)
+        build_authenticator(self._settings_with(values)).log_in(request, response)
         self._done.set()
         return response
 
     def _settings_with(self, values: dict[str, str]) -> Settings:
         """Return the settings that the server will read when it starts with these values."""
-        said: dict[str, object] = {}
+        settings_fields: dict[str, object] = {}
         if "triage_admin_token" in values:
-            said["triage_admin_token"] = SecretStr(values["triage_admin_token"])
+            settings_fields["triage_admin_token"] = SecretStr(values["triage_admin_token"])
         if "triage_public_url" in values:
-            said["triage_public_url"] = values["triage_public_url"]
-        return self._settings.model_copy(update=said)
+            settings_fields["triage_public_url"] = values["triage_public_url"]
+        return self._settings.model_copy(update=settings_fields)
 
 
-def _announce(settings: Settings, setup: SetUp, listener: socket.socket) -> None:
+def _announce(settings: Settings, setup: SetupPages, listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
     host = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104
     address = (settings.triage_public_url or f"http://{host}:{port}").rstrip("/")
     logger.info(
-        "no App is configured; open %s/setup?token=%s to have GitHub make one",
+        "no App is configured; open %s/setup?token=%s to register one",
         *(address, setup.pending.token),
         extra={"action": "setup"},
     )
     if settings.triage_public_url is None:
-        says = "TRIAGE_PUBLIC_URL is not set: GitHub must be told an address at which it reaches this server"
+        says = "TRIAGE_PUBLIC_URL is not set: GitHub needs an address at which it reaches this server"
         logger.warning(says, extra={"action": "setup"})

@@ -10,12 +10,12 @@ UNNAMED_WAIT, LONGEST_WAIT = 60.0, 900.0
 """First and longest pause in seconds if GitHub names no time; the pause doubles each time."""
 
 
-class Share(NamedTuple):
+class WriteBudget(NamedTuple):
     """The fractions (0..1) of a minute's and an hour's write budget that one kind of write may use."""
 
     minute: float = 1.0
     hour: float = 1.0
-    comes_back: bool = True
+    retries_on_time: bool = True
     """Whether a refused caller retries at the time it was given; that slot is then reserved for it."""
 
     @property
@@ -25,32 +25,32 @@ class Share(NamedTuple):
 
 
 # The kinds of writes share one budget: a separate counter for each would leave room unused in a quiet hour.
-WHOLE = Share()
+WHOLE = WriteBudget()
 """The whole budget: for reports and questions."""
-FIRST_REPORTS = Share(minute=0.85, hour=0.75, comes_back=False)
+FIRST_REPORTS = WriteBudget(minute=0.85, hour=0.75, retries_on_time=False)
 """For first reports by rules, which a model's report later replaces."""
-REPLIES = Share(minute=0.6, hour=0.5, comes_back=False)
-LABELS = Share(minute=0.85, hour=0.6, comes_back=False)
-REACTIONS = Share(minute=0.7, hour=0.4, comes_back=False)
+REPLIES = WriteBudget(minute=0.6, hour=0.5, retries_on_time=False)
+LABELS = WriteBudget(minute=0.85, hour=0.6, retries_on_time=False)
+REACTIONS = WriteBudget(minute=0.7, hour=0.4, retries_on_time=False)
 """Writes that can wait. The rest of each window, at least 192 writes an hour, is reserved for reports."""
 
 
 class Writes(Protocol):
     """The shared write limiter of an installation; every process asks it before a write."""
 
-    async def take(self, installation: str, share: Share = WHOLE, repository: str = "") -> None:
+    async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:
         """Count one write.
 
         Args:
             installation: the installation's key.
-            share: the fraction of the budget that this kind of write may use.
+            budget: the fraction of the budget that this kind of write may use.
             repository: key of the written repository, which leaves room for the installation's other repositories.
 
         Raises:
             RateLimitedError: the budget for this kind of write is used up; ``after`` says for how many seconds.
         """
 
-    async def check_quiet(self, installation: str) -> None:
+    async def check_paused(self, installation: str) -> None:
         """Return if GitHub may be called.
 
         Raises:
@@ -73,6 +73,6 @@ def installation_key(host: str, number: int) -> str:
     return f"{host}/installation:{number}"
 
 
-def quiet_for(after: float | None, in_a_row: int) -> float:
+def pause_seconds(after: float | None, in_a_row: int) -> float:
     """Return the pause in seconds after consecutive limits: GitHub's value, else a minute, doubled each time."""
     return min(UNNAMED_WAIT * 2.0 ** min(in_a_row - 1, 10), LONGEST_WAIT) if after is None else after

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from bot.ephemeral import NoSignals
 from bot.model import model_settings
 from bot.operator_config import OperatorConfig
 from bot.report.document import build_result
@@ -17,7 +18,6 @@ from bot.sources import Sources
 from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
 from bot.tracing.opening import traced
-from bot.unkept import NoSignals
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
@@ -114,16 +114,16 @@ async def _to_the_end(
 
 
 def _issue_key(repository: str, sha: str, title: str, body: str, brain: str) -> str:
-    said = "\x00".join((repository, sha, title, body, brain))
-    return "cli:" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    text = "\x00".join((repository, sha, title, body, brain))
+    return "cli:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def settings_hash(settings: Settings) -> str:
     """Return a hash of the settings that change judgements: the brain, its models and their endpoint."""
     models = (settings.triage_supervisor_model, settings.triage_critic_model, settings.triage_model)
     tiers = (settings.triage_model_simple, settings.triage_model_medium, settings.triage_model_complex)
-    said = (settings.brain, *models, *tiers, settings.openai_base_url) if settings.brain == "llm" else (settings.brain,)
-    return hashlib.sha256("\x00".join(str(one) for one in said).encode()).hexdigest()[:12]
+    text = (settings.brain, *models, *tiers, settings.openai_base_url) if settings.brain == "llm" else (settings.brain,)
+    return hashlib.sha256("\x00".join(str(one) for one in text).encode()).hexdigest()[:12]
 
 
 @asynccontextmanager

@@ -23,7 +23,7 @@ _CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if code not i
 
 
 @contextlib.contextmanager
-def about(**ids: object) -> Iterator[None]:
+def log_context(**ids: object) -> Iterator[None]:
     """Bind ids to every record logged inside the context."""
     before = structlog.contextvars.get_contextvars()
     structlog.contextvars.bind_contextvars(**ids)
@@ -34,7 +34,7 @@ def about(**ids: object) -> Iterator[None]:
         structlog.contextvars.bind_contextvars(**before)
 
 
-def also_about(**ids: object) -> None:
+def add_log_context(**ids: object) -> None:
     """Bind more ids until the enclosing ``about`` ends."""
     structlog.contextvars.bind_contextvars(**ids)
 

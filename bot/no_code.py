@@ -19,7 +19,7 @@ class NoCode:
 
     sha = ""
 
-    def __init__(self, reason: str = "it is not there") -> None:
+    def __init__(self, reason: str = "it does not exist") -> None:
         """Represent code that cannot be read.
 
         Args:
@@ -36,7 +36,7 @@ class NoCode:
             return cls(str(error))
         if isinstance(error, ForbiddenError):
             return cls("the server does not allow it")
-        return cls("the server says that it is not there")
+        return cls("the server says that it does not exist")
 
     @property
     def reason(self) -> str:

@@ -37,7 +37,7 @@ def _or_empty(value: object, handler: ValidatorFunctionWrapHandler) -> object:
     return _or_none(value, handler) or ""
 
 
-def _sound_ones(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+def _valid_items(value: object, handler: ValidatorFunctionWrapHandler) -> object:
     """Return the valid items of a list; None if the value is not a list."""
     if not isinstance(value, list):
         return None
@@ -52,7 +52,7 @@ Optional = Annotated[T | None, WrapValidator(_or_none)]
 """A field that handlers do not require: an invalid value becomes None, so that the delivery is still accepted."""
 OptionalText = Annotated[Text, WrapValidator(_or_empty)]
 """A string that handlers do not require: an invalid value becomes an empty string."""
-OptionalItems = Annotated[tuple[T, ...] | None, WrapValidator(_sound_ones)]
+OptionalItems = Annotated[tuple[T, ...] | None, WrapValidator(_valid_items)]
 """A list whose invalid items are dropped."""
 
 
@@ -200,7 +200,7 @@ _BESIDE = {"issues": {"label", "milestone"}}
 """Additional parts of some actions of an event."""
 
 
-def misfit(event: str, payload: Payload) -> str:
+def mismatch(event: str, payload: Payload) -> str:
     """Return why a body cannot be a payload of this event; empty if it can, or if the event is not used.
 
     The check prevents a captured delivery from being sent as another event, since the signature covers only the body.

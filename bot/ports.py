@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from bot.limits import WHOLE, Share
+from bot.limits import WHOLE, WriteBudget
 
 if TYPE_CHECKING:
     from bot.report.document import Result
@@ -23,7 +23,7 @@ OwnerCheck = Callable[[], Awaitable[None]]
 """Awaited before every write to GitHub.
 
 Raises:
-    NotOursError: another attempt has claimed the job.
+    JobTakenOverError: another attempt has claimed the job.
     StoppedError: a person stopped the run after it started.
 """
 
@@ -146,13 +146,13 @@ class GitHubPort(Protocol):
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """Return all comments, oldest first; with ``since``, only those changed at or after it."""
 
-    async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
+    async def create_comment(self, number: int, body: str, budget: WriteBudget = WHOLE) -> Comment:
         """Post a comment, counted against a share of the write budget; only status 201 counts as posted."""
 
     async def has_comment(self, comment_id: int) -> bool:
         """Return whether a comment still exists."""
 
-    async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
+    async def edit_comment(self, comment_id: int, body: str, budget: WriteBudget = WHOLE) -> None:
         """Replace a comment's text, counted against a share of the write budget.
 
         Raises:
@@ -287,7 +287,7 @@ class EffectsPort(Protocol):
     async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
         """Return the stored effect; None if there is none."""
 
-    async def want(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
+    async def set_wanted(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
         """Set what should exist on GitHub; the last call wins. The stored id, done hash and intent are retained."""
 
     async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
@@ -296,19 +296,21 @@ class EffectsPort(Protocol):
     async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
         """Delete the stored effect because it no longer exists on GitHub; the next one is created again."""
 
-    async def intent(self, issue_key: str, kind: str, subject: str) -> None:
+    async def record_intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Record durably that a POST is about to be sent."""
 
     async def withdraw(self, issue_key: str, kind: str, subject: str) -> None:
         """Clear the intent, because GitHub refused the POST."""
 
-    async def done(self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None) -> None:
+    async def record_done(
+        self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None
+    ) -> None:
         """Record that the effect exists on GitHub, and clear the intent."""
 
     async def pending(self, issue_key: str) -> list[Effect]:
         """Return effects that are wanted but not done, oldest first."""
 
-    async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
+    async def with_prefix(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
         """Return effects of a kind whose subject starts with a prefix, done or not, sorted by subject."""
 
 
@@ -327,28 +329,6 @@ class AskedQuestion:
     answer: str | None = None
     answered_by: str | None = None
     answer_url: str | None = None
-
-
-class QuestionsPort(Protocol):
-    """The questions table, for one issue at a time."""
-
-    async def all(self, issue_key: str) -> tuple[AskedQuestion, ...]:
-        """Return every question that was asked, by slot."""
-
-    async def ask(self, issue_key: str, exchange: HumanExchange) -> AskedQuestion:
-        """Store a question under its id, in the next slot; return an already stored one unchanged."""
-
-    async def settle(
-        self,
-        issue_key: str,
-        question_id: str,
-        state: QuestionState,
-        *,
-        answer: str | None = None,
-        answered_by: str | None = None,
-        answer_url: str | None = None,
-    ) -> None:
-        """Answer, withdraw or expire an open question; an already settled one is not changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ _PARTS = ("repos", "clones", "backtest")
 logger = logging.getLogger(__name__)
 
 
-def keep_private() -> None:
+def restrict_umask() -> None:
     """Set the umask so that only the owner can read files of this process and its children."""
     os.umask(UMASK)
 
@@ -27,7 +27,7 @@ def tighten(directory: Path) -> None:
         return  # it is created later, under the private umask
     except OSError as error:
         logger.warning(
-            "%s can be read by others and is not ours to close: %s",
+            "other accounts can read %s, and its permissions cannot be changed: %s",
             *(directory, error.strerror),
             extra={"action": "open_data"},
         )
@@ -38,6 +38,6 @@ def _close(path: Path) -> None:
         return
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & stat.S_ISVTX:
-        raise PermissionError(0, "it is shared with others on purpose, as /tmp is; set another TRIAGE_DATA_DIR")
+        raise PermissionError(0, "it is a shared directory such as /tmp; set another TRIAGE_DATA_DIR")
     if mode & UMASK:
         path.chmod(mode & ~UMASK)

@@ -30,9 +30,9 @@ class Reference:
     number: int
 
     @classmethod
-    def read(cls, said: str | None) -> Reference | None:
+    def read(cls, text: str | None) -> Reference | None:
         """Parse ``owner/repo#n``; return None for any other text."""
-        found = _REFERENCE.fullmatch(said or "")
+        found = _REFERENCE.fullmatch(text or "")
         return cls(found[1], int(found[2])) if found else None
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
             directory = mirror if isinstance(mirror, Path) else None
             return RemoteIssue(issue.title, issue.body, directory, settings.github_server_url.rstrip("/"), no_code)
     except GoneError as error:
-        raise UserError(f"{reference.full_name} is not there, or cannot be read: {_HOW}") from error
+        raise UserError(f"{reference.full_name} does not exist, or cannot be read: {_HOW}") from error
     except UserError:
         raise
     except BotError as error:
@@ -80,11 +80,11 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
 async def _issue(reader: IssueReader, reference: Reference) -> ReadIssue:
     issue = await reader.issue(reference.number)
     if issue is None or issue.is_pull_request:
-        raise UserError(f"there is no issue {reference}, or it cannot be read: {_HOW}")
+        raise UserError(f"issue {reference} does not exist, or cannot be read: {_HOW}")
     return issue
 
 
-_HOW = "set GITHUB_TOKEN, or the App's settings, for what is private"
+_HOW = "set GITHUB_TOKEN, or the App's settings, for private repositories"
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from bot.app import PATH, build_app
 from bot.connections import Connections, connection_limit, limited_protocol
-from bot.dispatch.alone import locked, opened, worker_process
+from bot.dispatch.worker_process import locked, opened, worker_process
 from bot.errors import UserError
 from bot.server_settings import ServerSettings
 from bot.store.tables import Store
@@ -26,7 +26,7 @@ HTTP_DRAIN = 1
 logger = logging.getLogger(__name__)
 
 
-class Elsewhere:
+class ExternalWorkers:
     """Workers in other processes: the database notifies them and stores their heartbeats."""
 
     fault = ""
@@ -40,7 +40,7 @@ class Elsewhere:
         Raises:
             StoreError: the store does not respond.
         """
-        return "" if await self._store.heartbeats.alive() else "no worker gives a sign of life"
+        return "" if await self._store.heartbeats.alive() else "no worker sends heartbeats"
 
     async def start(self) -> None:
         """Do nothing: the workers run elsewhere."""
@@ -67,7 +67,7 @@ def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = Tru
         lock = locked(settings.data_dir, stack) if work else None
         store = opened(settings, tidy=False)  # the worker tidies it
         stack.callback(lambda: asyncio.run(store.aclose()))
-        worker = worker_process(settings, store, lock, _stop) if lock else Elsewhere(store)
+        worker = worker_process(settings, store, lock, _stop) if lock else ExternalWorkers(store)
         _Server(server_config(build_app(settings, store, worker))).run([listener])
     if worker.fault:
         raise UserError(worker.fault)

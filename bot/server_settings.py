@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.errors import UserError
 from bot.operator_config import OperatorConfig, load_operator_config
-from bot.registration.kept import read_kept
+from bot.registration.stored import read_registration
 from bot.settings import Settings, SettingsError, load_settings
 
 
@@ -79,15 +79,15 @@ def load_with_app(repository: str | None = None) -> Settings:
         SettingsError: settings are malformed.
         UserError: the stored App cannot be read.
     """
-    said = load_settings(repository)
-    kept = read_kept(said.triage_data_dir)
+    settings = load_settings(repository)
+    kept = read_registration(settings.triage_data_dir)
     # Another App's id with the stored key or secrets would not work.
-    if said.github_app_id is not None and str(said.github_app_id) != kept.get("github_app_id"):
-        return said
-    if said.github_private_key_path is not None:
+    if settings.github_app_id is not None and str(settings.github_app_id) != kept.get("github_app_id"):
+        return settings
+    if settings.github_private_key_path is not None:
         kept.pop("github_private_key", None)
     return load_settings(
-        repository, **{name: value for name, value in kept.items() if name not in said.model_fields_set}
+        repository, **{name: value for name, value in kept.items() if name not in settings.model_fields_set}
     )
 
 
@@ -131,5 +131,5 @@ def _secrets(settings: Settings, faults: dict[str, str]) -> tuple[bytes, ...]:
     found = tuple(part.strip().encode() for part in (given.get_secret_value() if given else "").split(","))
     found = tuple(part for part in found if part)
     if not found:
-        faults.setdefault("github_webhook_secret", "missing; it is what the App's webhook is signed with")
+        faults.setdefault("github_webhook_secret", "missing; it is the secret that signs the App's webhook")
     return found

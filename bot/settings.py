@@ -29,26 +29,28 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True)
 
-    triage_brain: BrainChoice = Field("auto", description="auto = llm when a key or a base URL is set, else rules.")
+    triage_brain: BrainChoice = Field("auto", description="auto = llm if a key or a base URL is set, else rules.")
     triage_data_dir: Path = Field(
-        default_factory=_data_dir, description="Where checkpoints, evidence and parsed files are kept."
+        default_factory=_data_dir, description="The directory for checkpoints, evidence and parsed files."
     )
     database_url: SecretStr | None = Field(
         None,
-        description="A Postgres database instead of files in TRIAGE_DATA_DIR; `triage migrate` makes its tables.",
+        description="A Postgres database instead of files in TRIAGE_DATA_DIR; `triage migrate` creates its tables.",
         examples=["postgresql://user:password@host/name"],
     )
     triage_config: Path | None = Field(
         None, description="The operator's YAML file: tools, web search providers and their limits (docs/tools.md)."
     )
     triage_cache_mb: int = Field(
-        512, ge=1, description="Megabytes of parsed files kept for each repository; the least recently used go first."
+        512,
+        ge=1,
+        description="Megabytes of parsed files cached for each repository; the least recently used are evicted first.",
     )
     openai_api_key: SecretStr | None = Field(None, description="Key of the model endpoint.")
     openai_base_url: str | None = Field(
         None,
         pattern=_URL,
-        description="Any OpenAI-compatible endpoint; unset means OpenAI's own.",
+        description="An OpenAI-compatible endpoint; unset means OpenAI's own.",
         examples=["http://localhost:11434/v1"],
     )
     triage_supervisor_model: str = Field(
@@ -66,7 +68,7 @@ class Settings(BaseSettings):
     github_private_key: SecretStr | None = Field(None, description="The App's private key, as PEM.")
     github_private_key_path: Path | None = Field(None, description="A file with the App's private key.")
     github_webhook_secret: SecretStr | None = Field(
-        None, description="What deliveries are signed with; two, comma-separated, while one replaces the other."
+        None, description="The secret that signs deliveries; two, comma-separated, during a rotation."
     )
     github_api_url: str = Field(
         "https://api.github.com",
@@ -77,57 +79,70 @@ class Settings(BaseSettings):
     github_server_url: str = Field(
         "https://github.com",
         pattern=_URL,
-        description="GitHub's pages, where a delivery does not say.",
+        description="The address of GitHub's pages, if a delivery does not contain it.",
         examples=["https://github.example.org"],
     )
     github_token: SecretStr | None = Field(
         None,
         description="A person's token, for `run --issue owner/repo#n` and `backtest --github`, or a workflow's for "
-        "`triage action`; without one, public issues are read. "
-        "`triage run` searches GitHub's issues with it, where TRIAGE_CONFIG says so.",
+        "`triage action`; without one, only public issues can be read. "
+        "`triage run` searches GitHub's issues with it if TRIAGE_CONFIG configures that.",
     )
     github_client_id: str | None = Field(
         None, min_length=1, description="The App's client id: people log in to the pages with their GitHub account."
     )
-    github_client_secret: SecretStr | None = Field(None, description="The App's client secret, beside its client id.")
+    github_client_secret: SecretStr | None = Field(
+        None, description="The App's client secret, needed with the client id."
+    )
     triage_public_url: str | None = Field(
         None,
         pattern=_URL,
-        description="Where GitHub and browsers reach this server.",
+        description="The address at which GitHub and browsers reach this server.",
         examples=["https://triage.example.org"],
     )
     triage_admin_token: SecretStr | None = Field(
         None,
         min_length=16,
-        description="The operator's token, 16 characters or more: opens the pages, and the API as a bearer token.",
+        description=(
+            "The operator's token, 16 characters or more: for the login to the pages, and as a "
+            "bearer token for the API."
+        ),
     )
     triage_session_secret: SecretStr | None = Field(
         None,
         min_length=16,
-        description="Signs logins, the same for all servers of a database; unset, one is made up in TRIAGE_DATA_DIR.",
+        description=(
+            "The secret that signs sessions, the same for all servers of a database; unset: "
+            "generated in TRIAGE_DATA_DIR."
+        ),
     )
     triage_api_token: SecretStr | None = Field(
         None,
         min_length=16,
-        description="A token for the HTTP API alone; the admin's opens it too.",
+        description="A token for the HTTP API alone; the operator's token works too.",
     )
     triage_metrics_token: SecretStr | None = Field(
         None,
         min_length=16,
-        description="A token for `/metrics` alone, so that Prometheus needs no more; the admin's opens it too.",
+        description="A token for `/metrics` alone, for Prometheus; the operator's token works too.",
     )
     otel_exporter_otlp_endpoint: str | None = Field(
         None,
         pattern=_URL,
-        description="Where OpenTelemetry spans go, over OTLP/HTTP; needs the extra `otel`. Unset: nowhere.",
+        description=(
+            "The endpoint for OpenTelemetry spans, over OTLP/HTTP; needs the extra `otel`. Unset: none are sent."
+        ),
         examples=["http://localhost:4318"],
     )
     triage_trace_text: bool = Field(
         default=False,
-        description="Whether OpenTelemetry and LangSmith are sent what issues, code and models say, secrets masked.",
+        description=(
+            "Whether traces to OpenTelemetry and LangSmith contain the text of issues, code and "
+            "models, with secrets masked."
+        ),
     )
     triage_model_calls_per_minute: float = Field(
-        10, ge=0.1, le=100_000, description="Calls of models a minute, of all servers and workers together."
+        10, ge=0.1, le=100_000, description="Model calls per minute, of all servers and workers together."
     )
     triage_model_timeout: float = Field(
         600,
@@ -146,17 +161,17 @@ class Settings(BaseSettings):
     )
     triage_prices: str = Field(
         "",
-        description="What models cost, in dollars for a million tokens in and out; a limit on `cost` needs it.",
+        description="Prices of models, in dollars per million input and output tokens; a limit on `cost` needs them.",
         examples=["gpt-4o=2.50/10 gpt-4o-mini=0.15/0.60"],
     )
     triage_limits_run: str = Field(
         "calls=40",
-        description="Model `calls`, `tokens`, `cost` and `questions` of one run; rules go on after that.",
+        description="Model `calls`, `tokens`, `cost` and `questions` of one run; after that, rules judge.",
         examples=["calls=40 tokens=200000 cost=0.50"],
     )
     triage_limits_repository: str = Field(
         "issues=10000",
-        description="The most of `issues`, `questions`, `calls`, `tokens`, `cost` in one repository and day.",
+        description="The maximum of `issues`, `questions`, `calls`, `tokens` and `cost` in one repository per day.",
         examples=["issues=500 questions=100 tokens=2000000"],
     )
     triage_limits_installation: str = Field(
@@ -174,19 +189,19 @@ class Settings(BaseSettings):
         examples=["hour=30 day=100 answers=20"],
     )
     triage_keep_deliveries_days: int = Field(
-        7, ge=4, description="Days for which deliveries and jobs that are done are kept; GitHub redelivers for three."
+        7, ge=4, description="Days for which deliveries and finished jobs are retained; GitHub redelivers for three."
     )
     triage_keep_closed_days: int = Field(
-        90, ge=1, description="Days after an issue is closed for which what its runs gathered is kept."
+        90, ge=1, description="Days after an issue is closed for which its runs' evidence is retained."
     )
     triage_keep_gone_days: int = Field(
-        30, ge=1, description="Days after which everything of a repository is deleted that the App was taken from."
+        30, ge=1, description="Days after which all data of a repository is deleted once the App was removed from it."
     )
-    triage_keep_mirrors_days: int = Field(30, ge=1, description="Days for which an unused mirror is kept.")
+    triage_keep_mirrors_days: int = Field(30, ge=1, description="Days for which an unused mirror is retained.")
     triage_allowed_bots: str = Field(
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )
-    triage_concurrency: int = Field(4, ge=1, le=64, description="Issues that are worked on at the same time.")
+    triage_concurrency: int = Field(4, ge=1, le=64, description="The number of issues processed at the same time.")
     triage_job_minutes: float = Field(
         15,
         gt=0,
@@ -200,7 +215,7 @@ class Settings(BaseSettings):
         ge=1,
         le=10_000,
         description="Megabytes of text of one commit that are indexed, source first; "
-        "the files beyond are found by their path.",
+        "further files are found by path only.",
     )
     host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container must be reachable from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")

@@ -11,7 +11,7 @@ from bot.errors import BotError
 from bot.operator_config import OperatorConfig
 from bot.operator_config.model import ToolConfig
 from nodes.brains.pace import Pace
-from nodes.context import Outside, Patience
+from nodes.context import Outside, TimeLimits
 from nodes.evidence import Evidence
 from nodes.sources import Inquiry, SourceError
 from nodes.sources.connection import Server
@@ -43,7 +43,7 @@ class Sources:
         """Return the sources of one run; without ``find_issues`` the GitHub issues provider is left out."""
         own = {name: tool for name, tool in self.tools.items() if name != NAME}
         specialists = self._config.specialists
-        patience = Patience(outside=specialists.timeout, code=specialists.code_timeout)
+        patience = TimeLimits(outside=specialists.timeout, code=specialists.code_timeout)
         return Outside(self.web(find_issues), own, patience)
 
     def web(self, find_issues: FindIssues | None = None) -> WebSearch | None:
@@ -60,15 +60,15 @@ class Sources:
         checks += [_provider_check(provider) for provider in self._providers]
         return list(await asyncio.gather(*checks))
 
-    async def answer(self, question: str, find_issues: FindIssues | None = None) -> Answered:
+    async def answer(self, question: str, find_issues: FindIssues | None = None) -> RoutedAnswer:
         """Query the sources whose keywords a question contains; a harmful one gets the fixed sentence (seed 003)."""
         outside = self.outside(find_issues)
         sources = {**outside.tools, **({NAME: outside.web} if outside.web else {})}
         routed = route(question, map(SourceInfo.of, sources.values()))
         if routed.harmful:
-            return Answered("fallback", said=FALLBACK)
+            return RoutedAnswer("fallback", message=FALLBACK)
         if not routed.sources:
-            return Answered("direct")
+            return RoutedAnswer("direct")
         asked = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed.sources]
         # One failed source must not discard the answers of the others.
         answers = await asyncio.gather(*asked, return_exceptions=True)
@@ -81,8 +81,8 @@ class Sources:
                 raise answer
             else:
                 found += answer.evidence
-                faults += [answer.said] if answer.said else []
-        return Answered("sources", routed.sources, tuple(found), "; ".join(faults))
+                faults += [answer.message] if answer.message else []
+        return RoutedAnswer("sources", routed.sources, tuple(found), "; ".join(faults))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +95,14 @@ class SourceCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class RoutedAnswer:
     """The result of a question: answered by sources, routed to the repository, or refused."""
 
     route: str
     """``sources``, ``direct`` (no source fits: search the repository) or ``fallback``."""
     sources: tuple[str, ...] = ()
     found: tuple[Evidence, ...] = ()
-    said: str = ""
+    message: str = ""
     """The fixed sentence of the fallback; otherwise the sources that failed, with the reasons."""
 
 

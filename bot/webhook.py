@@ -18,7 +18,7 @@ from bot.connections.bodies import Body
 from bot.events import FORM, JSON, Delivery, MalformedError, Signature, is_signature, media_type, read_delivery
 from bot.handlers import Handlers
 from bot.jobs import Work
-from bot.logs import about
+from bot.logs import log_context
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES
 from bot.store.database import StoreError
 from bot.store.deliveries import Arrival
@@ -32,7 +32,7 @@ LINGER = 2.0
 DISCARDED = 1024 * 1024
 """Maximum number of bytes to discard."""
 
-_QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": said}, 202) for said in ("queued", "known", "nothing to do"))
+_QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": status}, 202) for status in ("queued", "known", "nothing to do"))
 
 _OUTCOMES: Mapping[Response, str] = {_QUEUED: "queued", _KNOWN: "known", _NOTHING: "nothing to do"}
 
@@ -101,11 +101,11 @@ class Webhook:
                 pieces = await _read(receive, signature, held, until)
             except (TimeoutError, NoRoomError):
                 dropped = _refused(503, "too many large bodies at once; redeliver it later")
-                return dropped if held.dropped else _refused(408, "the body took too long")
+                return dropped if held.dropped else _refused(408, "the body arrived too slowly")
             if pieces is None:
                 return _too_large()
             if not signature.matches(headers.get("x-hub-signature-256")):
-                return _refused(401, "the signature does not fit the body")
+                return _refused(401, "the signature does not match the body")
             try:
                 return await self._store(headers, b"".join(pieces), until)
             except MalformedError as error:
@@ -118,12 +118,12 @@ class Webhook:
         work = self._handlers.decide(delivery) if known else []
         if not work:
             return _NOTHING
-        with about(delivery=delivery.guid, event=delivery.event):
+        with log_context(delivery=delivery.guid, event=delivery.event):
             try:
                 async with asyncio.timeout_at(until):
                     fresh = await self._accept(_arrival(delivery, body, work))
             except (StoreError, TimeoutError) as error:
-                why = str(error) or "the store took too long"
+                why = str(error) or "the store timed out"
                 logger.warning("a delivery is not stored: %s", why, extra={"action": "delivery_not_stored"})
                 return _refused(503, "not stored; redeliver it later")
         if fresh:
@@ -157,7 +157,7 @@ async def _read(receive: Receive, signature: Signature, held: Body, until: float
     """Return the body in chunks, added to the signature; None if it is too large.
 
     Raises:
-        TimeoutError: the body took too long, or was dropped while more of it was awaited.
+        TimeoutError: the body arrived too slowly, or was dropped while more of it was awaited.
         NoRoomError: the body was dropped to make room for others.
     """
     pieces: list[bytes] = []

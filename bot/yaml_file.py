@@ -26,10 +26,10 @@ class ConfigFault:
 
     line: int
     """1-based."""
-    says: str
+    message: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.says}"
+        return f"line {self.line}: {self.message}"
 
 
 class ConfigError(BotError):
@@ -107,7 +107,7 @@ def values_of(node: yaml.Node, faults: list[ConfigFault]) -> Any:
     for key, value in node.value:
         name = str(key.value)
         if name in values:
-            faults.append(ConfigFault(key.start_mark.line + 1, f"`{_short(name)}` stands twice"))
+            faults.append(ConfigFault(key.start_mark.line + 1, f"`{_short(name)}` appears twice"))
         values[name] = values_of(value, faults)
     return values
 

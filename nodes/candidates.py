@@ -20,7 +20,7 @@ CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 """Seed 002: the number of candidates fetched at first, and on a retry after a rejected draft."""
 
 
-POINTED = "a maintainer said to look here"
+POINTED = "a maintainer pointed here"
 """The reason for a place that a redirect named."""
 CHECKED = "a program checked: "
 """How the reason of a fact's line begins."""
@@ -91,7 +91,7 @@ def lines_of_facts(facts: Iterable[Fact], sha: str) -> tuple[Evidence, ...]:
     return tuple({item.key: item for item in found}.values())[:MOST_FACTS]
 
 
-def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:
+def pointed_at(ranking: Ranking, text: str) -> tuple[Evidence, ...]:
     """Return the places that a redirect means, out of those found with its text as the query.
 
     Prefers places whose file name and symbol share the most words with the redirect, then places in a folder that
@@ -99,17 +99,19 @@ def pointed_at(ranking: Ranking, said: str) -> tuple[Evidence, ...]:
     that does not exist, no other file replaces it.
     """
     places = [place for place in ranking.locations if is_citable(place.path, place.quote)]
-    named = _named_most(said, [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places])
-    if not named and not _FILE.search(said):
+    named = _most_shared_words(
+        text, [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places]
+    )
+    if not named and not _FILE.search(text):
         fitting = [place for place in places if any(reason.kind not in ("prior", "file") for reason in place.reasons)]
-        named = _named_most(said, [(place, place.path) for place in places]) or fitting[:1]
+        named = _most_shared_words(text, [(place, place.path) for place in places]) or fitting[:1]
     found = [as_evidence(place, ranking.commit, 1.0) for place in named[:_MOST_POINTED]]
     return tuple(item.model_copy(update={"reasons": (POINTED, *item.reasons[:3])}) for item in found)
 
 
-def _named_most(said: str, places: Sequence[tuple[Location, str]]) -> list[Location]:
+def _most_shared_words(text: str, places: Sequence[tuple[Location, str]]) -> list[Location]:
     """Return the places that share the most words with the text; empty if none shares a word."""
-    words = set(plain_words(said))
+    words = set(plain_words(text))
     shared = [len(words & (set(plain_words(text)) - _SUFFIXES)) for _, text in places]
     most = max(shared, default=0)
     return [place for (place, _), count in zip(places, shared, strict=True) if most and count == most]
@@ -146,7 +148,7 @@ def rescored(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]
     )
 
 
-def honest(reading: CodeReading, ranked: Sequence[NumberedEvidence], ranking: Ranking, sure: float) -> float:
+def capped_confidence(reading: CodeReading, ranked: Sequence[NumberedEvidence], ranking: Ranking, sure: float) -> float:
     """Bound the model's confidence in its first place by the engine's confidence in its own first file.
 
     The engine's confidence was calibrated for its own first file. For any other file, the only known bound is the

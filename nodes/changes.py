@@ -12,7 +12,7 @@ from nodes.search.errors import SearchError
 from nodes.search.history.types import History, Owner, Spot, SuspectCommit
 from nodes.search.types import Query
 from nodes.state import AgentFinding
-from nodes.trust.citations import stands
+from nodes.trust.citations import still_matches
 
 SHOWN = 3
 """The maximum number of changes in a report."""
@@ -45,14 +45,14 @@ async def _with(
 ) -> tuple[TriageReport, tuple[AgentFinding, ...]]:
     found = history.suspicion
     changes = (*found.changes[:SHOWN], *found.recent[:SHOWN])
-    gathered = [item for item in map(_evidence, changes) if await stands(item, context.code, "")]
+    gathered = [item for item in map(_evidence, changes) if await still_matches(item, context.code, "")]
     await context.evidence.put(gathered)
     numbers = _numbers(case, gathered)
     owner = history.owners[0] if history.owners else None
     update = {
         "suspect_changes": _reported(found.changes, numbers),
         "recent_changes": _reported(found.recent, numbers),
-        "no_suspect_change": found.said[:300] if found.doubt else "",
+        "no_suspect_change": found.explanation[:300] if found.doubt else "",
         "owner": owner.name if owner else None,
         "owner_reason": _reasons(owner) if owner else "",
         "fingerprints": tuple(one.value for one in history.fingerprints),

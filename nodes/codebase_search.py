@@ -13,19 +13,19 @@ from nodes.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
     Candidates,
+    capped_confidence,
     find_candidates,
-    honest,
     in_order,
     lines_of_facts,
     pointed_at,
     rescored,
 )
 from nodes.case import load_case, spent, traced
+from nodes.code_lookups import CodeLookups
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import NOT_READABLE, progress
 from nodes.judgements import CodeReading
-from nodes.looks import Looks
 from nodes.search.errors import SearchError
 from nodes.search.types import Query, Ranking
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
@@ -39,7 +39,7 @@ class Gathered:
     query: Query
     ranking: Ranking
     candidates: Candidates
-    looks: Looks
+    looks: CodeLookups
     case: Case
 
 
@@ -76,17 +76,17 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
 
 def _unreadable(state: BugTriageState, error: SearchError, began: float) -> Update:
     """Record that nothing was searched, because a report must not claim otherwise."""
-    said = f"The code could not be read: {error}"
+    texts = f"The code could not be read: {error}"
     entry = TraceEntry(
         node="codebase_search",
         decision=NOT_READABLE,
         confidence=0.0,
-        reason=said[:300],
+        reason=texts[:300],
         error=str(error)[:300],
         iteration=state.iterations,
         duration_ms=round((time.perf_counter() - began) * 1000),
     )
-    finding = AgentFinding(agent_name="codebase_search", summary=f"{said}; nothing was searched."[:300])
+    finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
     return {"findings": (finding,), "search_confidence": 0.0, "trace": (entry,)}
 
 
@@ -114,13 +114,13 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts)
     seen = candidates.all if is_model_asked(context, state) else candidates.strong
     keys = [item.evidence.key for item in seen]
-    looks = Looks(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
+    looks = CodeLookups(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
     case = await load_case(state, context)
     new = [item for item in seen if item.evidence.key not in state.evidence]
     case = replace(
         case,
         evidence=(*case.evidence, *new),
-        search_confidence=_no_surer_by_itself(state, ranking.confidence),
+        search_confidence=_cap_repeated_search(state, ranking.confidence),
         looks=looks if ranking.commit else None,
     )
     return Gathered(query, ranking, candidates, looks, case)
@@ -137,13 +137,13 @@ async def _lines_of_facts(state: BugTriageState, context: Context) -> tuple[Evid
 async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
     """Search with the text of the last redirect alone, because the words of the issue can outweigh it."""
     # A correction says what is wrong, not where to search.
-    said = [text for text in state.redirect_instructions if not text.startswith(CORRECTION)]
-    if not said:
+    texts = [text for text in state.redirect_instructions if not text.startswith(CORRECTION)]
+    if not texts:
         return ()
-    return pointed_at(await context.code.find(Query(title=said[-1], limit=CANDIDATES)), said[-1])
+    return pointed_at(await context.code.find(Query(title=texts[-1], limit=CANDIDATES)), texts[-1])
 
 
-def _no_surer_by_itself(state: BugTriageState, confidence: float) -> float:
+def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:
     """Cap the confidence of a repeated search that no new answer or redirect supports.
 
     A search widened by nothing but the critic's gaps finds what those gaps name, which does not support the result.
@@ -170,7 +170,7 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
     seen = (*candidates.all, *gathered.looks.gathered)
     ranked = rescored(in_order(seen, suspects))
     by_id = {item.id: item for item in ranked}
-    sure = honest(judged.value, ranked, gathered.ranking, case.search_confidence)
+    sure = capped_confidence(judged.value, ranked, gathered.ranking, case.search_confidence)
     return Read(judged, tuple(by_id[item.id] for item in seen), ranked, sure)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nodes.brains.rules.kind import taken_for
-from nodes.brains.rules.places import is_pointed
+from nodes.brains.rules.kind import acting_kind
+from nodes.brains.rules.places import is_named_by_maintainer
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_unreadable
@@ -23,7 +23,7 @@ from nodes.trust.secrets import mask
 NOT_SEARCHED = "The code was not searched, so no place is named."
 SHORT_TEXT = 12
 """Words of prose below which an issue without code or errors says too little to search by."""
-_WITHHELD = "Reads as a security report; it should be continued in private."
+_WITHHELD = "This is probably a security report; continue it in private."
 MOST_NAMES = 5
 """Versions and platforms that a report repeats, of each as many."""
 
@@ -48,8 +48,8 @@ def compose(
         kind=kind,
         severity=draft.severity,
         severity_reason=draft.severity_reason,
-        affected_versions=_said(case.facts.versions),
-        platforms=_said(case.facts.platforms),
+        affected_versions=_distinct(case.facts.versions),
+        platforms=_distinct(case.facts.platforms),
         root_cause=draft.root_cause or None,
         suspects=found,
         missing=tuple(dict.fromkeys((*draft.missing, *_unanswered(state)))),
@@ -102,7 +102,7 @@ def _unread(report: TriageReport, gate: Gate) -> TriageReport:
     """The report where there was no code to read: it says so, and nothing in it sounds like a search."""
     return report.model_copy(
         update={
-            "verdict": "The code could not be read, so no place is named.",
+            "verdict": "The code could not be read, so the report names no place.",
             "root_cause": None,
             "not_found": "code_not_readable",
             "suspects": (),
@@ -157,15 +157,15 @@ def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
     """What rules are not sure of: a model has read the words, rules have only counted them."""
     if is_unreadable(case.state):
         return ()
-    rather = taken_for(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
-    return (f"Reads rather like a {rather}; searched as a bug, since it may be one.",) if rather else ()
+    rather = acting_kind(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
+    return (f"This is probably a {rather}; it was searched as a bug, because it may be one.",) if rather else ()
 
 
 def _fallback(reason: str) -> str:
     return f"Rules judged instead of the model: {reason}"[:300]
 
 
-def _said(names: Sequence[str]) -> tuple[str, ...]:
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name[:80] for name in names))[:MOST_NAMES]
 
 
@@ -187,7 +187,7 @@ def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case
         quote_end=end,
         checked=True,
         named_by_reporter=names(f"{case.title}\n{case.body}", found.locator.path, found.symbol),
-        pointed=is_pointed(found),
+        pointed=is_named_by_maintainer(found),
     )
 
 
@@ -223,8 +223,8 @@ def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
     if entry.node == "codebase_search" and entry.decision in (NOT_READABLE, "failed"):
         return f"{entry.reason or 'The search of the code failed'}."
     if entry.node == "codebase_search":
-        wider = " with a wider query" if entry.counts.get("augmented") else ""
-        found = f"{_count(entry, 'candidates', 'place')} strong enough to look at"
+        wider = " with a broader query" if entry.counts.get("augmented") else ""
+        found = f"{_count(entry, 'candidates', 'place')} strong enough to consider"
         return f"Searched the code{wider}: {found}{_looked_up(entry)}."
     if entry.node == "web_search":
         return f"Searched outside the repository: {_answer(entry)}."

@@ -148,7 +148,7 @@ class Listener(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class TimeLimits:
     """Time limits of specialists in seconds; after the limit, the run continues without the specialist."""
 
     outside: float = 30.0
@@ -163,7 +163,7 @@ class Outside:
     web: SourcePort | None = None
     tools: Mapping[str, SourcePort] = field(default_factory=dict)
     """Tools by name, without the web search."""
-    patience: Patience = Patience()
+    patience: TimeLimits = TimeLimits()
 
     @property
     def infos(self) -> tuple[SourceInfo, ...]:
@@ -172,22 +172,22 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class LookupResult:
     """The answer to a lookup."""
 
     found: tuple[NumberedEvidence, ...] = ()
-    said: str = ""
+    note: str = ""
     """Why nothing was found, or how many more results exist."""
 
 
-class LookPort(Protocol):
+class LookupPort(Protocol):
     """Lookups that a brain may make while it judges. Every result shown to it becomes evidence."""
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """How many more lookups will be answered."""
 
-    async def look(self, wanted: Look) -> Sight:
+    async def look_up(self, wanted: Look) -> LookupResult:
         """Answer or refuse a lookup; both count against the limit."""
 
 
@@ -204,7 +204,7 @@ class Case:
     """In the order of their numbers."""
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right."""
-    looks: LookPort | None = None
+    looks: LookupPort | None = None
     """The port for lookups; None if the brain may make none."""
     language: str = "en"
     """The language in which a model writes."""

@@ -26,7 +26,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     audit = judged.value
     contradictions = _grounded(judged, case)
     # Evidence that changed leads to a rejection in code, independent of the brain's judgement.
-    gaps = (*(f"{name} no longer reads as quoted" for name in gone), *audit.gaps)[:4]
+    gaps = (*(f"{name} no longer matches its quote" for name in gone), *audit.gaps)[:4]
     verdict = CriticVerdict(
         verdict="APPROVED" if audit.approved and not gone else "REJECTED",
         gaps=gaps,
@@ -80,7 +80,9 @@ def _grounded(judged: Judged[Audit], case: Case) -> tuple[str, ...]:
     if judged.judged_by == "rules":
         return judged.value.contradictions
     gathered = {item.id for item in case.evidence if item.evidence.kind not in OUTSIDE}
-    return tuple(said for said in judged.value.contradictions if gathered & set(cited_in(said)))
+    return tuple(
+        contradiction for contradiction in judged.value.contradictions if gathered & set(cited_in(contradiction))
+    )
 
 
 def _details(verdict: CriticVerdict) -> str:

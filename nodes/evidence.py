@@ -64,8 +64,8 @@ class Evidence(BaseModel):
     def key(self) -> str:
         """The content hash of kind, locator and quote. Score and reasons do not change the identity of evidence."""
         # The text may contain lone surrogates, which a strict encoder rejects.
-        said = "\x00".join((self.kind, self.locator.model_dump_json(), self.quote))
-        return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        text = "\x00".join((self.kind, self.locator.model_dump_json(), self.quote))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class NumberedEvidence(BaseModel):

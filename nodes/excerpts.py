@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nodes.brains.ledger import LOOK
+from nodes.brains.token_budget import LOOK
 from nodes.brains.token_count import estimate
 from nodes.evidence import MAX_QUOTE, is_citable
 from nodes.search.types import Passage

@@ -125,7 +125,7 @@ def _specialist_failed(state: BugTriageState, error: NodeError) -> Command[Liter
     logger.error("%s failed", error.node, exc_info=error.error)
     name = state.branch or error.node
     entry = _failure(state, error).model_copy(update={"node": name})
-    finding = AgentFinding(agent_name=name, summary=f"{name} failed; the run went on without it.")
+    finding = AgentFinding(agent_name=name, summary=f"{name} failed; the run continued without it.")
     update: dict[str, Any] = {"findings": (finding,), "trace": (entry,)}
     if error.node == "human_input":
         update |= {"pending_exchange": None, "awaiting_human": False}
@@ -156,5 +156,7 @@ def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Desti
 
 
 def _failure(state: BugTriageState, error: NodeError) -> TraceEntry:
-    said = f"{type(error.error).__name__}: {error.error}"
-    return TraceEntry(node=error.node, decision="failed", confidence=0.0, error=said[:300], iteration=state.iterations)
+    message = f"{type(error.error).__name__}: {error.error}"
+    return TraceEntry(
+        node=error.node, decision="failed", confidence=0.0, error=message[:300], iteration=state.iterations
+    )

@@ -115,8 +115,8 @@ def meaning(name: str) -> str:
 
 
 _MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for guard in GUARDS} | {
-    "harmful_request": "What gives orders instead of describing something reaches nothing outside the repository.",
-    "empty_or_repeated_question": "A question must say something, and something new.",
+    "harmful_request": "An issue that contains instructions instead of a description triggers no outside search.",
+    "empty_or_repeated_question": "A question must not be empty, and must not repeat an earlier one.",
 }
 
 

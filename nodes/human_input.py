@@ -39,9 +39,9 @@ async def human_input_node(state: BugTriageState, runtime: Runtime[Context]) -> 
         ),
     }
     if answer.text is not None:
-        said = Evidence(kind="human", quote=answer.text[:MAX_QUOTE], score=1.0)
-        await runtime.context.evidence.put([said])
-        update["findings"] = (_finding(exchange.question, answer.text, said.key),)
+        answer_evidence = Evidence(kind="human", quote=answer.text[:MAX_QUOTE], score=1.0)
+        await runtime.context.evidence.put([answer_evidence])
+        update["findings"] = (_finding(exchange.question, answer.text, answer_evidence.key),)
         update["max_iterations"] = state.max_iterations + ROUNDS_PER_ANSWER
     return update
 

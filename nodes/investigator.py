@@ -73,8 +73,8 @@ async def _confirmed(reading: Investigation, context: Context) -> Investigation:
 
 
 def _details(hypothesis: str, missing: tuple[str, ...]) -> str:
-    said = hypothesis or "Nothing in the text points at a part of the code."
-    return (said + (f" Missing: {'; '.join(missing)}." if missing else ""))[:600]
+    message = hypothesis or "The text names no part of the code."
+    return (message + (f" Missing: {'; '.join(missing)}." if missing else ""))[:600]
 
 
 def _from_the_issue(context: Context) -> list[Evidence]:

@@ -13,7 +13,7 @@ from nodes.context import Context
 from nodes.guards import NOTHING_JOINED
 from nodes.state import JOIN, AgentFinding, BugTriageState, Timing, TraceEntry, Update
 
-_SAID = 160
+_MAX_REASON = 160
 """Characters; a long run has about twenty of these summaries."""
 
 
@@ -25,13 +25,13 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     failed = [entry.node for entry in entries if entry.decision == "failed"]
     findings = [finding for finding in state.findings[-len(names) :] if finding.agent_name in names]
     confidence = round(joint_confidence(findings), 4)
-    said = _in_words(findings, failed)[:_SAID]
-    runtime.context.listener(JOIN, said)
+    message = _in_words(findings, failed)[:_MAX_REASON]
+    runtime.context.listener(JOIN, message)
     entry = TraceEntry(
         node=JOIN,
         decision=NOTHING_JOINED if len(failed) == len(entries) else "joined",
         confidence=confidence,
-        reason=said,
+        reason=message,
         counts={
             "specialists": len(names),
             "failed": len(failed),
@@ -41,7 +41,7 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         duration_ms=round((time.perf_counter() - began) * 1000),
         timing=_together([entry.timing for entry in entries if entry.timing is not None]),
     )
-    finding = AgentFinding(agent_name=JOIN, summary=said, confidence=confidence)
+    finding = AgentFinding(agent_name=JOIN, summary=message, confidence=confidence)
     return {"findings": (finding,), "trace": (entry,)}
 
 

@@ -27,7 +27,7 @@ async def ask(
     """Query a source and judge the results; if the source fails, only its finding is lost."""
     began = time.perf_counter()
     if source is None:
-        return _failed(name, "it is not configured any more", state, began)
+        return _failed(name, "it is no longer configured", state, began)
     context.listener(name, "asking outside the repository")
     try:
         found = await source.ask(_masked(inquiry), RESULTS)
@@ -73,7 +73,7 @@ def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriage
         began,
         decision="found" if found.evidence else "nothing found",
         confidence=reading.confidence,
-        reason="; ".join(filter(None, (reading.summary, found.said))),
+        reason="; ".join(filter(None, (reading.summary, found.message))),
         counts={"results": len(found.evidence)},
     )
 
@@ -84,7 +84,7 @@ def _failed(name: str, why: str, state: BugTriageState, began: float) -> Update:
 
 def no_answer(name: str, why: str, state: BugTriageState, duration_ms: int) -> Update:
     """Return the update for a specialist that gave no answer."""
-    finding = AgentFinding(agent_name=name, summary=f"{name} gave no answer; the run went on without it.")
+    finding = AgentFinding(agent_name=name, summary=f"{name} gave no answer; the run continued without it.")
     entry = TraceEntry(
         node=name,
         decision="failed",

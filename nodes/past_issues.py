@@ -12,7 +12,7 @@ from nodes.evidence import MAX_QUOTE, Evidence, Locator
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.similar import Likeness, Report, compare
 from nodes.state import AgentFinding
-from nodes.trust.citations import stands
+from nodes.trust.citations import still_matches
 
 READ = 6
 """How many of the nearest issues are read again."""
@@ -31,7 +31,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Reread:
+class PastIssueTitles:
     """Reads other issues by their address, for the citation engine."""
 
     past: PastPort
@@ -60,7 +60,7 @@ async def add_past_issues(
         known, found = await _compared(case, context, context.past)
         chosen = _chosen(found)
         evidence = [_evidence(one) for one in chosen]
-        standing = [await stands(item, context.code, "", Reread(context.past)) for item in evidence]
+        standing = [await still_matches(item, context.code, "", PastIssueTitles(context.past)) for item in evidence]
     except PastUnreadableError as error:
         note = f"Earlier issues could not be read: {error}"[:300]
         return report.model_copy(update={"notes": (*report.notes, note)}), ()
@@ -156,7 +156,7 @@ def _related(one: Found, number: str) -> RelatedIssue:
 def _tried(known: int, found: Sequence[Found]) -> tuple[str, ...]:
     if not known:
         return ()
-    alike = f"{len(found)} of them about the same or close" if found else "none of them about the same"
+    alike = f"{len(found)} of them duplicates or similar" if found else "none of them similar"
     return (f"Compared with {known} earlier {'issue' if known == 1 else 'issues'}: {alike}.",)
 
 

@@ -21,7 +21,7 @@ _HANDLER = "__error_handler__"
 _CLOSED = TraceEntry(
     node="outside",
     decision="not asked",
-    reason="The issue gives orders: nothing outside the repository is asked about it.",
+    reason="The issue contains instructions instead of a description: outside sources are not queried.",
     guard="harmful_request",
 )
 

@@ -206,7 +206,7 @@ def append(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
     return (*left, *right)
 
 
-def keep_short(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) -> tuple[AgentFinding, ...]:
+def shorten_old_findings(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) -> tuple[AgentFinding, ...]:
     """Append findings, and shorten all but the newest ones to keep the state within its size limit.
 
     The supervisor has numbered the evidence of the older findings by then.
@@ -217,10 +217,10 @@ def keep_short(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) 
     # Only runs with parallel specialists have so many findings that older ones must be cut further.
     if not any(finding.agent_name == JOIN for finding in kept):
         return kept
-    return (*map(_worn, kept[:-_REMEMBERED]), *kept[-_REMEMBERED:])
+    return (*map(_shorten_finding, kept[:-_REMEMBERED]), *kept[-_REMEMBERED:])
 
 
-def keep_recent(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> tuple[TraceEntry, ...]:
+def shorten_old_entries(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> tuple[TraceEntry, ...]:
     """Append to the trace; if specialists ran in parallel, only the newest entries keep their full text.
 
     Such runs have several entries per round and would exceed the state's size limit.
@@ -228,14 +228,14 @@ def keep_recent(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> 
     entries = (*left, *right)
     if not any(entry.node == JOIN for entry in entries):
         return entries
-    return (*map(_faded, entries[:-_IN_WORDS]), *entries[-_IN_WORDS:])
+    return (*map(_shorten_entry, entries[:-_IN_WORDS]), *entries[-_IN_WORDS:])
 
 
-def _worn(finding: AgentFinding) -> AgentFinding:
+def _shorten_finding(finding: AgentFinding) -> AgentFinding:
     return finding.model_copy(update={"summary": finding.summary[:_HINT], "details": ""})
 
 
-def _faded(entry: TraceEntry) -> TraceEntry:
+def _shorten_entry(entry: TraceEntry) -> TraceEntry:
     error = entry.error[:_HINT] if entry.error else None
     return entry.model_copy(update={"reason": entry.reason[:_HINT], "error": error, "looks": ()})
 
@@ -275,7 +275,7 @@ class BugTriageState(Value):
     sha: str = ""
     iterations: int = 0
     max_iterations: int = MAX_ITERATIONS
-    findings: Annotated[tuple[AgentFinding, ...], keep_short] = ()
+    findings: Annotated[tuple[AgentFinding, ...], shorten_old_findings] = ()
     evidence: tuple[str, ...] = ()
     """Content keys in the order of their short numbers: the first is E1."""
     human_exchanges: Annotated[tuple[HumanExchange, ...], append] = ()
@@ -306,7 +306,7 @@ class BugTriageState(Value):
     clarification_question: Short = ""
     tier: Tier = "medium"
     last_signal: int = 0
-    trace: Annotated[tuple[TraceEntry, ...], keep_recent] = ()
+    trace: Annotated[tuple[TraceEntry, ...], shorten_old_entries] = ()
     metrics: Annotated[Metrics, add] = Metrics()
     marks: Marks = Marks()
     web_configured: bool = False

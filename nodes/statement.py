@@ -143,8 +143,8 @@ def without_claim(report: TriageReport) -> TriageReport:
     if report.statement != "claim":
         return report.model_copy(update={"root_cause": None})
     statement: Statement = "facts" if report.headline is not None else "ranked"
-    said = "The report names one place in the code." if statement == "facts" else _NO_LINE
-    return report.model_copy(update={"root_cause": None, "statement": statement, "verdict": said})
+    verdict = "The report names one place in the code." if statement == "facts" else _NO_LINE
+    return report.model_copy(update={"root_cause": None, "statement": statement, "verdict": verdict})
 
 
 _NO_LINE = "No line of the code could be tied to this report."

@@ -33,10 +33,10 @@ _QUESTION, _EXPLANATION = 300, 600
 async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Collect what is new, decide the next step, and count the round."""
     began = time.perf_counter()
-    stock = await _take_stock(state, runtime.context)
+    stock = await _update_progress(state, runtime.context)
     now = state.model_copy(update=dict(stock))
     judged = await _decide(now, runtime.context)
-    decision, guard = _askable(now, await _checked(now, judged, runtime.context))
+    decision, guard = _check_question(now, await _checked(now, judged, runtime.context))
     route = guards.route(now.model_copy(update={"next_node": decision.next_node}))
     also = guards.companions(now, route.node, decision.also)
     beside = f" Beside it: {', '.join(also)}." if also else ""
@@ -70,7 +70,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
     return update
 
 
-async def _take_stock(state: BugTriageState, context: Context) -> Update:
+async def _update_progress(state: BugTriageState, context: Context) -> Update:
     """Number the joined evidence, record the progress after a search, and read new messages from people."""
     evidence = await _numbered(state, context)
     stock: Update = {"evidence": evidence}
@@ -99,10 +99,10 @@ async def _numbered(state: BugTriageState, context: Context) -> tuple[str, ...]:
     keys = tuple(dict.fromkeys((*state.evidence, *ordered)))
     # Only outside evidence is compared, so runs without outside sources skip the lookup.
     asked_outside = state.web_configured or state.tools
-    return await _without_twins(state.evidence, keys, context) if asked_outside else keys
+    return await _without_duplicates(state.evidence, keys, context) if asked_outside else keys
 
 
-async def _without_twins(known: tuple[str, ...], keys: tuple[str, ...], context: Context) -> tuple[str, ...]:
+async def _without_duplicates(known: tuple[str, ...], keys: tuple[str, ...], context: Context) -> tuple[str, ...]:
     """Drop new outside evidence with the same source or the same quote as earlier evidence."""
     gathered = await context.evidence.get(keys)
     seen: set[str] = set()
@@ -119,14 +119,14 @@ async def _without_twins(known: tuple[str, ...], keys: tuple[str, ...], context:
 async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorDecision]:
     settled = guards.settled(state)
     if settled is not None:
-        return Judged(_decision(settled.node, "Every decision leads here."))
+        return Judged(_decision(settled.node, "Only one step is possible."))
     # The program decides these steps itself, because a model might spend further rounds on them.
     if state.retry_pending:
-        return Judged(_decision("codebase_search", "The draft did not pass the quality gate: search wider."))
+        return Judged(_decision("codebase_search", "The draft did not pass the quality gate: the search is broadened."))
     if guards.all_failed(state):
-        return Judged(_decision("codebase_search", "No specialist had an answer: the general search runs."))
+        return Judged(_decision("codebase_search", "No specialist gave an answer: the general search runs."))
     if guards.is_simple(state):
-        return Judged(_decision("writer", "Nothing in this issue calls for a look at the code."))
+        return Judged(_decision("writer", "Nothing in this issue requires a code search."))
     case = await load_case(state, context)
     return await judge(context, case, lambda brain: brain.decide(case))
 
@@ -135,7 +135,7 @@ def _decision(node: NodeName, reasoning: str) -> SupervisorDecision:
     return SupervisorDecision(next_node=node, reasoning=reasoning, question=None, question_context=None, confidence=0.0)
 
 
-def _askable(state: BugTriageState, decision: SupervisorDecision) -> tuple[SupervisorDecision, str | None]:
+def _check_question(state: BugTriageState, decision: SupervisorDecision) -> tuple[SupervisorDecision, str | None]:
     """Replace a question that is empty or was already asked with a code search."""
     if decision.next_node != "human_input":
         return decision, None

@@ -32,4 +32,4 @@ def tier_of(kind: Kind, facts: IssueFacts) -> Tiered:
         return Tiered("complex", "traces of different programs")
     if not (facts.traces or facts.errors or facts.symbols):
         return Tiered("complex", "no trace, error or name")
-    return Tiered("medium", "a trace, an error or a name to follow")
+    return Tiered("medium", "a trace, an error or a name to search for")

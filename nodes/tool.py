@@ -15,6 +15,6 @@ MAX_QUERY = 400
 async def tool(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Send the issue's title and its first error to the tool."""
     context = runtime.context
-    said = dict.fromkeys((context.title, *context.facts.errors[:1]))
-    inquiry = Inquiry(": ".join(filter(None, said))[:MAX_QUERY])
+    message = dict.fromkeys((context.title, *context.facts.errors[:1]))
+    inquiry = Inquiry(": ".join(filter(None, message))[:MAX_QUERY])
     return await ask(state.branch, context.outside.tools.get(state.branch), inquiry, state, context)

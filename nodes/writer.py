@@ -15,7 +15,7 @@ from nodes.compose import compose, conclude, withheld, without_sight
 from nodes.context import Case, Context, Judged
 from nodes.guards import is_unreadable
 from nodes.judgements import Draft
-from nodes.past_issues import Reread, add_past_issues
+from nodes.past_issues import PastIssueTitles, add_past_issues
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.search.errors import SearchError
 from nodes.search.survey import Survey
@@ -68,7 +68,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
 
 async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Checked:
     evidence = {item.id: item.evidence for item in case.evidence}
-    others = Reread(context.past) if context.past is not None else None
+    others = PastIssueTitles(context.past) if context.past is not None else None
     issue = f"{case.title}\n{case.body}"
     checked = await check(judged.value, evidence, context.code, issue, others)
     if judged.judged_by == "rules":  # their prose is the program's own

@@ -11,7 +11,7 @@ from tests.growth import assert_linear
 EITHER = AskedQuestion(
     slot=1,
     question_id="q",
-    text="Does it go wrong when exporting, or when importing?",
+    text="Does it fail when exporting, or when importing?",
     reason="",
     options=("When exporting", "When importing", "Both, or I cannot tell"),
     asked_at="2026-01-01T00:00:00Z",
@@ -42,7 +42,7 @@ def said(body: str, **given) -> Comment:
         (EITHER, "Yes"),
         (EITHER, "both!"),
         (EITHER, "Thanks for looking. It is the export."),
-        (EITHER, "> Does it go wrong when exporting?\n\nno, never then"),
+        (EITHER, "> Does it fail when exporting?\n\nno, never then"),
         (EITHER, "Q1: the second one"),
         (PRINTS, "```\nKeyError: 'a'\n```"),
         (PRINTS, "Nothing at all"),

@@ -26,7 +26,7 @@ def _whole(value: object) -> object:
 Number = Annotated[int, Field(ge=1, le=2**31 - 1), BeforeValidator(_whole)]
 Retries = Annotated[
     Annotated[int, Field(ge=0, le=5), BeforeValidator(_whole)] | None,
-    Field(description="How often a weak draft is tried again: null means 2, 0 never."),
+    Field(description="How often a weak draft is retried: null means 2, 0 means never."),
 ]
 
 
@@ -63,8 +63,8 @@ class Run(BaseModel):
     request: RunRequest
     created_at: datetime
     finished_at: datetime | None = None
-    commit: str | None = Field(None, description="The full SHA that was read.")
-    result: Result | None = Field(None, description="What the run came to, as `triage run --format json` prints it.")
+    commit: str | None = Field(None, description="The full SHA of the commit that was searched.")
+    result: Result | None = Field(None, description="The result of the run, as `triage run --format json` prints it.")
     fault: str | None = Field(None, description="Why a failed run has no result.")
 
 

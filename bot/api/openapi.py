@@ -14,13 +14,13 @@ DOCUMENT = "/openapi.json"
 
 _SAYS = {
     "400": "The body is not JSON, or the key is malformed.",
-    "401": "No valid token was shown.",
-    "404": "There is no such thing, or the App is not installed there.",
-    "408": "The body took too long.",
+    "401": "The request has no valid token.",
+    "404": "Not found, or the App is not installed there.",
+    "408": "The body arrived too slowly.",
     "409": "The idempotency key was used for another request.",
     "413": "The body is too large.",
     "415": "The body is not sent as JSON.",
-    "422": "The body is not a request.",
+    "422": "The body is not a valid request.",
     "429": "Too many runs are unfinished.",
     "503": "The store does not answer.",
 }
@@ -36,7 +36,7 @@ def openapi() -> dict[str, Any]:
     )
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Tracehound", "version": "1", "description": "Triage an issue, and read what it came to."},
+        "info": {"title": "Tracehound", "version": "1", "description": "Triage an issue, and read the result."},
         "servers": [{"url": PREFIX}],
         "security": [{"token": []}],
         "paths": {
@@ -55,19 +55,19 @@ def _create() -> dict[str, Any]:
     key = {
         "name": "Idempotency-Key",
         "in": "header",
-        "description": "Asking again with the same key gives the same run.",
+        "description": "A repeated request with the same key returns the same run.",
         "schema": {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
     }
     link = {"operationId": "getRun", "parameters": {"id": "$response.body#/id"}}
     taken = {
         "description": "The run waits for a worker.",
-        "headers": {"Location": {"description": "Where it can be asked for.", "schema": {"type": "string"}}},
+        "headers": {"Location": {"description": "The address of the run.", "schema": {"type": "string"}}},
         "content": _json("Run"),
         "links": {"run": link},
     }
     return {
         "operationId": "createRun",
-        "summary": "Triage an issue, or a text that is none yet. Nothing is written to GitHub.",
+        "summary": "Triage an issue, or a text that is not an issue yet. Nothing is written to GitHub.",
         "parameters": [key],
         "requestBody": {
             "required": True,
@@ -81,7 +81,7 @@ def _get() -> dict[str, Any]:
     number = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
     return {
         "operationId": "getRun",
-        "summary": "A run as it stands: queued, running, finished with its result, or failed.",
+        "summary": "The current state of a run: queued, running, finished with its result, or failed.",
         "parameters": [number],
         "responses": {"200": {"description": "The run.", "content": _json("Run")}, **_problems("401", "404", "503")},
     }

@@ -32,8 +32,8 @@ class ProblemError(Exception):
 
     def answer(self) -> Response:
         """Return the response with the problem document."""
-        said = self.problem.model_dump_json(exclude_none=True)
-        return Response(said, self.problem.status, self.headers, media_type=TYPE)
+        body = self.problem.model_dump_json(exclude_none=True)
+        return Response(body, self.problem.status, self.headers, media_type=TYPE)
 
 
 def invalid(error: ValidationError) -> ProblemError:
@@ -51,4 +51,4 @@ async def answer_problem(_request: Request, error: Exception) -> Response:
         return error.answer()
     if isinstance(error, HTTPException):
         return ProblemError(error.status_code, headers=error.headers).answer()
-    return ProblemError(500, "something failed on our side; the log says what").answer()
+    return ProblemError(500, "internal error; see the log").answer()

@@ -79,7 +79,7 @@ class _Api:
         except StoreError:
             raise ProblemError(503, "the store does not answer", headers={"Retry-After": "5"}) from None
         if run is None:
-            raise ProblemError(404, "there is no such run, or it was long ago")
+            raise ProblemError(404, "the run does not exist, or was deleted")
         return _shown(run, 200)
 
     def _admit(self, request: Request) -> None:
@@ -90,7 +90,7 @@ class _Api:
         # Only repositories with the App installed can be named, so the API reaches nothing that the App could not.
         ref = await self._store.installations.named(asked.repository)
         if ref is None:
-            raise ProblemError(404, "the App is not installed in that repository, or has not heard of it yet")
+            raise ProblemError(404, "the App is not installed in that repository, or has received no event of it yet")
         work = ApiRun(ref=ref, id=secrets.token_urlsafe(16))
         return await self._store.api_runs.accept(work, asked.model_dump_json(), key)
 
@@ -98,7 +98,7 @@ class _Api:
 def _key(request: Request) -> str | None:
     given = request.headers.get("idempotency-key")
     if given is not None and not _KEY.fullmatch(given):
-        raise ProblemError(400, "an Idempotency-Key has 1 to 255 visible characters")
+        raise ProblemError(400, "an Idempotency-Key must have 1 to 255 visible characters")
     return given
 
 
@@ -112,7 +112,7 @@ async def _read(request: Request) -> RunRequest:
     except ValidationError as error:
         raise invalid(error) from None
     except (TimeoutError, ClientDisconnect):
-        raise ProblemError(408, "the body took too long") from None
+        raise ProblemError(408, "the body arrived too slowly") from None
 
 
 async def _bounded(request: Request) -> bytes:

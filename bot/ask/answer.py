@@ -77,15 +77,15 @@ class Answerer:
         """Answer a question. A harmful request gets a fixed sentence and reaches no tool, search or model."""
         outside = await self._sources.answer(text)
         if outside.route == "fallback":
-            return Reply("fallback", outside.said)
+            return Reply("fallback", outside.message)
         if outside.found:
-            said = f"{', '.join(outside.sources)} answered; what follows are their words, not checked here."
-            return Reply("sources", said, results=outside.found, notes=_notes(outside.said))
+            message = f"{', '.join(outside.sources)} answered; what follows are their words, not checked here."
+            return Reply("sources", message, results=outside.found, notes=_notes(outside.message))
         question = understand(text)
         reply = self._routes[question.kind](question)
-        if not outside.said:
+        if not outside.message:
             return reply
-        return Reply(reply.route, reply.text, reply.places, reply.people, reply.changes, notes=_notes(outside.said))
+        return Reply(reply.route, reply.text, reply.places, reply.people, reply.changes, notes=_notes(outside.message))
 
     def _where(self, question: Question) -> Reply:
         """Answer by name. No guess replaces a name that is marked; a plain word is a name if it is defined."""
@@ -163,7 +163,7 @@ class Answerer:
             return Reply("changes", _NOTHING)
         known = history.suspicion.changes or history.suspicion.recent
         if not known:
-            return Reply("changes", f"No change is known: {history.suspicion.said or 'nothing was found'}.")
+            return Reply("changes", f"No change is known: {history.suspicion.explanation or 'nothing was found'}.")
         text = "Suspect changes, not bisected." if history.suspicion.changes else "The latest changes of these lines."
         return Reply("changes", text, _places(found)[:2], changes=tuple(map(_change, known[:PLACES])))
 
@@ -254,5 +254,5 @@ def _counted(count: int, what: str) -> str:
     return f"1 {what}" if count == 1 else f"{count} {what}s"
 
 
-def _notes(said: str) -> tuple[str, ...]:
-    return (said,) if said else ()
+def _notes(message: str) -> tuple[str, ...]:
+    return (message,) if message else ()

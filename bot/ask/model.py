@@ -38,7 +38,7 @@ async def in_words(question: str, reply: Reply, settings: Settings) -> Reply:
     model = models.get(models.settings.default)
     shown = {f"E{number}": place for number, place in enumerate(reply.places, 1)}
     try:
-        answer = (await ask_structured(model, _Answer, _asked(question, shown), purse=models.purse(_CALLS))).value
+        answer = (await ask_structured(model, _Answer, _asked(question, shown), budget=models.budget(_CALLS))).value
     except (ModelError, InvalidOutput) as error:
         return replace(reply, notes=(*reply.notes, f"{model.name} gave no answer: {error}"[:200]))
     finally:
@@ -54,5 +54,5 @@ def _asked(question: str, shown: dict[str, Place]) -> list[Message]:
         f"{name}: {place.path}, lines {place.start_line} to {place.end_line}\n{fence('code', place.quote)}"
         for name, place in shown.items()
     )
-    said = f"{fence('question', question[:8_000])}\n\nPlaces:\n\n{code}"
-    return [("system", build_role_prompt("ask")), ("human", said)]
+    prompt = f"{fence('question', question[:8_000])}\n\nPlaces:\n\n{code}"
+    return [("system", build_role_prompt("ask")), ("human", prompt)]

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.backtest.blind import open_triagist
+from bot.backtest.blind import open_triager
 from bot.backtest.fixes import read_fixes
 from bot.backtest.notes import Notes, digest
-from bot.backtest.run import Found, Plan, Told, backtest
-from bot.backtest.summary import About
+from bot.backtest.run import Found, Plan, ProgressCallback, backtest
+from bot.backtest.summary import Parameters
 from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, reached
 from bot.github.reader import IssueReader
 from bot.model import check_brain
@@ -21,7 +21,7 @@ from nodes.search.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Options:
     """The options of ``triage backtest``."""
 
     since: int = 0
@@ -33,7 +33,9 @@ class Asked:
     fresh: bool = False
 
 
-async def answer(engine: Engine, tip: str, settings: Settings, asked: Asked, told: Told) -> tuple[Found, About]:
+async def answer(
+    engine: Engine, tip: str, settings: Settings, asked: Options, on_progress: ProgressCallback
+) -> tuple[Found, Parameters]:
     """Run a backtest, or resume an earlier one of the same repository and texts where it stopped.
 
     Raises:
@@ -43,16 +45,18 @@ async def answer(engine: Engine, tip: str, settings: Settings, asked: Asked, tol
     check_brain(settings)
     notes = Notes(_place(engine, settings, asked), fresh=asked.fresh)
     try:
-        async with _texts(asked, settings, notes) as texts, open_triagist(engine, settings) as triagist:
-            told(0, 0, "reading the history")
+        async with _texts(asked, settings, notes) as texts, open_triager(engine, settings) as triager:
+            on_progress(0, 0, "reading the history")
             fixes = read_fixes(engine.repository, tip, asked.github or "", asked.since)
             judge = judge_of(settings)
-            found = await backtest(engine, triagist, texts, notes, plan=Plan(fixes, asked.limit, judge), told=told)
+            found = await backtest(
+                engine, triager, texts, notes, plan=Plan(fixes, asked.limit, judge), on_progress=on_progress
+            )
     finally:
         notes.close()
     repository = engine.repository.directory.name
     seconds = round(time.perf_counter() - began, 2)
-    return found, About(repository, tip, texts.said, judge, asked.target, seconds)
+    return found, Parameters(repository, tip, texts.description, judge, asked.target, seconds)
 
 
 def judge_of(settings: Settings) -> str:
@@ -64,14 +68,14 @@ def judge_of(settings: Settings) -> str:
     return "+".join(dict.fromkeys(filter(None, (*parts, *tiers))))
 
 
-def _place(engine: Engine, settings: Settings, asked: Asked) -> Path:
+def _place(engine: Engine, settings: Settings, asked: Options) -> Path:
     """Return the notes file: one per repository and source of texts. The keys of cases cover the texts themselves."""
     name = digest(str(engine.repository.directory), settings.github_api_url, asked.github or "")
     return settings.triage_data_dir / "backtest" / f"{name}.jsonl"
 
 
 @asynccontextmanager
-async def _texts(asked: Asked, settings: Settings, notes: Notes) -> AsyncIterator[Texts]:
+async def _texts(asked: Options, settings: Settings, notes: Notes) -> AsyncIterator[Texts]:
     if asked.issues is not None:
         yield FileTexts(asked.issues)
     elif asked.github is None:
@@ -81,6 +85,6 @@ async def _texts(asked: Asked, settings: Settings, notes: Notes) -> AsyncIterato
         reader = IssueReader(asked.github, api_url=settings.github_api_url, token=token)
         try:
             await reached(reader.check())
-            yield GitHubTexts(reader, asked.github, notes.texts, notes.keep_text)
+            yield GitHubTexts(reader, asked.github, notes.texts, notes.store_text)
         finally:
             await reader.aclose()

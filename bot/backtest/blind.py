@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot.code import EngineCode
+from bot.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
 from bot.local import open_brain
 from bot.report.document import Result, build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.settings import Settings
-from bot.unkept import EvidenceInMemory, NoSignals, run_through
 from nodes.brains.rules import RulesBrain
 from nodes.context import Brain, Context
 from nodes.evidence import Evidence
@@ -53,7 +53,7 @@ class Blind:
         return self.result.report.confidence if self.result.report.suspects else 0.0
 
 
-class Triagist:
+class BlindTriager:
     """Triages issues independently of each other. Only parsed code is reused from one issue to the next."""
 
     def __init__(self, engine: Engine, brain: Brain | None = None) -> None:
@@ -71,7 +71,7 @@ class Triagist:
             commit: the commit whose history the run may see.
         """
         began = time.perf_counter()
-        code, kept = _Code(self._engine, self._engine.commit(commit)), EvidenceInMemory()
+        code, kept = _Code(self._engine, self._engine.commit(commit)), InMemoryEvidence()
         context = Context(
             title=title,
             body=body,
@@ -83,7 +83,7 @@ class Triagist:
             renderer=MarkdownRenderer(),
             facts=read_facts(title, body),
         )
-        state = await run_through(context, initial_state(title, body, repository="", sha=code.sha))
+        state = await run_to_completion(context, initial_state(title, body, repository="", sha=code.sha))
         result = build_result(state)
         named = [Place(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]
         ranked = tuple(dict.fromkeys((*(place.path for place in named), *code.ranked)))
@@ -92,10 +92,10 @@ class Triagist:
 
 
 @asynccontextmanager
-async def open_triagist(engine: Engine, settings: Settings) -> AsyncIterator[Triagist]:
+async def open_triager(engine: Engine, settings: Settings) -> AsyncIterator[BlindTriager]:
     """Open a triagist with the brain that the settings name."""
     async with open_brain(settings) as brain:
-        yield Triagist(engine, brain)
+        yield BlindTriager(engine, brain)
 
 
 class _Code(EngineCode):

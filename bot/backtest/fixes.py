@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nodes.search.errors import SearchError
 from nodes.search.git import Repository
 from nodes.search.history.closing import references, reverted
-from nodes.search.history.mainline import Landed, files_of, read_mainline
+from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline
 from nodes.search.roles import role_of
 
 MOST_FILES = 20
@@ -26,13 +26,13 @@ class Fix:
     """A commit of the branch that closes or names an issue."""
 
     number: int
-    landed: Landed
+    landed: MainlineCommit
     sure: bool
     """Whether a message says that it closes the issue; if not, its first line names it or a pull request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class FixWithFiles:
     """A fix, and the files that a triage at its parent should have named."""
 
     fix: Fix
@@ -42,7 +42,7 @@ class Answered:
     """Why it cannot be scored; empty if it can."""
 
 
-def find_fixes(line: Sequence[Landed], project: str = "", since: int = 0) -> list[Fix]:
+def find_fixes(line: Sequence[MainlineCommit], project: str = "", since: int = 0) -> list[Fix]:
     """Return the fixes of a branch's main line, newest first. Each issue appears once, with its first fix.
 
     Before the later ones of several closing commits, part of the fix was already there (docs/decisions.md). Reverted
@@ -62,7 +62,7 @@ def find_fixes(line: Sequence[Landed], project: str = "", since: int = 0) -> lis
     return [fix for fix in reversed(first.values()) if fix.landed.committed >= since]
 
 
-def answers(repository: Repository, fixes: Sequence[Fix]) -> Iterator[Answered]:
+def answers(repository: Repository, fixes: Sequence[Fix]) -> Iterator[FixWithFiles]:
     """Yield the files that each fix changed, querying git for a hundred fixes at a time."""
     for at in range(0, len(fixes), _BATCH):
         batch = fixes[at : at + _BATCH]
@@ -80,7 +80,7 @@ def gold_of(repository: Repository, changed: Sequence[str], base: str) -> tuple[
     return tuple(path for path in source if path in there)
 
 
-def changed_lines(repository: Repository, landed: Landed, paths: Sequence[str]) -> list[tuple[str, int, int]]:
+def changed_lines(repository: Repository, landed: MainlineCommit, paths: Sequence[str]) -> list[tuple[str, int, int]]:
     """Return the lines that a fix removed, or next to which it inserted lines.
 
     Returns:
@@ -89,17 +89,17 @@ def changed_lines(repository: Repository, landed: Landed, paths: Sequence[str]) 
     plain = ("--no-renames", "--no-textconv", "--no-ext-diff", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
     found: list[tuple[str, int, int]] = []
     for path in paths:  # one at a time, because git may quote the paths in a diff
-        told = ("--literal-pathspecs", "diff", "-U0", *plain, landed.parent, landed.sha, "--", os.fsencode(path))
+        arguments = ("--literal-pathspecs", "diff", "-U0", *plain, landed.parent, landed.sha, "--", os.fsencode(path))
         # A pure insertion has a count of 0; git then gives the line before it.
-        for start, count in _HUNK.findall(repository.output(*told) or b""):
+        for start, count in _HUNK.findall(repository.output(*arguments) or b""):
             first, lines = int(start), int(count or 1)
             found.append((path, first, first + max(lines, 1) - 1))
     return found
 
 
-def _fixes(landed: Landed, project: str) -> Iterator[Fix]:
-    said = [references(message, project) for message in landed.messages if "#" in message or "-" in message]
-    closes = {number for one in said for number in one.closes}
+def _fixes(landed: MainlineCommit, project: str) -> Iterator[Fix]:
+    linked = [references(message, project) for message in landed.messages if "#" in message or "-" in message]
+    closes = {number for one in linked for number in one.closes}
     if len(closes) > MOST_ISSUES:
         return
     yield from (Fix(number, landed, sure=True) for number in sorted(closes))
@@ -107,16 +107,16 @@ def _fixes(landed: Landed, project: str) -> Iterator[Fix]:
         yield from (Fix(number, landed, sure=False) for number in references(landed.message, project).names)
 
 
-def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> Answered:
+def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> FixWithFiles:
     try:
         gold = gold_of(repository, changed, fix.landed.parent)
     except SearchError:
-        return Answered(fix, (), "the commit before the fix is not here in full")
+        return FixWithFiles(fix, (), "the commit before the fix is incomplete in this clone")
     if not gold:
-        return Answered(fix, (), "the fix changed no source file that was there before it")
+        return FixWithFiles(fix, (), "the fix changed no source file that existed before it")
     if len(gold) > MOST_FILES:
-        return Answered(fix, (), f"the fix changed more than {MOST_FILES} source files")
-    return Answered(fix, gold)
+        return FixWithFiles(fix, (), f"the fix changed more than {MOST_FILES} source files")
+    return FixWithFiles(fix, gold)
 
 
 def read_fixes(repository: Repository, tip: str, project: str = "", since: int = 0) -> list[Fix]:

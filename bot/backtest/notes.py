@@ -38,12 +38,12 @@ class Notes:
         """Return the result of a case that was run before under the same key; None otherwise."""
         return self._scored.get(key)
 
-    def keep_scored(self, key: str, scored: Scored) -> None:
+    def store_scored(self, key: str, scored: Scored) -> None:
         """Store the result of a case durably."""
         self._scored[key] = scored
         self._append({"case": key, "scored": scored.document()})
 
-    def keep_text(self, number: int, text: Text | None) -> None:
+    def store_text(self, number: int, text: Text | None) -> None:
         """Store GitHub's answer for a number durably; None means that the number is not an issue."""
         self._append({"number": number, "text": dump(text)})
 
@@ -63,19 +63,19 @@ class Notes:
 
     def _take(self, line: bytes) -> None:
         try:
-            said = json.loads(line)
-            if "case" in said:
-                self._scored[str(said["case"])] = Scored.load(said["scored"])
+            payload = json.loads(line)
+            if "case" in payload:
+                self._scored[str(payload["case"])] = Scored.load(payload["scored"])
             else:
-                self.texts[int(said["number"])] = load(said["text"])
+                self.texts[int(payload["number"])] = load(payload["text"])
         except (ValueError, KeyError, TypeError):
             return  # from another release, or damaged: it is computed again
 
-    def _append(self, said: dict[str, Any]) -> None:
-        self._file.write(json.dumps(said, ensure_ascii=True).encode() + b"\n")
+    def _append(self, payload: dict[str, Any]) -> None:
+        self._file.write(json.dumps(payload, ensure_ascii=True).encode() + b"\n")
         os.fsync(self._file.fileno())
 
 
-def digest(*said: str) -> str:
+def digest(*payload: str) -> str:
     """Return a short digest of the given texts."""
-    return hashlib.sha256("\x00".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256("\x00".join(payload).encode("utf-8", "surrogatepass")).hexdigest()[:16]

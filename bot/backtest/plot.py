@@ -32,20 +32,20 @@ def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: s
         title: what was measured.
     """
     right = _LEFT + _SIDE + _GAP
-    said = f"{len(cases)} issues; {_spoken(chosen)}"
+    caption = f"{len(cases)} issues; {_spoken(chosen)}"
     parts = (
         f"<style>{_STYLE}</style>",
         f'<text class="title" x="{_LEFT}" y="22">{escape(title)}</text>',
         *_left(cases),
         *_right(cases, chosen, right),
     )
-    return picture((_WIDTH, _HEIGHT), title, said, parts)
+    return picture((_WIDTH, _HEIGHT), title, caption, parts)
 
 
 def draw_reliability(cases: Sequence[tuple[float, bool]], title: str) -> str:
     """Draw accuracy by confidence for a page that supplies the style; the SVG has no colours of its own."""
     worth = "; ".join(f"at {part.mean:.0%}, {part.right} of {part.cases} right" for part in fifths(cases))
-    return picture(_PANEL, title, worth or "nothing is known yet", _left(cases), name="reliability")
+    return picture(_PANEL, title, worth or "no data yet", _left(cases), name="reliability")
 
 
 def draw_trade(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: str) -> str:
@@ -54,7 +54,7 @@ def draw_trade(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, ti
 
 
 def _left(cases: Sequence[tuple[float, bool]]) -> list[str]:
-    return [_frame(_LEFT, "right, by fifths of confidence", "confidence"), *_reliability(fifths(cases))]
+    return [_frame(_LEFT, "correct, by quintile of confidence", "confidence"), *_reliability(fifths(cases))]
 
 
 def _right(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, left: int) -> list[str]:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bot.backtest.blind import Place, Triagist
-from bot.backtest.fixes import Answered, Fix, answers, changed_lines
+from bot.backtest.blind import BlindTriager, Place
+from bot.backtest.fixes import Fix, FixWithFiles, answers, changed_lines
 from bot.backtest.notes import Notes, digest
 from bot.backtest.score import PLACES, Scored
 from bot.backtest.texts import Text, Texts
@@ -17,7 +17,7 @@ from nodes.search.git import Repository
 from nodes.search.rank import load_weights
 from nodes.search.version import parser_version
 
-Told = Callable[[int, int, str], None]
+ProgressCallback = Callable[[int, int, str], None]
 """Progress callback: finished cases, all cases (0 while unknown) and the current step."""
 
 
@@ -37,7 +37,7 @@ class Plan:
 class Case:
     """An issue, its fix, and the files that should have been named."""
 
-    answered: Answered
+    answered: FixWithFiles
     text: Text
 
     def key(self, judge: str) -> str:
@@ -58,32 +58,34 @@ class Found:
     """Why fixes could not be scored, with the number of each."""
 
 
-async def backtest(engine: Engine, triagist: Triagist, texts: Texts, notes: Notes, *, plan: Plan, told: Told) -> Found:
+async def backtest(
+    engine: Engine, triager: BlindTriager, texts: Texts, notes: Notes, *, plan: Plan, on_progress: ProgressCallback
+) -> Found:
     """Collect the newest cases, then run them oldest first, so that little must be parsed from one commit to the next.
 
     Raises:
         UserError: the texts cannot be read now.
     """
     found = Found()
-    cases = await _collect(answers(engine.repository, plan.fixes), texts, plan.limit, found.left_out, told)
+    cases = await _collect(answers(engine.repository, plan.fixes), texts, plan.limit, found.left_out, on_progress)
     for number, case in enumerate(reversed(cases)):
-        told(number, len(cases), f"#{case.answered.fix.number}")
+        on_progress(number, len(cases), f"#{case.answered.fix.number}")
         key = case.key(plan.judge)
         scored = notes.scored(key)
         if scored is None:
             try:
-                scored = await _run(engine.repository, triagist, case)
+                scored = await _run(engine.repository, triager, case)
             except SearchError as error:
                 found.left_out[f"the commit before the fix cannot be read: {error}"[:200]] += 1
                 continue
-            notes.keep_scored(key, scored)
+            notes.store_scored(key, scored)
         found.cases.insert(0, scored)
-    told(len(cases), len(cases), "")
+    on_progress(len(cases), len(cases), "")
     return found
 
 
 async def _collect(
-    answered: Iterator[Answered], texts: Texts, limit: int, left_out: Counter[str], told: Told
+    answered: Iterator[FixWithFiles], texts: Texts, limit: int, left_out: Counter[str], on_progress: ProgressCallback
 ) -> list[Case]:
     cases: list[Case] = []
     for one in answered:
@@ -92,10 +94,10 @@ async def _collect(
         if one.why_not:
             left_out[one.why_not] += 1
             continue
-        told(0, 0, f"reading #{one.fix.number}")
+        on_progress(0, 0, f"reading #{one.fix.number}")
         text = await texts.of(one.fix)
         if text is None:
-            left_out["no text is known of that number, or it is a pull request's"] += 1
+            left_out["no text found for that number, or it is a pull request"] += 1
         elif text.created > one.fix.landed.committed:
             left_out["the issue was opened after the fix"] += 1
         else:
@@ -103,9 +105,9 @@ async def _collect(
     return cases
 
 
-async def _run(repository: Repository, triagist: Triagist, case: Case) -> Scored:
+async def _run(repository: Repository, triager: BlindTriager, case: Case) -> Scored:
     fix, text = case.answered.fix, case.text
-    blind = await triagist.triage(text.title, text.body, fix.landed.parent)
+    blind = await triager.triage(text.title, text.body, fix.landed.parent)
     lines = changed_lines(repository, fix.landed, case.answered.gold)
     report, usage = blind.result.report, blind.result.metrics.usage
     return Scored(

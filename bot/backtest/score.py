@@ -53,9 +53,9 @@ class Scored:
         return {**asdict(self), "gold": list(self.gold), "ranked": list(self.ranked), "rank": self.rank}
 
     @classmethod
-    def load(cls, said: dict[str, Any]) -> Scored:
+    def load(cls, record: dict[str, Any]) -> Scored:
         """Read the values that ``document`` returned."""
-        given = {name: said[name] for name in cls.__dataclass_fields__}
+        given = {name: record[name] for name in cls.__dataclass_fields__}
         return cls(**{**given, "gold": tuple(given["gold"]), "ranked": tuple(given["ranked"])})
 
 

@@ -11,7 +11,7 @@ from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class Parameters:
     """The parameters of a backtest."""
 
     repository: str
@@ -25,7 +25,7 @@ class About:
     """Duration of this run; cases reused from an earlier run are not included."""
 
 
-def as_document(found: Found, about: About) -> dict[str, Any]:
+def as_document(found: Found, about: Parameters) -> dict[str, Any]:
     """Return all results as plain values."""
     pairs = calibration(found.cases)
     threshold = recommend(pairs, about.target)
@@ -49,7 +49,7 @@ def as_document(found: Found, about: About) -> dict[str, Any]:
     }
 
 
-def as_text(found: Found, about: About) -> str:
+def as_text(found: Found, about: Parameters) -> str:
     """Return the results as a short text."""
     cases = found.cases
     if not cases:
@@ -88,12 +88,12 @@ def _line(fifth: Fifth, number: int) -> str:
     return f"  {names[min(number, 4)]:<32}{fifth.cases:>7}{fifth.mean:>8.0%}{fifth.right / fifth.cases:>8.0%}"
 
 
-def _advice(threshold: Threshold | None, about: About, cases: int) -> str:
+def _advice(threshold: Threshold | None, about: Parameters, cases: int) -> str:
     if threshold is None:
         few = f" (a threshold needs {LEAST} cases behind it)" if cases < 2 * LEAST else ""
-        return f"Speak from:  no confidence reaches {about.target:.0%} right first files here{few}."
+        return f"Threshold:   no confidence reaches {about.target:.0%} right first files here{few}."
     return (
-        f"Speak from:  confidence {threshold.confidence:.2f}: {threshold.precision:.0%} of first files are right there "
+        f"Threshold:   confidence {threshold.confidence:.2f}: {threshold.precision:.0%} of first files are right there "
         f"(wanted {about.target:.0%}), in {threshold.coverage:.0%} of issues ({threshold.cases})."
         f"{_applied(threshold)}"
     )
@@ -102,17 +102,17 @@ def _advice(threshold: Threshold | None, about: About, cases: int) -> str:
 def _applied(threshold: Threshold) -> str:
     """Explain how to apply the threshold. A repository can require more confidence than the gate, never less."""
     if threshold.confidence <= LOW_CONFIDENCE:
-        return f"\n             A cause is claimed from {LOW_CONFIDENCE} on as it comes, so there is nothing to set."
+        return f"\n             The default threshold is {LOW_CONFIDENCE}, so no setting is needed."
     setting = f"limits: {{claim_from: {round(threshold.confidence, 4):g}}}"
-    return f"\n             As `{setting}` in .github/triage.yml it holds there."
+    return f"\n             As `{setting}` in .github/triage.yml, it applies to that repository."
 
 
-def _cost(found: Found, about: About) -> str:
+def _cost(found: Found, about: Parameters) -> str:
     calls, tokens = sum(case.calls for case in found.cases), sum(case.tokens for case in found.cases)
     each = _mean([case.seconds for case in found.cases])
     model = f"{calls} model calls, {tokens} tokens" if calls else "no model, no tokens"
     fell_back = sum(case.fell_back for case in found.cases)
-    instead = f" In {fell_back} issues rules judged a part of it, as the model did not." if fell_back else ""
+    instead = f" In {fell_back} issues rules judged part of the run, because the model failed." if fell_back else ""
     return (
         f"Cost:        {about.seconds:.0f} s in all, {each:.2f} s an issue; judged by {about.judge}: {model}.{instead}"
     )

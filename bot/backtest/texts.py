@@ -40,7 +40,7 @@ class Texts(Protocol):
     """A source of issue texts."""
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """Where the texts come from, for the reader of the figures."""
 
     async def of(self, fix: Fix) -> Text | None:
@@ -60,7 +60,7 @@ class FileTexts:
         Raises:
             UserError: the file cannot be read; the message names the line.
         """
-        self.said = f"from {path.name}"
+        self.description = f"from {path.name}"
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
@@ -76,7 +76,7 @@ class FileTexts:
 class MessageTexts:
     """Texts from the fixes' own messages, used if there is no other source."""
 
-    said = "from commit messages, which were written by who knew the fix: easier, or harder, than issues"
+    description = "from commit messages; their authors knew the fix, so results differ from those on issue texts"
 
     def __init__(self) -> None:
         self._used: set[str] = set()
@@ -94,13 +94,13 @@ class MessageTexts:
         return Text(title.strip()[:1_024], body.strip()[:MAX_TEXT]) if title.strip() else None
 
 
-Keep = Callable[[int, Text | None], None]
+Retention = Callable[[int, Text | None], None]
 
 
 class GitHubTexts:
     """Issues as they are now on GitHub. Texts are stored, so a second run requests none of them again."""
 
-    def __init__(self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Keep) -> None:
+    def __init__(self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Retention) -> None:
         """Read a repository's issues.
 
         Args:
@@ -109,7 +109,7 @@ class GitHubTexts:
             known: texts that need no request; None marks a number that is not an issue.
             keep: stores a text that was read.
         """
-        self.said = f"from {name} on GitHub, as they are now"
+        self.description = f"from {name} on GitHub, as they are now"
         self._reader = reader
         self._known = known
         self._keep = keep
@@ -140,11 +140,12 @@ async def reached(asking: Any) -> Any:
     except RateLimitedError as error:
         wait = f" in {error.after / 60:.0f} minutes" if error.after else " later"
         raise UserError(
-            f"GitHub's rate limit is used up: set GITHUB_TOKEN, or repeat the same command{wait}; it goes on from there"
+            "GitHub's rate limit is used up: set GITHUB_TOKEN, or repeat the same "
+            f"command{wait}; it continues from there"
         ) from error
     except GoneError as error:
         raise UserError(
-            "GitHub knows no such repository: check owner/name, or set GITHUB_TOKEN for a private one"
+            "GitHub does not find the repository: check owner/name, or set GITHUB_TOKEN for a private one"
         ) from error
     except BotError as error:
         raise UserError(
@@ -157,9 +158,11 @@ def dump(text: Text | None) -> dict[str, Any] | None:
     return asdict(text) if text else None
 
 
-def load(said: dict[str, Any] | None) -> Text | None:
+def load(description: dict[str, Any] | None) -> Text | None:
     """Read the values that ``dump`` returned."""
-    return Text(str(said["title"]), str(said["body"]), int(said["created"])) if said else None
+    return (
+        Text(str(description["title"]), str(description["body"]), int(description["created"])) if description else None
+    )
 
 
 def _moment(written: str) -> datetime | None:

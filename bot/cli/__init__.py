@@ -14,33 +14,33 @@ from bot.tracing.switch import keep_text_private
 EXIT_CODES = """\b
 Exit codes:
   0    done
-  1    something of ours failed
-  2    bad input: the one line on stderr names what to fix
-  130  interrupted with Ctrl-C; the same command goes on from there
+  1    internal error
+  2    invalid input: stderr states in one line what to fix
+  130  interrupted with Ctrl-C; the same command continues from there
 """
 
 _COMMANDS = {
     "run": "Triage one issue and print the report.",
-    "locate": "Rank the files and functions an issue is about.",
+    "locate": "Rank the files and functions that an issue is about.",
     "ask": "Answer questions about a repository.",
-    "index": "Parse a commit ahead of time.",
-    "backtest": "Say how good triage is on past fixes.",
-    "classify": "Say what kind of issue each line of a file is.",
+    "index": "Index a commit in advance.",
+    "backtest": "Measure triage on past fixes.",
+    "classify": "Classify the issues of a file, one per line.",
     "graph": "Print the graph as Mermaid.",
-    "serve": "Run the GitHub App: take deliveries, triage, comment.",
-    "worker": "Work on what servers took in, as one of many.",
-    "app": "Have GitHub make the App.",
-    "migrate": "Make the tables in DATABASE_URL's database, or update them.",
+    "serve": "Run the GitHub App: receive deliveries, triage, comment.",
+    "worker": "Run jobs that servers stored; start as many workers as needed.",
+    "app": "Register the GitHub App.",
+    "migrate": "Create or update the tables in DATABASE_URL's database.",
     "action": "Triage the event of a GitHub Actions workflow.",
-    "backfill": "Triage issues that were there before the App.",
-    "export": "Print everything that is kept of one repository.",
-    "forget": "Delete everything that is kept of one repository.",
-    "stats": "Compare the server's reports with the fixes that landed.",
-    "jobs": "List what the server gave up, and try it again.",
-    "replay": "Say what a saved delivery leads to.",
+    "backfill": "Triage issues that were opened before the App was installed.",
+    "export": "Print all stored data of one repository.",
+    "forget": "Delete all stored data of one repository.",
+    "stats": "Compare the server's reports with the merged fixes.",
+    "jobs": "List failed jobs, and retry them.",
+    "replay": "Show which jobs a saved delivery leads to.",
     "schema": "Print the JSON Schema of `run --format json`.",
     "config": "Check a repository's .github/triage.yml.",
-    "doctor": "Check everything and say how to mend it.",
+    "doctor": "Check the installation, and say how to fix what fails.",
     "completion": "Print the script that completes commands in a shell.",
 }
 

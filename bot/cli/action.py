@@ -25,19 +25,19 @@ def command() -> None:
     event = Event.of(os.environ)
     settings = load_settings(os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd()))
     if settings.github_token is None:
-        raise UserError("GITHUB_TOKEN: missing; the workflow gives it with `github-token`")
+        raise UserError("GITHUB_TOKEN: missing; set it in the workflow with `github-token`")
     log_to_stderr(readable=True)
     acted = asyncio.run(act(event, settings, settings.github_token.get_secret_value()))
     _append("GITHUB_STEP_SUMMARY", acted.comment)
     _append("GITHUB_OUTPUT", f"issue-url={acted.url}" if acted.url else "")
     if acted.given_up:
-        click.echo(f"triage: {acted.given_up} jobs were given up; the log says why", err=True)
+        click.echo(f"triage: {acted.given_up} jobs failed; see the log", err=True)
         sys.exit(1)
 
 
-def _append(variable: str, said: str) -> None:
+def _append(variable: str, text: str) -> None:
     """Append a line to the file that a variable of the runner names; do nothing if either is empty."""
     file = os.environ.get(variable)
-    if file and said:
+    if file and text:
         with Path(file).open("a", encoding="utf-8") as stream:
-            stream.write(f"{said}\n")
+            stream.write(f"{text}\n")

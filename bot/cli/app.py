@@ -11,13 +11,15 @@ def command() -> None:
 
 
 @command.command("create")
-@click.option("--org", default="", help="The organisation it belongs to; your own account otherwise.")
-@click.option("--public-url", help="Where GitHub and browsers will reach the server; TRIAGE_PUBLIC_URL otherwise.")
-@click.option("--webhook-url", help="Where deliveries go, if elsewhere: a channel of smee.io, say.")
-@click.option("--server-url", help="The address of a GitHub Enterprise Server; GITHUB_SERVER_URL otherwise.")
+@click.option("--org", default="", help="The organisation that owns the App; default: your own account.")
+@click.option(
+    "--public-url", help="The address at which GitHub and browsers reach the server; default: TRIAGE_PUBLIC_URL."
+)
+@click.option("--webhook-url", help="The address for deliveries, if it differs, for example a channel of smee.io.")
+@click.option("--server-url", help="The address of a GitHub Enterprise Server; default: GITHUB_SERVER_URL.")
 @click.option("--name", help="The App's name; GitHub lets you change it.")
-@click.option("--show", is_flag=True, help="Print its secrets for a secret store, instead of keeping them.")
-@click.option("--no-browser", is_flag=True, help="Print the address to open, and open nothing.")
+@click.option("--show", is_flag=True, help="Print the secrets for a secret store, instead of storing them.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
 def create(
     *,
     org: str,

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from bot.ask.answer import Answerer, Place, Reply
     from bot.settings import Settings
 
-_HELP = "Ask where something is, who owns it, what changed, or paste a stack trace. An empty line sends it; exit ends."
+_HELP = (
+    "Ask where something is, who owns it or what changed, or paste a stack trace. An empty line sends it; `exit` ends."
+)
 _LEAVE = frozenset({"exit", "quit", ":q"})
 
 
 @click.command("ask")
 @click.argument("question", required=False)
-@click.option("--repo", default=".", show_default=True, help="A git repository, bare or not; it is only read.")
+@click.option("--repo", default=".", show_default=True, help="A git repository, bare or not; it is not changed.")
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON: route, text, places, people, changes, results, notes."
@@ -34,7 +36,7 @@ _LEAVE = frozenset({"exit", "quit", ":q"})
 @click.option(
     "--brain",
     type=click.Choice(["rules", "llm", "auto"]),
-    help="Who puts what was found into words: rules, llm, or auto: llm when a key or an address is set.",
+    help="The brain that writes the answer: rules, llm, or auto: llm if a key or an address is set.",
 )
 def command(
     *, question: str | None, repo: str, rev: str, as_json: bool, brain: Literal["rules", "llm", "auto"] | None
@@ -74,7 +76,7 @@ def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Setti
 
     settings = load_settings(repo)
     if ignored_settings(repo):
-        click.echo("the .env here belongs to the repository that is read, so it is left unread", err=True)
+        click.echo("the .env here belongs to the repository that is read, so it is ignored", err=True)
     if brain is not None:
         settings = settings.model_copy(update={"triage_brain": brain})
     check_brain(settings)
@@ -99,14 +101,14 @@ def _asked() -> Iterator[str]:
     """Yield questions from standard input: one per line; one that starts with a stack trace ends at an empty line."""
     waiting: list[str] = []
     for line in sys.stdin:
-        said = line.rstrip("\n")
-        if not waiting and said.strip().lower() in _LEAVE:
+        line_text = line.rstrip("\n")
+        if not waiting and line_text.strip().lower() in _LEAVE:
             return
-        if said.strip() and (waiting or _begins_a_trace(said)):
-            waiting.append(said)
+        if line_text.strip() and (waiting or _begins_a_trace(line_text)):
+            waiting.append(line_text)
             continue
-        if waiting or said.strip():
-            yield "\n".join([*waiting, said]).strip()
+        if waiting or line_text.strip():
+            yield "\n".join([*waiting, line_text]).strip()
         waiting = []
     if waiting:
         yield "\n".join(waiting)

@@ -19,14 +19,18 @@ MOST, MOST_PAST = 500, 50_000
 
 @click.command("backfill")
 @click.argument("repository", metavar="OWNER/REPO")
-@click.option("--limit", type=click.IntRange(1, MOST), default=20, show_default=True, help="Issues at the most.")
-@click.option("--since", metavar="DATE", help="Only issues that changed since, such as 2026-01-31.")
-@click.option("--write", is_flag=True, help="Queue them for the server; without it they are only listed.")
+@click.option(
+    "--limit", type=click.IntRange(1, MOST), default=20, show_default=True, help="The maximum number of issues."
+)
+@click.option("--since", metavar="DATE", help="Only issues that changed since this date, such as 2026-01-31.")
+@click.option(
+    "--write", is_flag=True, help="Queue the issues for the server; without this option they are only listed."
+)
 @click.option(
     "--past-issues",
     type=click.IntRange(1, MOST_PAST),
     metavar="N",
-    help="Triage nothing: learn the newest N issues of any state, to compare new ones with.",
+    help="Do not triage: index the newest N issues of any state, for comparison with new ones.",
 )
 def command(*, repository: str, limit: int, since: str | None, write: bool, past_issues: int | None) -> None:
     """Triage open issues that are older than the App's installation, newest first, except those already triaged.

@@ -15,9 +15,9 @@ from bot.cli.progress import Progress
 from bot.cli.repository import Storage, open_engine
 
 if TYPE_CHECKING:
-    from bot.backtest.ask import Asked
+    from bot.backtest.ask import Options
     from bot.backtest.run import Found
-    from bot.backtest.summary import About
+    from bot.backtest.summary import Parameters
     from bot.settings import Settings
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
@@ -26,22 +26,26 @@ _EVERY = 10
 
 
 @click.command("backtest")
-@click.option("--repo", required=True, help="A git repository with its history, bare or not; it is only read.")
-@click.option("--rev", default="HEAD", show_default=True, help="The branch whose fixes are looked for.")
-@click.option("--since", metavar="DATE", help="Only fixes that landed since, such as 2026-01-31.")
+@click.option("--repo", required=True, help="A git repository with its history, bare or not; it is not changed.")
+@click.option("--rev", default="HEAD", show_default=True, help="The branch to search for fixes.")
+@click.option("--since", metavar="DATE", help="Only fixes committed since this date, such as 2026-01-31.")
 @click.option("--issues", type=click.Path(path_type=Path), metavar="FILE", help="Issue texts, as JSON lines.")
-@click.option("--github", metavar="OWNER/REPO", help="Read the issue texts from GitHub; GITHUB_TOKEN if it is set.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 5_000), help="Issues at the most.")
+@click.option(
+    "--github", metavar="OWNER/REPO", help="Read the issue texts from GitHub, with GITHUB_TOKEN if it is set."
+)
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 5_000), help="The maximum number of issues."
+)
 @click.option(
     "--target",
     default=80.0,
     show_default=True,
     type=click.FloatRange(1, 100),
-    help="Per cent of first files that should be right where it speaks.",
+    help="The target precision: the percentage of first files that must be correct above the threshold.",
 )
-@click.option("--brain", type=click.Choice(["rules", "llm", "auto"]), help="Who judges, as in `triage run`.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw the figures there.")
-@click.option("--fresh", is_flag=True, help="Forget what an earlier, perhaps unfinished, backtest found out.")
+@click.option("--brain", type=click.Choice(["rules", "llm", "auto"]), help="The brain, as in `triage run`.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Write a plot to this file.")
+@click.option("--fresh", is_flag=True, help="Discard the stored results of an earlier backtest, finished or not.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: hits, calibration, threshold, cost, every case.")
 def command(
     *,
@@ -78,7 +82,7 @@ def command(
     try:
         found, about = _answered(repo, rev, settings, given)
     except KeyboardInterrupt:
-        click.echo("stopped; the same command goes on from here", err=True)
+        click.echo("stopped; the same command continues from here", err=True)
         sys.exit(130)
     if plot is not None:
         _draw(found, about, plot)
@@ -87,36 +91,36 @@ def command(
 
 def _asked(
     since: str | None, issues: Path | None, github: str | None, limit: int, target: float, *, fresh: bool
-) -> Asked:
-    from bot.backtest.ask import Asked  # noqa: PLC0415  as above
+) -> Options:
+    from bot.backtest.ask import Options  # noqa: PLC0415  as above
     from bot.errors import UserError  # noqa: PLC0415
 
     if issues and github:
-        raise UserError("--issues and --github are two places for the same texts: give one")
+        raise UserError("--issues and --github exclude each other: give one of them")
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
-    return Asked(_day(since), issues, github, limit, target, fresh)
+    return Options(_day(since), issues, github, limit, target, fresh)
 
 
-def _answered(repo: str, rev: str, settings: Settings, given: Asked) -> tuple[Found, About]:
+def _answered(repo: str, rev: str, settings: Settings, given: Options) -> tuple[Found, Parameters]:
     from bot.backtest.ask import answer  # noqa: PLC0415  as above
 
     progress = Progress()
     engine, tip = open_engine(repo, rev, Storage.of(settings), progress.phase)
 
-    def told(done: int, total: int, said: str) -> None:
+    def show_progress(done: int, total: int, phase: str) -> None:
         if sys.stderr.isatty():
-            progress.phase(f"backtest {done}/{total} {said}" if total else said, 0, 0)
+            progress.phase(f"backtest {done}/{total} {phase}" if total else phase, 0, 0)
         elif total and (done % _EVERY == 0 or done == total):
             click.echo(f"backtest: {done} of {total} issues", err=True)
 
     try:
-        return asyncio.run(answer(engine, tip, settings, given, told))
+        return asyncio.run(answer(engine, tip, settings, given, show_progress))
     finally:
         progress.clear()
 
 
-def _draw(found: Found, about: About, file: Path) -> None:
+def _draw(found: Found, about: Parameters, file: Path) -> None:
     from bot.backtest.plot import draw  # noqa: PLC0415  as above
     from bot.backtest.score import calibration, recommend  # noqa: PLC0415
     from bot.errors import UserError  # noqa: PLC0415

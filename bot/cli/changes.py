@@ -19,7 +19,7 @@ def history_document(history: History) -> dict[str, Any]:
         "suspect_changes": [_change(change) for change in found.changes],
         "recent_changes": [_change(change) for change in found.recent],
         "range": {"words": found.span, "commits": found.commits} if found.span else None,
-        "inconclusive": {"reason": found.doubt, "text": found.said} if found.doubt else None,
+        "inconclusive": {"reason": found.doubt, "text": found.explanation} if found.doubt else None,
         "owners": [
             {"name": owner.name, "score": round(owner.score, 6), "reasons": list(map(reason_document, owner.reasons))}
             for owner in history.owners
@@ -45,9 +45,9 @@ def history_text(history: History) -> str:
         within = f" ({counted} in {found.span})" if found.span else ""
         lines += [f"Suspect changes{within}, not bisected:", *_paragraphs(found.changes)]
     else:
-        lines += [f"No change is suspected: {found.said}."]
+        lines += [f"No change is suspected: {found.explanation}."]
         lines += ["Latest changes of these lines:", *_paragraphs(found.recent)] if found.recent else []
-    lines += ["", "Knows this code:"] if history.owners else []
+    lines += ["", "People who know this code:"] if history.owners else []
     lines += [f"  {owner.name}: {_reasons(owner.reasons)}" for owner in history.owners]
     lines += [""] if history.fingerprints else []
     lines += [f"Crash {one.value}, named by its {one.basis}: {one.error}" for one in history.fingerprints]

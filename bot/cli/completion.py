@@ -20,5 +20,5 @@ def command(*, shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.UsageError(f"nothing is known of {shell}")
+        raise click.UsageError(f"unknown shell: {shell}")
     click.echo(kind(cli, {}, "triage", "_TRIAGE_COMPLETE").source())

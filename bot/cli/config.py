@@ -18,7 +18,7 @@ def command() -> None:
     """Check a repository's .github/triage.yml, or print its JSON Schema."""
 
 
-_OPERATOR = click.option("--operator", is_flag=True, help="The operator's file (TRIAGE_CONFIG) instead.")
+_OPERATOR = click.option("--operator", is_flag=True, help="Check the operator's file (TRIAGE_CONFIG) instead.")
 
 
 @command.command("check")
@@ -35,12 +35,12 @@ def check(file: Path, *, operator: bool) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: cannot be read as text ({type(error).__name__})") from error
     try:
-        said = _operators(read_operator_config(text)) if operator else f"mode {read_config(text).mode}"
+        summary = _operators(read_operator_config(text)) if operator else f"mode {read_config(text).mode}"
     except ConfigError as error:
         for fault in error.faults:
-            click.echo(f"{file}:{fault.line}: {fault.says}")
+            click.echo(f"{file}:{fault.line}: {fault.message}")
         sys.exit(1)
-    click.echo(f"{file}: sound; {said}")
+    click.echo(f"{file}: sound; {summary}")
 
 
 def _operators(config: OperatorConfig) -> str:

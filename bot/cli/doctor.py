@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor")
+@click.option("--repo", help="The repository to triage: as in a run, a .env inside it is ignored.")
 @click.option(
-    "--repo", help="The repository you mean to triage: as in a run, a .env that is part of it is left unread."
+    "--github", metavar="OWNER/NAME", help="Also check a repository on GitHub: access, configuration, labels."
 )
 @click.option(
-    "--github", metavar="OWNER/NAME", help="Look at a repository on GitHub too: access, configuration, labels."
-)
-@click.option(
-    "--no-calls", is_flag=True, help="Do not ask the model anything; some small questions and a long one else."
+    "--no-calls",
+    is_flag=True,
+    help="Send no request to the model; by default a few short requests and a long one are sent.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of ok, name and says.")
 def command(*, repo: str | None, github: str | None, no_calls: bool, as_json: bool) -> None:
@@ -64,7 +64,7 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
 
     settings, faults = _settings(repository)
     if repository is not None and ignored_settings(repository):
-        says = "left unread: it lies in a repository; if it is yours, name with --repo what you triage"
+        says = "ignored: it is inside a repository; if it is yours, name the repository to triage with --repo"
         yield Check(ok=True, name=".env", says=says)
     yield from check_machine(settings)
     for name, field in type(settings).model_fields.items():

@@ -9,7 +9,7 @@ import click
 
 
 @click.command("export")
-@click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="As it was last called.")
+@click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="Its last known name.")
 def command(*, name: str) -> None:
     """Print all stored data of one repository, one JSON object per line, each with the name of its `table`.
 
@@ -20,8 +20,8 @@ def command(*, name: str) -> None:
 
 
 async def _export(name: str) -> None:
-    from bot.cli.kept import opened  # noqa: PLC0415  --help needs no store
-    from bot.store.whole import KEPT  # noqa: PLC0415  as above
+    from bot.cli.stored import opened  # noqa: PLC0415  --help needs no store
+    from bot.store.repository_data import KEPT  # noqa: PLC0415  as above
 
     async with opened(name) as kept:
         for one in kept.repositories:

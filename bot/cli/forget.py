@@ -9,7 +9,7 @@ import click
 
 
 @click.command("forget")
-@click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="As it was last called.")
+@click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="Its last known name.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def command(*, name: str, yes: bool) -> None:
     """Delete all stored data of one repository, including its checkpoints and this machine's mirror.
@@ -18,12 +18,12 @@ def command(*, name: str, yes: bool) -> None:
     same time; while the App is installed there, the next delivery creates new data.
     """
     if not yes:
-        click.confirm(f"Delete everything that is kept of {name}? It cannot be undone", abort=True, err=True)
+        click.confirm(f"Delete all stored data of {name}? This cannot be undone", abort=True, err=True)
     asyncio.run(_forget(name))
 
 
 async def _forget(name: str) -> None:
-    from bot.cli.kept import opened  # noqa: PLC0415  --help needs no store
+    from bot.cli.stored import opened  # noqa: PLC0415  --help needs no store
 
     async with opened(name) as kept:
         for one in kept.repositories:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("index")
-@click.option("--repo", required=True, help="A git repository, bare or not; it is only read.")
+@click.option("--repo", required=True, help="A git repository, bare or not; it is not changed.")
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, files, texts, parsed, seconds, cache.")
 def command(*, repo: str, rev: str, as_json: bool) -> None:
@@ -32,7 +32,7 @@ def command(*, repo: str, rev: str, as_json: bool) -> None:
     loaded = engine.warm(sha)
     progress.clear()
     assert engine.cache is not None  # noqa: S101 - open_engine names one
-    size = kept_bytes(engine.cache)
+    size = cache_size(engine.cache)
     counts = {"files": len(loaded.index.paths), "texts": loaded.texts, "parsed": loaded.parsed}
     seconds = round(time.perf_counter() - began, 3)
     if as_json:
@@ -43,7 +43,7 @@ def command(*, repo: str, rev: str, as_json: bool) -> None:
         click.echo(f"{sha[:12]} is indexed: {files} ({seconds:.1f} s); {size / 1e6:.1f} MB kept")
 
 
-def kept_bytes(cache: Cache) -> int:
+def cache_size(cache: Cache) -> int:
     """Return the size of the cache in bytes.
 
     Raises:
@@ -51,5 +51,5 @@ def kept_bytes(cache: Cache) -> int:
     """
     size = cache.size()
     if not size:
-        raise UserError(f"nothing could be kept in {cache.path}; set TRIAGE_DATA_DIR")
+        raise UserError(f"nothing could be stored in {cache.path}; set TRIAGE_DATA_DIR")
     return size

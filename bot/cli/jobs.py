@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 @click.command("jobs")
-@click.option("--replay", "number", type=int, metavar="JOB", help="Begin a dead job again, with all its attempts.")
-@click.option("--parked", is_flag=True, help="List what waits for a suspended installation instead.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--replay", "number", type=int, metavar="JOB", help="Retry a dead job, with all its attempts.")
+@click.option("--parked", is_flag=True, help="List the jobs that wait for a suspended installation instead.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(*, number: int | None, parked: bool, as_json: bool) -> None:
     """List dead jobs, which failed permanently, with the reason; `--replay` retries one.
 
@@ -34,11 +34,17 @@ async def _jobs(store: Store, number: int | None, state: str, *, as_json: bool) 
         if number is not None:
             if not await store.jobs.replay(number):
                 raise UserError(f"no dead job has the number {number}; `triage jobs` lists them")
-            click.echo(f"job {number} begins again")
+            click.echo(f"job {number} is queued again")
             return
-        for job in await store.jobs.shelved(state):
-            said = {"job": job.id, "kind": job.kind, "issue": job.issue_key, "attempts": job.attempts, "said": job.said}
-            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.said}"
-            click.echo(json.dumps(said) if as_json else line)
+        for job in await store.jobs.held_jobs(state):
+            row = {
+                "job": job.id,
+                "kind": job.kind,
+                "issue": job.issue_key,
+                "attempts": job.attempts,
+                "said": job.message,
+            }
+            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.message}"
+            click.echo(json.dumps(row) if as_json else line)
     finally:
         await store.aclose()

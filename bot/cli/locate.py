@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 @click.command("locate")
-@click.option("--repo", required=True, help="A git repository, bare or not; it is only read.")
+@click.option("--repo", required=True, help="A git repository, bare or not; it is not changed.")
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
 @click.option("--issue", metavar="FILE|-", help="The issue text: a file, or - for standard input.")
 @click.option("--text", help="The issue text itself.")
 @click.option("--title", help="The title; without it the first line is the title.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="How many places to print.")
-@click.option("--history", is_flag=True, help="Say too which changes may have broken it, and who knows the code.")
+@click.option("--history", is_flag=True, help="Also print which changes may have broken it, and who knows the code.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, confidence, files, locations, seconds.")
 def command(
     *,

@@ -18,7 +18,7 @@ def command() -> None:
 
     address = load_settings().database_url
     if address is None:
-        raise UserError("DATABASE_URL is not set: a data directory brings itself up to date")
+        raise UserError("DATABASE_URL is not set: a data directory is migrated at start")
     try:
         from bot.store.migrate import migrate  # noqa: PLC0415  an optional dependency
         from bot.store.postgres import connect  # noqa: PLC0415
@@ -26,4 +26,4 @@ def command() -> None:
         raise UserError(NO_DRIVER) from error
     with connect(address.get_secret_value()) as connection:
         steps = migrate(connection)
-    click.echo(f"{steps} steps taken" if steps else "the database is up to date")
+    click.echo(f"{steps} migration steps applied" if steps else "the database is up to date")

@@ -32,11 +32,11 @@ class Questions:
         self._asked += 1
         self._show(exchange)
         try:
-            said = await _line()
+            typed = await _line()
         except asyncio.CancelledError:
             click.echo(err=True)  # end the prompt's line before any later output
             raise
-        text = _chosen(said.strip(), exchange)
+        text = _chosen(typed.strip(), exchange)
         return Answer(text=text[:MAX_ANSWER] or None, answered_by="you" if text else None)
 
     def _show(self, exchange: HumanExchange) -> None:
@@ -50,10 +50,10 @@ class Questions:
         click.echo("Answer (a number, your own words, or Enter to skip): ", nl=False, err=True)
 
 
-def _chosen(said: str, exchange: HumanExchange) -> str:
-    if said.isdecimal() and 1 <= int(said) <= len(exchange.options):
-        return exchange.options[int(said) - 1]
-    return said
+def _chosen(typed: str, exchange: HumanExchange) -> str:
+    if typed.isdecimal() and 1 <= int(typed) <= len(exchange.options):
+        return exchange.options[int(typed) - 1]
+    return typed
 
 
 async def _line() -> str:
@@ -61,14 +61,14 @@ async def _line() -> str:
     loop = asyncio.get_running_loop()
     line: asyncio.Future[bytes] = loop.create_future()
 
-    def settle(said: bytes) -> None:
+    def settle(typed: bytes) -> None:
         if not line.done():
-            line.set_result(said)
+            line.set_result(typed)
 
     def read() -> None:
-        said = _read_line(sys.stdin.fileno())
+        typed = _read_line(sys.stdin.fileno())
         with contextlib.suppress(RuntimeError):  # the run was stopped, and its event loop is closed
-            loop.call_soon_threadsafe(settle, said)
+            loop.call_soon_threadsafe(settle, typed)
 
     threading.Thread(target=read, daemon=True).start()
     return (await line).decode(errors="replace")

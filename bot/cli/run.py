@@ -27,19 +27,17 @@ Format = Literal["md", "json", "ticket"]
 
 
 @click.command("run")
-@click.option(
-    "--repo", help="A git repository, bare or not; it is only read. Without one, that of the issue on GitHub."
-)
+@click.option("--repo", help="A git repository, bare or not; it is not changed. Default: the issue's repository.")
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
 @click.option(
-    "--issue", metavar="FILE|-|OWNER/REPO#N", help="The issue: a file, - for standard input, or one that is on GitHub."
+    "--issue", metavar="FILE|-|OWNER/REPO#N", help="The issue: a file, - for standard input, or owner/repo#n on GitHub."
 )
 @click.option("--text", help="The issue text itself.")
 @click.option("--title", help="The title; without it the first line is the title.")
 @click.option(
     "--brain",
     type=click.Choice(["rules", "llm", "auto"]),
-    help="Who judges: rules (no model), llm, or auto: llm when OPENAI_API_KEY or OPENAI_BASE_URL is set.",
+    help="The brain: rules (no model), llm, or auto: llm if OPENAI_API_KEY or OPENAI_BASE_URL is set.",
 )
 @click.option(
     "--format",
@@ -57,10 +55,14 @@ Format = Literal["md", "json", "ticket"]
 @click.option(
     "--explain",
     is_flag=True,
-    help="Say how it came about: path, evidence, guards, dropped claims, scores, retries, model and cost.",
+    help="Explain the run: path, evidence, guards, dropped claims, scores, retries, model and cost.",
 )
-@click.option("--interactive", is_flag=True, help="Answer its questions here; without it they end up in the report.")
-@click.option("--verbose", is_flag=True, help="One line per step on stderr, also where it is no terminal.")
+@click.option(
+    "--interactive",
+    is_flag=True,
+    help="Answer the run's questions on the terminal; without this option they are listed in the report.",
+)
+@click.option("--verbose", is_flag=True, help="Print one line per step on stderr, even if it is not a terminal.")
 def command(
     *,
     repo: str | None,
@@ -101,7 +103,7 @@ def command(
         account = _triage(where, rev, settings, progress, interactive=interactive, past=past, operator=operator)
     except KeyboardInterrupt:
         progress.clear()
-        click.echo("stopped; the same command goes on from here", err=True)
+        click.echo("stopped; the same command continues from here", err=True)
         sys.exit(130)
     progress.clear()
     click.echo(_rendered(account, form, explain=explain), color=_colour())
@@ -120,7 +122,7 @@ def _settings(repo: str | None, *, remote: bool) -> Settings:
         raise UserError("name the repository with --repo, or an issue on GitHub with --issue OWNER/REPO#N")
     around = repo or repository_around(Path.cwd())
     if around is not None and ignored_settings(around):
-        click.echo("the .env here belongs to the repository that is read, so it is left unread", err=True)
+        click.echo("the .env here belongs to the repository that is read, so it is ignored", err=True)
     return load_settings(around)
 
 
@@ -185,14 +187,14 @@ def _rendered(account: Account, form: Format, *, explain: bool) -> str:
     if form == "ticket":
         ticket = result.report.ticket
         fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
-        said = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
+        output = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
     elif sys.stdout.isatty():
         from bot.report.terminal import render_terminal  # noqa: PLC0415
 
-        said = render_terminal(result.report)
+        output = render_terminal(result.report)
     else:
-        said = result.report.github_comment.rstrip("\n")
-    return f"{said}\n\n{_explained(account)}" if explain else said
+        output = result.report.github_comment.rstrip("\n")
+    return f"{output}\n\n{_explained(account)}" if explain else output
 
 
 def _explained(account: Account) -> str:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 @click.command("serve")
-@click.option("--host", help="The address to listen on; HOST says it otherwise.")
-@click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on, 0 for a free one; PORT otherwise.")
+@click.option("--host", help="The address to listen on; default: HOST.")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on, 0 for a free one; default: PORT.")
 @click.option(
-    "--no-worker", is_flag=True, help="Only take deliveries; `triage worker` works on them. With DATABASE_URL."
+    "--no-worker", is_flag=True, help="Only receive deliveries; `triage worker` runs the jobs. Needs DATABASE_URL."
 )
 def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
     """Run the GitHub App: receive deliveries at /webhooks/github, triage the issues and post the results.
@@ -34,14 +34,14 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
     except NoAppError as error:
         settings, has_app = error.sound, False
     if no_worker and settings.database_url is None:
-        raise UserError("--no-worker needs DATABASE_URL: nobody else can work on what is in a data directory")
+        raise UserError("--no-worker needs DATABASE_URL: no other process can run the jobs of a data directory")
     log_to_stderr()
     with listening(host or settings.host, settings.port if port is None else port) as listener:
-        if has_app or _gets_app(settings, listener):
+        if has_app or _run_setup(settings, listener):
             serve(load_server_settings(), listener, work=not no_worker)
 
 
-def _gets_app(settings: Settings, listener: socket.socket) -> bool:
+def _run_setup(settings: Settings, listener: socket.socket) -> bool:
     """Serve the setup pages; return whether an App was registered."""
     from bot.first_start import wait_for_app  # noqa: PLC0415  needed only once in a server's life
 

@@ -63,7 +63,7 @@ def _document(known: _Known) -> dict[str, Any]:
 
 def _text(known: list[_Known]) -> str:
     if not known:
-        return "Nothing was reported yet."
+        return "No reports yet."
     width = max(len("repository"), *(len(one.tally.repository) for one in known))
     head = f"{'repository':<{width}}  reports  claims  scored  first right  in top 3  claims right  unknown"
     return "\n".join((head, *(_row(one.tally, width) for one in known), *(_words(one) for one in known)))
@@ -85,7 +85,7 @@ def _words(known: _Known) -> str:
     by = (
         f"its {known.record.outcomes} known fixes"
         if known.record
-        else f"the shipped calibration, as fewer than {ENOUGH} fixes are known"
+        else f"the shipped calibration, because fewer than {ENOUGH} fixes are known"
     )
-    said = f"; confidence against right, surest first: {worth}" if worth else ""
-    return f"\n{known.tally.repository}: confidence words go by {by}{said}."
+    correlation = f"; confidence against right, surest first: {worth}" if worth else ""
+    return f"\n{known.tally.repository}: confidence words are based on {by}{correlation}."

@@ -7,7 +7,9 @@ import click
 
 @click.command("worker")
 @click.option(
-    "--concurrency", type=click.IntRange(1, 64), help="Issues worked on at the same time; TRIAGE_CONCURRENCY otherwise."
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    help="The number of issues processed at the same time; default: TRIAGE_CONCURRENCY.",
 )
 def command(*, concurrency: int | None) -> None:
     """Process the jobs in DATABASE_URL's database, together with any number of other workers.
@@ -16,13 +18,13 @@ def command(*, concurrency: int | None) -> None:
     worker_ready once it accepts jobs. Stop it with SIGTERM or Ctrl-C: running jobs have ten seconds to finish, and
     other workers continue the rest. After a kill, other workers take over its jobs within ten seconds.
     """
-    from bot.dispatch.alone import work  # noqa: PLC0415  --help needs no server
+    from bot.dispatch.worker_process import work  # noqa: PLC0415  --help needs no server
     from bot.errors import UserError  # noqa: PLC0415
     from bot.logs import log_to_stderr  # noqa: PLC0415
     from bot.server_settings import load_server_settings  # noqa: PLC0415
 
     settings = load_server_settings()
     if settings.settings.database_url is None:
-        raise UserError("triage worker needs DATABASE_URL: on a data directory, triage serve does the work")
+        raise UserError("triage worker needs DATABASE_URL: with a data directory, triage serve runs the jobs")
     log_to_stderr()
     work(settings, concurrency=concurrency)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind, check_runs_here
+from bot.commands.kinds import CommandContext, CommandKind, check_writable
 from bot.commands.parse import Command
 from bot.ports import CommandEffects
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """Queue a new run; if triage was stopped, resume it."""
-    check_runs_here(context)
+    check_writable(context)
     return CommandEffects(start=True, muted=False, reaction="rocket")
 
 
-KIND = CommandKind("triage", "", "Look at this issue again, from the start.", "author", run)
+KIND = CommandKind("triage", "", "Triage this issue again from the start.", "author", run)

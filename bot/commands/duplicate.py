@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_runs_here
+from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, Relation
@@ -30,23 +30,23 @@ async def _related(command: Command, context: CommandContext, *, duplicate: bool
     if other == context.issue.ref.number:
         raise UserError("That is this issue itself.")
     if duplicate and await context.github.issue(other) is None:
-        raise UserError(f"There is no issue `#{other}` here.")
+        raise UserError(f"This repository has no issue `#{other}`.")
     await check_not_stopped(context)
-    check_runs_here(context)
+    check_writable(context)
     return CommandEffects(relations=(Relation(other, duplicate),), start=True, reaction="rocket")
 
 
 KIND = CommandKind(
     "duplicate",
     "duplicate #n",
-    "Say that this is the same as another issue; nothing is closed.",
+    "Mark this issue as a duplicate of another; nothing is closed.",
     "maintainer",
     run_duplicate,
 )
 NOT_KIND = CommandKind(
     "not-duplicate",
     "not-duplicate #n",
-    "Say that this is not the same as another issue.",
+    "Mark this issue as no duplicate of another.",
     "maintainer",
     run_not_duplicate,
 )

@@ -38,7 +38,7 @@ def new_commands(commands: Sequence[Command], edit: Edit) -> list[Command]:
     """
     if edit.before is None:
         return []
-    was_there = _said_before if edit.by_author else _hidden_before
+    was_there = _was_present if edit.by_author else _was_hidden
     before = _plain(edit.before)
     return [command for command in commands if not was_there(_plain(f"/triage {_typed(command)}"), before)]
 
@@ -49,17 +49,17 @@ def _typed(command: Command) -> str:
     return "" if bare else f"{command.name} {command.argument}"
 
 
-def _said_before(line: str, before: str) -> bool:
+def _was_present(line: str, before: str) -> bool:
     """Whether the line was there as whole words.
 
     A bare ``/triage`` must have been a whole line, as every other command begins with it.
     """
-    said = _words(line)
+    line_words = _words(line)
     lines = [_words(one) for one in before.split("\n")]
-    return said in lines if said == "/triage" else f" {said} " in f" {' '.join(lines)} "
+    return line_words in lines if line_words == "/triage" else f" {line_words} " in f" {' '.join(lines)} "
 
 
-def _hidden_before(line: str, before: str) -> bool:
+def _was_hidden(line: str, before: str) -> bool:
     """Whether the line's letters and digits were there, ignoring all other characters between them."""
     return _NO_LETTER.sub("", line) in _NO_LETTER.sub("", before)
 

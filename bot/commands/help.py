@@ -9,16 +9,16 @@ from bot.commands.parse import Command
 from bot.ports import CommandEffects
 from bot.report.sanitise import cell, code
 
-WHO = {"author": "the author, maintainers", "maintainer": "maintainers", "nobody": "nobody here"}
+WHO = {"author": "the author, maintainers", "maintainer": "maintainers", "nobody": "no one in this repository"}
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """List the commands as this repository's configuration allows them."""
     from bot.commands import COMMANDS  # noqa: PLC0415  the table imports this module
 
-    rows = ((kind, WHO[kind.role_under(context.config)]) for kind in COMMANDS.values())
-    said = "Commands stand on a line of their own. An answer to a question needs none: just reply."
-    return CommandEffects(reply=f"{said}\n\n{table(rows)}", reaction="rocket")
+    rows = ((kind, WHO[kind.required_role(context.config)]) for kind in COMMANDS.values())
+    intro = "Write each command on its own line. To answer a question, just reply; no command is needed."
+    return CommandEffects(reply=f"{intro}\n\n{table(rows)}", reaction="rocket")
 
 
 def table(rows: Iterable[tuple[CommandKind, str]]) -> str:

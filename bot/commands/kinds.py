@@ -9,7 +9,7 @@ from typing import Literal
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, ControlPort, GitHubPort, Issue, Permission
-from bot.publish.quiet import lifted_by, reason_to_be_quiet
+from bot.publish.skip_reasons import reason_to_skip, remedy_for
 from bot.repo_config import CommandRole, RepositoryConfig
 from bot.repo_config.model import CommandName
 
@@ -44,7 +44,7 @@ class CommandKind:
     """``author``: the issue's author and maintainers; ``maintainer``: users with at least triage permission."""
     run: Callable[[Command, CommandContext], Awaitable[CommandEffects]]
 
-    def role_under(self, config: RepositoryConfig) -> CommandRole:
+    def required_role(self, config: RepositoryConfig) -> CommandRole:
         """Who may use it in a repository; a configuration can only restrict the default."""
         return max(self.role, config.commands.get(self.name, self.role), key=_STRICTNESS.index)
 
@@ -56,25 +56,25 @@ async def check_not_stopped(context: CommandContext) -> None:
         UserError: Triage is stopped on this issue.
     """
     if await context.control.muted():
-        raise UserError("Triage is stopped here; `/triage resume` takes it up again.")
+        raise UserError("Triage is stopped for this issue; `/triage resume` continues it.")
 
 
-def check_runs_here(context: CommandContext) -> None:
+def check_writable(context: CommandContext) -> None:
     """Return if runs may write to the issue; otherwise a run would do nothing of what was asked.
 
     Raises:
         UserError: The issue is closed or locked, a bot opened it, or it has the opt-out label.
     """
     if context.issue.state != "open":
-        raise UserError("This issue is closed; reopen it first.")
-    reason = reason_to_be_quiet(context.issue, context.config)
+        raise UserError("This issue is closed. Reopen it first.")
+    reason = reason_to_skip(context.issue, context.config)
     if reason is not None:
-        raise UserError(f"Triage leaves this issue alone: {reason}. {lifted_by(reason)}".rstrip())
+        raise UserError(f"Triage skips this issue: {reason}. {remedy_for(reason)}".rstrip())
 
 
-def may(kind: CommandKind, context: CommandContext) -> bool:
+def is_allowed(kind: CommandKind, context: CommandContext) -> bool:
     """Whether the sender may use this command."""
-    role = kind.role_under(context.config)
+    role = kind.required_role(context.config)
     if role == "nobody":
         return False
     return context.permission >= Permission.TRIAGE or (role == "author" and context.is_author)

@@ -19,7 +19,7 @@ async def run_label(command: Command, context: CommandContext) -> CommandEffects
     """Add labels. They count as a person's choice, so the App does not change them from then on."""
     named = await _named(command, context)
     if _folded(named) <= _folded(context.issue.labels):
-        raise UserError("The issue has that already.")
+        raise UserError("The issue has these labels already.")
     return CommandEffects(add_labels=named, reaction="rocket")
 
 
@@ -49,7 +49,7 @@ async def _named(command: Command, context: CommandContext) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known[name.casefold()] for name in wanted if name))
 
 
-KIND = CommandKind("label", "label <name>, …", "Put labels on, those that exist.", "maintainer", run_label)
+KIND = CommandKind("label", "label <name>, …", "Add existing labels.", "maintainer", run_label)
 UN_KIND = CommandKind(
-    "unlabel", "unlabel <name>, …", "Take labels off; they are not put on again.", "maintainer", run_unlabel
+    "unlabel", "unlabel <name>, …", "Remove labels; triage does not add them again.", "maintainer", run_unlabel
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_runs_here
+from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, NewSignal
@@ -13,14 +13,14 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
     if not command.argument:
         raise UserError("Say where to look, as in `/triage redirect look at the parser`.")
     await check_not_stopped(context)
-    check_runs_here(context)
+    check_writable(context)
     return CommandEffects(signals=(NewSignal("redirect", command.argument),), start=True, reaction="rocket")
 
 
 KIND = CommandKind(
     "redirect",
     "redirect <text>",
-    "Say where to look; a run in flight turns there at its next decision.",
+    "Say where to search; a run in progress follows it at its next decision.",
     "maintainer",
     run,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind, check_runs_here
+from bot.commands.kinds import CommandContext, CommandKind, check_writable
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects
@@ -11,9 +11,9 @@ from bot.ports import CommandEffects
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """Unmute the issue and queue a new run."""
     if not await context.control.muted():
-        raise UserError("Triage was not stopped here.")
-    check_runs_here(context)
+        raise UserError("Triage is not stopped for this issue.")
+    check_writable(context)
     return CommandEffects(muted=False, start=True, reaction="rocket")
 
 
-KIND = CommandKind("resume", "resume", "Take this issue up again after a stop.", "maintainer", run)
+KIND = CommandKind("resume", "resume", "Continue triage of this issue after a stop.", "maintainer", run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.ceilings import explained
+from bot.ceilings import describe_limit
 from bot.commands.kinds import CommandContext, CommandKind
 from bot.commands.parse import Command
 from bot.ports import AskedQuestion, CommandEffects, RunView
@@ -14,11 +14,11 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     last, questions = await context.control.last_run(), await context.control.questions()
     lines = [_run(last)]
     if await context.control.muted():
-        lines.append("Triage is stopped here; `/triage resume` takes it up again.")
+        lines.append("Triage is stopped for this issue; `/triage resume` continues it.")
     lines += [_waiting(question) for question in questions if question.state == "open"]
-    met = dict.fromkeys(map(explained, await context.control.limits_met()))
+    met = dict.fromkeys(map(describe_limit, await context.control.limits_met()))
     if met:
-        lines.append(f"Limits met: {'; '.join(met)}.")
+        lines.append(f"Limits reached: {'; '.join(met)}.")
     return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
 
 
@@ -33,4 +33,4 @@ def _waiting(question: AskedQuestion) -> str:
     return f"It waits for an answer to **Q{question.slot}**: {prose(question.text)}"
 
 
-KIND = CommandKind("status", "status", "Say how things stand.", "author", run)
+KIND = CommandKind("status", "status", "Show the status of the run.", "author", run)

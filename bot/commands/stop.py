@@ -11,10 +11,14 @@ from bot.ports import CommandEffects, NewSignal
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """End a run before its next write, and start no new one."""
     if await context.control.muted():
-        raise UserError("Triage is stopped here already.")
+        raise UserError("Triage is already stopped for this issue.")
     return CommandEffects(signals=(NewSignal("stop"),), muted=True, reaction="rocket")
 
 
 KIND = CommandKind(
-    "stop", "stop", "Leave this issue alone: a run ends before it writes, and none starts.", "author", run
+    "stop",
+    "stop",
+    "Stop triage of this issue: a run in progress writes nothing more, and no run starts.",
+    "author",
+    run,
 )

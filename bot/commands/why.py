@@ -14,7 +14,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     """Reply with the folded explanation of the last report."""
     last = await context.control.last_run()
     if last is None or last.result is None:
-        raise UserError("There is no finished run to explain yet.")
+        raise UserError("No run of this issue has finished yet.")
     return CommandEffects(reply=explanation(last, last.result), reaction="rocket")
 
 
@@ -26,7 +26,7 @@ def explanation(last: RunView, result: Result) -> str:
 KIND = CommandKind(
     "why",
     "why",
-    "Show what the last report rests on: its path, evidence, guards, dropped claims, scores, retries, cost.",
+    "Explain the last report: path, evidence, guards, dropped claims, scores, retries, cost.",
     "author",
     run,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_runs_here
+from bot.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, NewSignal
@@ -13,12 +13,16 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
     if not command.argument:
         raise UserError("Say what is wrong, as in `/triage wrong the lexer is never reached`.")
     await check_not_stopped(context)
-    check_runs_here(context)
+    check_writable(context)
     if await context.control.last_run() is None:
-        raise UserError("There is no report here that could be wrong.")
+        raise UserError("This issue has no report yet.")
     return CommandEffects(signals=(NewSignal("correction", command.argument),), start=True, reaction="rocket")
 
 
 KIND = CommandKind(
-    "wrong", "wrong <why>", "Say that the report is wrong, and why; it looks again knowing that.", "maintainer", run
+    "wrong",
+    "wrong <why>",
+    "Say that the report is wrong, and why; triage runs again with that information.",
+    "maintainer",
+    run,
 )

@@ -74,7 +74,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.phase == "head":
             self._head_bytes += len(piece)
             if self._head_bytes > HEAD_BYTES:
-                self._refuse(431, "headers that are too large")
+                self._refuse(431, "headers too large")
 
     def _refuse_upgrade(self) -> None:
         """Answer the request as if it had asked for no other protocol, and close: what follows is not HTTP."""
@@ -91,7 +91,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header."""
         if len(self.headers) >= HEADERS:
-            self._refusal = (431, "headers that are too many")
+            self._refusal = (431, "too many headers")
             raise _LimitError
         super().on_header(name, value)
 

@@ -80,7 +80,7 @@ class Connections:
         crowd = sorted((one for one in movable if one.address == crowded), key=_rank)
         for one in crowd[: max(1, self.most // _BATCH)]:
             self._open.discard(one)
-            one.end("connection that waited longest, at the limit of connections")
+            one.end("connection that waited longest, closed at the limit of connections")
         return True
 
     def _sweep_later(self) -> None:
@@ -95,7 +95,7 @@ class Connections:
             elif now - one.since > self._patience.get(one.phase, float("inf")):
                 one.end("" if one.phase == "idle" else f"{one.phase} that took too long")
             elif one.stalled_since is not None and now - one.stalled_since > STALLED_SECONDS:
-                one.end("answer that was not read")
+                one.end("response that was not read")
         self._sweeping = None
         if self._open:
             self._sweep_later()

@@ -17,7 +17,7 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from bot.dispatch.child import ALIVE, DRAIN, READY, UNUSABLE
 from bot.dispatch.embedded import Dispatcher
-from bot.dispatch.heartbeat import OVERDUE, SILENT, InHand, beat
+from bot.dispatch.heartbeat import OVERDUE, SILENT, ActiveAttempts, send_heartbeats
 from bot.errors import UnreachableError, UserError
 from bot.logs import log_to_stderr
 from bot.server_settings import ServerSettings, load_server_settings
@@ -39,7 +39,7 @@ class Dispatching(Protocol):
     """Runs jobs until it is drained."""
 
     @property
-    def in_hand(self) -> InHand:
+    def active_attempts(self) -> ActiveAttempts:
         """The attempts in progress."""
 
     def wake(self) -> None:
@@ -64,7 +64,7 @@ def main() -> None:
         logger.error("%s", error, extra={"action": "worker_cannot_start"})  # noqa: TRY400  an outage needs no traceback
         sys.exit(1)  # the parent tries again
     except UserError as error:
-        _say(UNUSABLE + " ".join(str(error).split()).encode(errors="replace") + b"\n")
+        _send(UNUSABLE + " ".join(str(error).split()).encode(errors="replace") + b"\n")
         sys.exit(2)
 
 
@@ -77,7 +77,11 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
         loop.add_signal_handler(signal.SIGTERM, stop.set)
         threading.Thread(target=_listen, args=(loop, dispatcher), daemon=True).start()
         running = asyncio.create_task(dispatcher.run(ready.set))
-        beside = (worker.keep_up(), _say_ready(ready, dispatcher.in_hand), _report(ready, worker, place, dispatcher))
+        beside = (
+            worker.run_upkeep(),
+            _send_ready(ready, dispatcher.active_attempts),
+            _report(ready, worker, place, dispatcher),
+        )
         tasks = [asyncio.create_task(one) for one in beside]
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait({stopped, running}, return_when=asyncio.FIRST_COMPLETED)
@@ -102,21 +106,21 @@ def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float
     )
 
 
-def _say(word: bytes) -> None:
+def _send(word: bytes) -> None:
     """Write to the parent."""
     sys.stdout.buffer.write(word)
     sys.stdout.buffer.flush()
 
 
-async def _say_ready(ready: asyncio.Event, in_hand: InHand) -> None:
+async def _send_ready(ready: asyncio.Event, active_attempts: ActiveAttempts) -> None:
     """Tell the parent that the worker is ready, then send it heartbeats."""
     await ready.wait()
-    _say(READY)
+    _send(READY)
     os.set_blocking(sys.stdout.fileno(), False)
-    await beat(in_hand, _say_alive)
+    await send_heartbeats(active_attempts, _send_heartbeat)
 
 
-def _say_alive(oldest: float) -> None:
+def _send_heartbeat(oldest: float) -> None:
     """Send a heartbeat to the parent, which must neither block the worker by not reading nor crash it by ending."""
     with contextlib.suppress(OSError):
         os.write(sys.stdout.fileno(), ALIVE + b"%.0f\n" % oldest)
@@ -126,9 +130,9 @@ async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: 
     """Store heartbeats for servers that run no jobs themselves; an overdue job stops the heartbeats."""
     await ready.wait()
     while not isinstance(worker.store, SqliteStore):
-        if dispatcher.in_hand.oldest() <= OVERDUE:
+        if dispatcher.active_attempts.oldest() <= OVERDUE:
             with contextlib.suppress(StoreError):  # the dispatcher reports an outage of the store
-                await worker.store.heartbeats.beat(place, SILENT)
+                await worker.store.heartbeats.record(place, SILENT)
         await asyncio.sleep(SILENT / 4)
 
 

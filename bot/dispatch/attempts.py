@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from bot.dispatch.heartbeat import InHand
+from bot.dispatch.heartbeat import ActiveAttempts
 from bot.dispatch.outage import Outage
-from bot.errors import NotOursError, RateLimitedError, RetryableError, SuspendedError
+from bot.errors import JobTakenOverError, RateLimitedError, RetryableError, SuspendedError
 from bot.jobs import Job
 from bot.store.database import ClosedError, StoreError
 from bot.store.dead import Death
@@ -27,7 +27,7 @@ TRIES_OF_A_FAULT = 4
 DEADLINE = 900.0
 """Default limit for one attempt, in seconds."""
 TRIES_OF_A_LATE_JOB = 4
-"""Attempts of a job that takes too long; from the third on, a run reports without reading the code."""
+"""Attempts of a job that timed out; from the third on, a run reports without reading the code."""
 
 _LONGEST: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
 """Up to which attempt a job waits at most this many seconds: after a ten-minute outage of GitHub, one is enough."""
@@ -51,7 +51,7 @@ class Attempts:
         self._jobs = jobs
         self._worker = worker
         self._outage = outage
-        self.in_hand = InHand()
+        self.active_attempts = ActiveAttempts()
         self._deadline = deadline
         self._late: Counter[int] = Counter()
         """How often a job took too long, by its id."""
@@ -64,13 +64,13 @@ class Attempts:
         """
         limit = asyncio.timeout(self._deadline)
         try:
-            with self.in_hand.attempt(job.id):
+            with self.active_attempts.attempt(job.id):
                 async with limit:
                     await self._worker(replace(job, late=self._late[job.id]))
         except asyncio.CancelledError:
-            await self._freed(lambda: self._jobs.put_off(job, 0.0, "the server stopped"))
+            await self._freed(lambda: self._jobs.postpone(job, 0.0, "the server stopped"))
             raise
-        except NotOursError as error:
+        except JobTakenOverError as error:
             logger.warning("%s", error, extra={"action": "job_taken_over", "job": job.id})
             return False
         except SuspendedError as error:
@@ -101,21 +101,25 @@ class Attempts:
         tries = job.tried if self._late[job.id] >= TRIES_OF_A_LATE_JOB else MAX_ATTEMPTS
         return await self._again(job, reason, after=None, death="fault", tries=tries)
 
-    async def _again(self, job: Job, said: str, *, after: float | None, death: Death, tries: int | None = None) -> bool:
+    async def _again(
+        self, job: Job, message: str, *, after: float | None, death: Death, tries: int | None = None
+    ) -> bool:
         usual = TRIES_OF_A_FAULT if death == "fault" else MAX_ATTEMPTS
         if job.tried >= (usual if tries is None else tries):
-            logger.error("job %s is dead: %s", job.id, said, extra={"action": "job_dead", "job": job.id})
-            return await self._freed(lambda: self._jobs.bury(job, said, death=death))
+            logger.error("job %s is dead: %s", job.id, message, extra={"action": "job_dead", "job": job.id})
+            return await self._freed(lambda: self._jobs.mark_dead(job, message, death=death))
         wait = after if after is not None else pause(job.tried, FIRST_WAIT)
-        logger.info("job %s again in %.0f s: %s", job.id, wait, said, extra={"action": "job_put_off", "job": job.id})
-        return await self._freed(lambda: self._jobs.put_off(job, wait, said))
+        logger.info(
+            "job %s is retried in %.0f s: %s", job.id, wait, message, extra={"action": "job_put_off", "job": job.id}
+        )
+        return await self._freed(lambda: self._jobs.postpone(job, wait, message))
 
     async def _wait(self, job: Job, limit: RateLimitedError) -> bool:
         """Postpone a job that reached a rate limit; this costs it no attempt, however long the limit holds."""
         wait = limit.after if limit.after is not None else pause(min(job.waited + 1, 10), LIMITED_WAIT)
-        said = str(limit)
-        logger.info("job %s waits %.0f s: %s", job.id, wait, said, extra={"action": "job_limited", "job": job.id})
-        return await self._freed(lambda: self._jobs.put_off(job, wait, said, limited=True))
+        message = str(limit)
+        logger.info("job %s waits %.0f s: %s", job.id, wait, message, extra={"action": "job_limited", "job": job.id})
+        return await self._freed(lambda: self._jobs.postpone(job, wait, message, limited=True))
 
     async def _freed(self, change: Callable[[], Awaitable[None]]) -> bool:
         """Change the job's state, and wait while the store is away, for example because the disk is full.
@@ -126,7 +130,7 @@ class Attempts:
         while True:
             try:
                 await change()
-            except NotOursError as error:
+            except JobTakenOverError as error:
                 logger.warning("%s", error, extra={"action": "job_taken_over"})
                 return False
             except ClosedError:

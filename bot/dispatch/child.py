@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bot.dispatch.heartbeat import Pulse
+from bot.dispatch.heartbeat import HeartbeatMonitor
 from bot.dispatch.outage import Outage
 from bot.store.database import StoreError
 from bot.store.jobs import Jobs
@@ -66,11 +66,11 @@ class WorkerProcess:
         """What a person must fix before the child can work; empty if nothing."""
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
-        self._pulse = Pulse()
+        self._monitor = HeartbeatMonitor()
 
     async def not_ready(self) -> str:
         """Return why no jobs are processed; empty if they are."""
-        return self._pulse.fault()
+        return self._monitor.fault()
 
     async def start(self) -> None:
         """Free the jobs that an earlier server left in progress, and start the child."""
@@ -141,7 +141,7 @@ class WorkerProcess:
             await self._listen(self._process)
             return await self._process.wait()
         finally:
-            self._pulse.stopped()
+            self._monitor.stopped()
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         """Read the child's messages until it closes its output."""
@@ -150,9 +150,9 @@ class WorkerProcess:
 
     def _receive(self, line: bytes) -> None:
         if line == READY:
-            self._pulse.received(0.0)
+            self._monitor.received(0.0)
             logger.info("the worker is ready", extra={"action": "worker_ready"})
         elif line.startswith(ALIVE):
-            self._pulse.received(float(line.removeprefix(ALIVE)))
+            self._monitor.received(float(line.removeprefix(ALIVE)))
         elif line.startswith(UNUSABLE):
             self.fault = line.removeprefix(UNUSABLE).decode(errors="replace").strip()

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from bot.dispatch.attempts import DEADLINE, Attempts, Worker
-from bot.dispatch.heartbeat import InHand
+from bot.dispatch.heartbeat import ActiveAttempts
 from bot.dispatch.outage import Outage
 from bot.jobs import Lane
 from bot.store.database import StoreError
@@ -37,9 +37,9 @@ class Dispatcher:
         self._ended = asyncio.Event()
 
     @property
-    def in_hand(self) -> InHand:
+    def active_attempts(self) -> ActiveAttempts:
         """The attempts in progress."""
-        return self._attempts.in_hand
+        return self._attempts.active_attempts
 
     def wake(self) -> None:
         """Query for jobs again, because one was stored."""
@@ -93,7 +93,7 @@ class Dispatcher:
                     break
                 # Draining began during the claim: the job is freed at once for the next start.
                 if self._draining:
-                    await self._jobs.put_off(job, 0.0, "the server stopped")
+                    await self._jobs.postpone(job, 0.0, "the server stopped")
                     break
                 task = asyncio.create_task(self._attempts.make(job), name=f"job {job.id}")
                 running.add(task)

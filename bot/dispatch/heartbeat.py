@@ -15,7 +15,7 @@ OVERDUE = 3_600.0
 """Seconds after which an attempt at a job counts as hung."""
 
 
-class InHand:
+class ActiveAttempts:
     """The attempts in progress, with their start times."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -36,14 +36,14 @@ class InHand:
         return max((self._clock() - at for at in self._began.values()), default=0.0)
 
 
-async def beat(in_hand: InHand, send: Callable[[float], None], every: float = BEAT) -> None:
+async def send_heartbeats(active_attempts: ActiveAttempts, send: Callable[[float], None], every: float = BEAT) -> None:
     """Send the age of the oldest attempt periodically; an event loop that hangs sends nothing."""
     while True:
-        send(in_hand.oldest())
+        send(active_attempts.oldest())
         await asyncio.sleep(every)
 
 
-class Pulse:
+class HeartbeatMonitor:
     """The heartbeats that the receiving process has seen."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -65,6 +65,6 @@ class Pulse:
             return "the worker is starting"
         silent = self._clock() - self._at
         if silent > SILENT:
-            return f"the worker has given no sign of life for {silent:.0f} seconds"
+            return f"the worker has sent no heartbeat for {silent:.0f} seconds"
         overdue = self._oldest + silent
-        return f"a job has been under way for {overdue:.0f} seconds" if overdue > OVERDUE else ""
+        return f"a job has been running for {overdue:.0f} seconds" if overdue > OVERDUE else ""

@@ -9,7 +9,7 @@ import time
 
 STORE_WAIT = 1.0
 """Seconds before the store is queried again."""
-SAID_AGAIN = 30.0
+LOG_INTERVAL = 30.0
 """Seconds between two log messages during an outage."""
 
 logger = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ class Outage:
     def __init__(self) -> None:
         self._since: float | None = None
         self._over = -math.inf
-        self._said = 0.0
+        self._logged_at = 0.0
 
     def over_for(self, seconds: float) -> bool:
         """Return whether there is no outage, and the last one ended at least this many seconds ago."""
@@ -31,9 +31,9 @@ class Outage:
         """Wait before the next try, and log the outage if that is due."""
         now = time.monotonic()
         if self._since is None:
-            self._since, self._said = now, now - SAID_AGAIN
-        if now - self._said >= SAID_AGAIN:
-            self._said = now
+            self._since, self._logged_at = now, now - LOG_INTERVAL
+        if now - self._logged_at >= LOG_INTERVAL:
+            self._logged_at = now
             logger.warning("the store does not answer: %s", error, extra={"action": "store_failed"})
         await asyncio.sleep(STORE_WAIT)
 

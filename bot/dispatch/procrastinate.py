@@ -12,11 +12,11 @@ from procrastinate import App, JobContext
 
 from bot.dispatch.attempts import DEADLINE, Attempts, Worker
 from bot.dispatch.embedded import CONTROL_SLOTS
-from bot.dispatch.heartbeat import InHand
+from bot.dispatch.heartbeat import ActiveAttempts
 from bot.dispatch.outage import Outage
 from bot.jobs import Job, Lane
 from bot.store.database import StoreError
-from bot.store.engine import PatientConnector, open_engine
+from bot.store.engine import RetryingConnector, open_engine
 from bot.store.postgres import PostgresStore
 from bot.store.wakeups import EARLY, TASK
 
@@ -62,14 +62,14 @@ class SharedDispatcher:
         self._place = place
         self._drain = drain
         self._draining = False
-        self._jobs_in_hand: set[int] = set()
+        self._active_jobs: set[int] = set()
         self._awake: set[int] = set()
         self._stop = asyncio.Event()
 
     @property
-    def in_hand(self) -> InHand:
+    def active_attempts(self) -> ActiveAttempts:
         """The attempts in progress."""
-        return self._attempts.in_hand
+        return self._attempts.active_attempts
 
     def wake(self) -> None:
         """Do nothing: Postgres notifies all processes."""
@@ -123,11 +123,11 @@ class SharedDispatcher:
             self._awake.discard(wakeup)
 
     async def _make(self, job: Job) -> None:
-        self._jobs_in_hand.add(job.id)
+        self._active_jobs.add(job.id)
         try:
             await self._attempts.make(job)
         finally:
-            self._jobs_in_hand.discard(job.id)
+            self._active_jobs.discard(job.id)
 
     async def _claimed(self, lane: Lane, owner: str) -> Job | None:
         while True:
@@ -139,7 +139,7 @@ class SharedDispatcher:
                 self._outage.over()
                 return claimed
 
-    async def _sweep(self, app: App, connector: PatientConnector) -> None:
+    async def _sweep(self, app: App, connector: RetryingConnector) -> None:
         suspects: set[tuple[int, ...]] = set()
         while True:
             await asyncio.sleep(SWEEP * random.uniform(0.8, 1.2))  # noqa: S311  processes must not all query at once
@@ -147,22 +147,24 @@ class SharedDispatcher:
                 if self._outage.over_for(STALLED):  # during an outage no worker could send a heartbeat
                     await self._free_stalled(app)
                 suspects = await self._free_unanswered(app, connector, suspects)
-                await self._store.workers.wake_forgotten()
+                await self._store.workers.create_missing_wakeups()
                 self._outage.over()
             except StoreError as error:
                 await self._outage.wait(error)
             except Exception:  # the next sweep may succeed
-                logger.exception("a look after other workers failed", extra={"action": "sweep_failed"})
+                logger.exception("stalled-worker sweep failed", extra={"action": "sweep_failed"})
 
     async def _free_stalled(self, app: App) -> None:
         freed = await self._store.workers.free_stalled(STALLED)
         if freed:
-            logger.warning("took over from a worker that is gone", extra={"action": "jobs_taken_over", "jobs": freed})
+            logger.warning(
+                "took over the jobs of a worker that is gone", extra={"action": "jobs_taken_over", "jobs": freed}
+            )
         for wakeup in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED):
             await self._again(app, wakeup.id or 0)
 
     async def _free_unanswered(
-        self, app: App, connector: PatientConnector, suspects: set[tuple[int, ...]]
+        self, app: App, connector: RetryingConnector, suspects: set[tuple[int, ...]]
     ) -> set[tuple[int, ...]]:
         """Free jobs and wake-ups that the database assigns to this process and that no task here has.
 
@@ -172,7 +174,9 @@ class SharedDispatcher:
         doing = await app.job_manager.list_jobs_async(status="doing")
         ours: set[tuple[int, ...]] = {(one.id or 0,) for one in doing if one.worker_id in connector.workers}
         ours = {one for one in ours if one[0] not in self._awake}
-        ours |= {one for one in await self._store.workers.in_hand(self._place) if one[0] not in self._jobs_in_hand}
+        ours |= {
+            one for one in await self._store.workers.active_attempts(self._place) if one[0] not in self._active_jobs
+        }
         for one in ours & suspects:
             if len(one) == 1:
                 await self._again(app, one[0])

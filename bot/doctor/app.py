@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from bot.doctor.check import Check
 from bot.errors import BotError
-from bot.github.registered import RegisteredApp, ask_registered
+from bot.github.registered import RegisteredApp, fetch_registered_app
 from bot.registration.manifest import registration
 from bot.server_settings import app_key
 from bot.settings import Settings
@@ -20,13 +20,13 @@ def check_app(settings: Settings) -> Iterator[Check]:
     """Compare the App's registration on GitHub with what the App needs."""
     key = app_key(settings)
     if settings.github_app_id is None:
-        yield Check(ok=True, name="App", says="none is configured; `triage serve` or `triage app create` makes one")
+        yield Check(ok=True, name="App", says="none is configured; `triage serve` or `triage app create` registers one")
         return
     if key is None:
         yield Check(ok=False, name="App", says="its private key cannot be read: set GITHUB_PRIVATE_KEY_PATH")
         return
     try:
-        app = asyncio.run(ask_registered(str(settings.github_app_id), key, settings.github_api_url))
+        app = asyncio.run(fetch_registered_app(str(settings.github_app_id), key, settings.github_api_url))
     except (BotError, ValueError, TypeError) as error:
         yield Check(ok=False, name="App", says=f"GitHub does not know it: {str(error)[:200]}")
         return
@@ -43,8 +43,8 @@ def _permissions(held: Mapping[str, str]) -> Check:
     if lacking:
         says = f"lacks {', '.join(lacking)}: add it on the App's settings page, and accept it where it is installed"
         return Check(ok=False, name="App's permissions", says=says)
-    said = f"; has more than it needs, which you may take away: {', '.join(spare)}" if spare else ""
-    return Check(ok=True, name="App's permissions", says=f"as in app.yml{said}")
+    surplus = f"; has permissions that it does not need; you may remove them: {', '.join(spare)}" if spare else ""
+    return Check(ok=True, name="App's permissions", says=f"as in app.yml{surplus}")
 
 
 def _rank(level: str | None) -> int:
@@ -62,7 +62,7 @@ def _hook(app: RegisteredApp, settings: Settings) -> Check:
     if not app.hook_url:
         return Check(ok=False, name=name, says="has no address: set one that ends with /webhooks/github")
     if app.hook_insecure:
-        return Check(ok=False, name=name, says=f"{app.hook_url} is called without checking its certificate: check it")
+        return Check(ok=False, name=name, says=f"{app.hook_url} is called without certificate verification: enable it")
     public = (settings.triage_public_url or "").rstrip("/")
     if public and app.hook_url != f"{public}{_WEBHOOK}":
         says = f"goes to {app.hook_url}, but TRIAGE_PUBLIC_URL says {public}{_WEBHOOK}"

@@ -34,12 +34,14 @@ def check_machine(settings: Settings) -> Iterator[Check]:
 def _git() -> Check:
     if shutil.which("git") is None:
         return Check(ok=False, name="git", says="not found on the PATH: install git")
-    said = subprocess.run(["git", "--version"], capture_output=True, text=True, timeout=10, check=False).stdout.strip()
-    found = re.match(r"git version (\d+)\.(\d+)", said)
+    output = subprocess.run(
+        ["git", "--version"], capture_output=True, text=True, timeout=10, check=False
+    ).stdout.strip()
+    found = re.match(r"git version (\d+)\.(\d+)", output)
     if found is None:
-        return Check(ok=False, name="git", says=said or "does not answer to `git --version`")
+        return Check(ok=False, name="git", says=output or "does not answer to `git --version`")
     new = (int(found[1]), int(found[2])) >= _GIT
-    return Check(ok=new, name="git", says=said if new else f"{said}: install 2.31 or newer")
+    return Check(ok=new, name="git", says=output if new else f"{output}: install 2.31 or newer")
 
 
 def _writable(directory: Path) -> Check:
@@ -60,10 +62,10 @@ def _store(settings: Settings) -> Check:
         counts = asyncio.run(_counted(settings))
     except BotError as error:
         return Check(ok=False, name=name, says=str(error))
-    said = ", ".join(f"{count} {state}" for state, count in counts.items()) or "no job waits"
+    output = ", ".join(f"{count} {state}" for state, count in counts.items()) or "no jobs wait"
     dead = counts.get("dead", 0)
-    mend = f"; `triage jobs` lists what was given up: {dead}" if dead else ""
-    return Check(ok=True, name=name, says=f"answers, with this release's tables: {said}{mend}")
+    advice = f"; dead jobs, listed by `triage jobs`: {dead}" if dead else ""
+    return Check(ok=True, name=name, says=f"answers, with this release's tables: {output}{advice}")
 
 
 async def _counted(settings: Settings) -> dict[str, int]:

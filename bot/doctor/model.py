@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 from bot.doctor.check import Check
 from bot.model import model_fault, model_settings
 from bot.settings import Settings
+from nodes.brains.budget import RunBudget, RunLimits
 from nodes.brains.fence import fence
 from nodes.brains.models import Models
-from nodes.brains.purse import RunLimits, RunPurse
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.structured import Message, ask_structured
 from nodes.context import ModelError
@@ -80,7 +80,7 @@ class _Doctor:
     def __init__(self, models: Models, clock: Callable[[], float]) -> None:
         self._models = models
         self._clock = clock
-        self._purse = RunPurse(models.pace, RunLimits(calls=MOST_CALLS))
+        self._budget = RunBudget(models.pace, RunLimits(calls=MOST_CALLS))
 
     async def checks(self) -> AsyncIterator[Check]:
         """Check each model's answers, and the speed and window of the one that most roles use."""
@@ -129,7 +129,8 @@ class _Doctor:
 
     async def _ask(self, name: str, schema: type[BaseModel], question: str) -> _Timed:
         began = self._clock()
-        answer = await ask_structured(self._models.get(name), schema, [_SYSTEM, ("human", question)], purse=self._purse)
+        messages = [_SYSTEM, ("human", question)]
+        answer = await ask_structured(self._models.get(name), schema, messages, budget=self._budget)
         return _Timed(answer.usage, max(self._clock() - began, 0.001))
 
     def _run(self, name: str, short: _Timed, essay: _Timed, long: _Timed) -> Check:

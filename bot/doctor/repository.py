@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from bot.doctor.check import Check
 from bot.errors import BotError, UserError
 from bot.github.token import TokenGitHub
-from bot.limits import WHOLE, Share
+from bot.limits import WHOLE, WriteBudget
 from bot.ports import RepositoryRef
 from bot.remote import token_for
 from bot.repo_config.find import find_config
@@ -21,10 +21,10 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 class _NoWrites:
     """Write limits of the doctor, which only reads: every write is refused and nothing is counted."""
 
-    async def take(self, installation: str, share: Share = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
-        raise UserError("the doctor writes nothing")
+    async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
+        raise UserError("`triage doctor` writes nothing")
 
-    async def check_quiet(self, installation: str) -> None:
+    async def check_paused(self, installation: str) -> None:
         """Never delay a request."""
 
     async def answered(self, installation: str, *, write: bool = False) -> None:
@@ -73,7 +73,10 @@ async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
         wanted = {*found.config.labels.map.values(), *(one for one in found.config.labels.allowed if "*" not in one)}
         missing = sorted(wanted - there)
         says = (
-            f"not there, so never set; create them or leave them out: {', '.join(missing)}" if missing else "all there"
+            "these labels do not exist, so they are never set; create them, or remove them "
+            f"from the configuration: {', '.join(missing)}"
+            if missing
+            else "all there"
         )
         yield Check(ok=not (set(found.config.labels.map.values()) & set(missing)), name="its labels", says=says)
     finally:

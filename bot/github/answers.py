@@ -85,10 +85,10 @@ def is_githubs(response: httpx.Response) -> bool:
     if not _says_json(response):
         return False
     try:
-        said = json.loads(response.content)
+        data = json.loads(response.content)
     except (ValueError, RecursionError):
         return False
-    return isinstance(said, dict) and isinstance(said.get("message"), str)
+    return isinstance(data, dict) and isinstance(data.get("message"), str)
 
 
 def undecodable(response: httpx.Response) -> BotError:

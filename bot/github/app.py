@@ -12,8 +12,8 @@ from bot.errors import UserError
 from bot.github.answers import UndecodableError, shaped
 from bot.github.channel import Channel
 from bot.github.installation import find_installation
-from bot.github.remembered import Remembered
 from bot.github.repository import RepositoryClient
+from bot.github.response_cache import ResponseCache
 from bot.github.session import Session
 from bot.github.tokens import Tokens
 from bot.github.values import Json, delivery_of, is_bot, text
@@ -47,7 +47,7 @@ class GitHub:
         self._renamed: OrderedDict[str, RepositoryRef] = OrderedDict()
         """Repositories whose name on GitHub differs from that in a delivery."""
         self._writes = writes
-        self._remembered = Remembered()
+        self._remembered = ResponseCache()
 
     def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
         """The client for one repository only, under its current name."""
@@ -66,9 +66,7 @@ class GitHub:
         try:
             await self._session.app_authorization()
         except (jwt.PyJWTError, ValueError, TypeError) as error:
-            raise UserError(
-                "GITHUB_PRIVATE_KEY: cannot be read as a private key; take the file GitHub gave you"
-            ) from error
+            raise UserError("GITHUB_PRIVATE_KEY: not a private key; use the file that GitHub generated") from error
 
     async def failed_deliveries(self, since: str) -> list[FailedDelivery]:
         """Deliveries since a time whose last attempt failed, oldest first."""
@@ -95,31 +93,31 @@ class GitHub:
         owner, name = quote(repository.owner, safe=""), quote(repository.name, safe="")
         return await find_installation(self._session, f"/repos/{owner}/{name}/installation")
 
-    async def knows_itself(self) -> None:
+    async def load_identity(self) -> None:
         """Ask GitHub once for the App's login, by which its own comments are recognized."""
         if self._logins:
             return
         authorization = await self._session.app_authorization()
-        said = (await self._session.send("GET", "/app", authorization=authorization)).object()
-        if not said.get("slug"):
+        response = (await self._session.send("GET", "/app", authorization=authorization)).object()
+        if not response.get("slug"):
             raise UndecodableError("GitHub's answer is not an App: it has no slug")
-        self._app_id = text(said.get("id")) or self._app_id
-        self._logins.add(f"{text(said['slug'])}[bot]")
+        self._app_id = text(response.get("id")) or self._app_id
+        self._logins.add(f"{text(response['slug'])}[bot]")
 
-    def is_us(self, comment: Json) -> None:
+    def learn_identity(self, comment: Json) -> None:
         """Learn the App's login as an author from a comment that it just posted."""
         user = comment.get("user") or {}
         if is_bot(user):
             self._logins.add(text(user.get("login")))
 
-    def is_called(self, repository: RepositoryRef) -> None:
+    def record_rename(self, repository: RepositoryRef) -> None:
         """Cache a repository's current name: GitHub redirects calls under the old one, and redirected writes fail."""
         self._renamed[repository.key] = repository
         self._renamed.move_to_end(repository.key)
         while len(self._renamed) > _RENAMED:
             self._renamed.popitem(last=False)
 
-    def wrote(self, comment: Json) -> bool:
+    def is_own_comment(self, comment: Json) -> bool:
         """Whether a comment is ours, judged by its author and never by its text."""
         via = comment.get("performed_via_github_app") or {}
         user = comment.get("user") or {}

@@ -8,10 +8,10 @@ from typing import Any
 from bot.errors import RateLimitedError
 from bot.github.answers import NOT_MODIFIED, Answer
 from bot.github.faults import TokenRefusedError
-from bot.github.remembered import Remembered
+from bot.github.response_cache import ResponseCache
 from bot.github.session import Session
 from bot.github.tokens import WRITE_ISSUES, Tokens
-from bot.limits import WHOLE, Share, Writes, installation_key
+from bot.limits import WHOLE, WriteBudget, Writes, installation_key
 from bot.ports import RepositoryRef
 
 _PAGE, _PAGES = 100, 30
@@ -22,7 +22,7 @@ class Channel:
     """Calls for one repository. Each uses the repository's own token unless other repositories are given."""
 
     def __init__(
-        self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef, remembered: Remembered
+        self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef, remembered: ResponseCache
     ) -> None:
         self._session = session
         self._remembered = remembered
@@ -49,7 +49,7 @@ class Channel:
         Raises:
             BotError: Any failure, as one of our types.
         """
-        await self._writes.check_quiet(self._installation)
+        await self._writes.check_paused(self._installation)
         given = {"json": json, "params": params, "follow": follow}
         try:
             answer = await self._remembering(method, path, repositories, permissions, **given)
@@ -59,13 +59,13 @@ class Channel:
         await self._writes.answered(self._installation, write=method != "GET")
         return answer
 
-    async def take(self, share: Share = WHOLE) -> None:
+    async def take(self, budget: WriteBudget = WHOLE) -> None:
         """Count a write before it is sent.
 
         Raises:
             RateLimitedError: The budget of writes is used up.
         """
-        await self._writes.take(self._installation, share, self._repository.key)
+        await self._writes.take(self._installation, budget, self._repository.key)
 
     async def search(self, path: str, params: Mapping[str, str | int]) -> Answer:
         """Send a search. It has a rate limit of its own, so reaching that does not pause other calls."""

@@ -34,14 +34,14 @@ def text_file(answer: object) -> str:
     content = _content(answer)
     size = max(int(answer.get("size") or 0), len(content))
     if size > MAX_FILE:
-        said = f"larger than {MAX_FILE:,} bytes"
-        raise UnreadableFileError(said, digest=_digest(sha.encode() or content), glimpse=_glimpse(content))
+        problem = f"larger than {MAX_FILE:,} bytes"
+        raise UnreadableFileError(problem, digest=_digest(sha.encode() or content), glimpse=_glimpse(content))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        said = "not UTF-8 text" + (" but UTF-16" if content.startswith(_UTF_16) else "")
-        raise UnreadableFileError(said, line=line, digest=_digest(content), glimpse=_glimpse(content)) from error
+        problem = "not UTF-8 text" + (" but UTF-16" if content.startswith(_UTF_16) else "")
+        raise UnreadableFileError(problem, line=line, digest=_digest(content), glimpse=_glimpse(content)) from error
 
 
 def _content(answer: Mapping[str, object]) -> bytes:

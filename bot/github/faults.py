@@ -73,8 +73,8 @@ def _not_known(response: httpx.Response, says: str) -> RetryableError:
 
 def _is_app_unknown(response: httpx.Response) -> bool:
     """Whether GitHub does not recognize the App. An operator can fix that, so the error is retried."""
-    said = message(response)
-    return response.status_code in (401, 404) and ("JSON web token" in said or "Integration not found" in said)
+    detail = message(response)
+    return response.status_code in (401, 404) and ("JSON web token" in detail or "Integration not found" in detail)
 
 
 def is_limited(response: httpx.Response) -> bool:
@@ -82,8 +82,8 @@ def is_limited(response: httpx.Response) -> bool:
     if response.status_code == 429:
         return True
     headers = response.headers
-    told = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
-    return response.status_code == 403 and (told or "rate limit" in message(response).lower())
+    names_wait = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    return response.status_code == 403 and (names_wait or "rate limit" in message(response).lower())
 
 
 def retry_after(response: httpx.Response) -> float | None:
@@ -105,10 +105,10 @@ def retry_after(response: httpx.Response) -> float | None:
 def message(response: httpx.Response) -> str:
     """GitHub's error message on one line, at most 200 characters; without one the reason phrase of the status."""
     try:
-        said = response.json()["message"]
+        detail = response.json()["message"]
     except (ValueError, KeyError, TypeError):
         return response.reason_phrase or "no reason given"
-    return " ".join(str(said).split())[:200]
+    return " ".join(str(detail).split())[:200]
 
 
 def _bounded(seconds: float) -> float:

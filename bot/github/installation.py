@@ -19,10 +19,12 @@ async def find_installation(session: Session, path: str) -> InstallationSeen | N
     """
     try:
         answer = await session.send("GET", path, authorization=await session.app_authorization())
-        said = answer.object()
-        granted = said.get("permissions") or {}
+        response = answer.object()
+        granted = response.get("permissions") or {}
         permissions = {str(name): str(level) for name, level in granted.items()}
-        return InstallationSeen(int(said["id"]), suspended=bool(said.get("suspended_at")), permissions=permissions)
+        return InstallationSeen(
+            int(response["id"]), suspended=bool(response.get("suspended_at")), permissions=permissions
+        )
     except GoneError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError) as error:

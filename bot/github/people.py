@@ -58,10 +58,10 @@ class People:
         if not _CODE.fullmatch(code):
             raise LoggedOutError("no code")
         sent = {**self._client, "code": code, "code_verifier": verifier, "redirect_uri": redirect_uri}
-        said = await self._ask("POST", f"{self._server}/login/oauth/access_token", data=sent)
-        token = (said or {}).get("access_token")
+        response = await self._ask("POST", f"{self._server}/login/oauth/access_token", data=sent)
+        token = (response or {}).get("access_token")
         if not isinstance(token, str) or not token:
-            _log_fault(said)
+            _log_fault(response)
             raise LoggedOutError("no token")
         return token
 
@@ -117,16 +117,16 @@ class People:
         try:
             async with httpx.AsyncClient(timeout=_PATIENCE, headers=headers) as http:
                 answer = await http.request(method, address, **given)
-                said = answer.json() if answer.status_code == 200 else {}
+                response = answer.json() if answer.status_code == 200 else {}
         except (httpx.HTTPError, ValueError) as error:
             raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error
         if answer.status_code == 401:
-            raise LoggedOutError("GitHub knows the token no longer")
+            raise LoggedOutError("GitHub no longer accepts the token")
         if answer.status_code in (403, 404):
             return None  # suspended, or the person has no access any more
-        if answer.status_code != 200 or not isinstance(said, dict):
+        if answer.status_code != 200 or not isinstance(response, dict):
             raise RetryableError(f"GitHub answered {answer.status_code}")
-        return said
+        return response
 
 
 def _log_fault(answer: dict[str, Any] | None) -> None:

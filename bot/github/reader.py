@@ -70,15 +70,15 @@ class IssueReader:
             answer = await self._session.send("GET", f"{self._base}/issues/{number}", authorization=self._authorization)
         except GoneError:
             return None
-        said = answer.object()
+        response = answer.object()
         with shaped("an issue"):
-            int(said["number"])
+            int(response["number"])
         return ReadIssue(
             number=number,
-            title=text(said.get("title"))[:1_024],
-            body=text(said.get("body"))[:MAX_BODY],
-            created_at=text(said.get("created_at")),
-            is_pull_request=bool(said.get("pull_request")),
+            title=text(response.get("title"))[:1_024],
+            body=text(response.get("body"))[:MAX_BODY],
+            created_at=text(response.get("created_at")),
+            is_pull_request=bool(response.get("pull_request")),
         )
 
     async def check(self) -> None:
@@ -92,9 +92,9 @@ class IssueReader:
 
     async def id(self) -> int:
         """The repository's id, which does not change when it is renamed."""
-        said = (await self._session.send("GET", self._base, authorization=self._authorization)).object()
+        response = (await self._session.send("GET", self._base, authorization=self._authorization)).object()
         with shaped("a repository"):
-            return int(said["id"])
+            return int(response["id"])
 
     @property
     def git_header(self) -> str:

@@ -23,7 +23,7 @@ class RegisteredApp:
     """Certificates are not verified."""
 
 
-async def ask_registered(app_id: str, private_key: str, api_url: str) -> RegisteredApp:
+async def fetch_registered_app(app_id: str, private_key: str, api_url: str) -> RegisteredApp:
     """Query GitHub as the App.
 
     Raises:

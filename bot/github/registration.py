@@ -28,21 +28,21 @@ class NewApp:
     client_secret: str
 
 
-async def take_over(api_url: str, code: str) -> NewApp:
+async def exchange_code(api_url: str, code: str) -> NewApp:
     """Exchange the code for the App, without retries: a code that was sent is used up, whatever the response.
 
     Raises:
         UserError: The exchange failed; the message says what to do.
     """
     if not _CODE.fullmatch(code):
-        raise UserError("GitHub sent no code: start again")
+        raise UserError("GitHub sent no code. Start again")
     try:
         async with httpx.AsyncClient(timeout=_PATIENCE, headers=_HEADERS) as http:
             answer = await http.post(f"{api_url.rstrip('/')}/app-manifests/{code}/conversions")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UserError(
-            f"GitHub's API at {api_url} gave no answer ({type(error).__name__}): the App may exist there without"
-            " anybody knowing its key. Delete it on GitHub, and start again"
+            f"GitHub's API at {api_url} gave no answer ({type(error).__name__}): the App may exist there, but"
+            " its key is lost. Delete it on GitHub, and start again"
         ) from error
     if answer.status_code != 201:
         raise UserError(
@@ -53,10 +53,12 @@ async def take_over(api_url: str, code: str) -> NewApp:
 
 def _read(answer: httpx.Response) -> NewApp:
     try:
-        said = _Answer.model_validate_json(answer.content)
+        response = _Answer.model_validate_json(answer.content)
     except ValidationError as error:
-        raise UserError("GitHub's answer names no App: delete it on GitHub, and start again") from error
-    return NewApp(said.id, said.slug, said.pem, said.webhook_secret, said.client_id, said.client_secret)
+        raise UserError("GitHub's response contains no App: delete the App on GitHub, and start again") from error
+    return NewApp(
+        response.id, response.slug, response.pem, response.webhook_secret, response.client_id, response.client_secret
+    )
 
 
 class _Answer(BaseModel):

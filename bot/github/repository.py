@@ -16,33 +16,33 @@ from bot.github.contents import text_file
 from bot.github.search import found_issues, issue_search
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, issue_of, permission_of, text
-from bot.limits import LABELS, REACTIONS, WHOLE, Share
+from bot.limits import LABELS, REACTIONS, WHOLE, WriteBudget
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
 _DISCUSSION = re.compile(r"/discussions/\d{1,9}$")
 
 
-class Us(Protocol):
+class AppIdentity(Protocol):
     """Recognizes our own comments, and records renamed repositories."""
 
-    async def knows_itself(self) -> None:
+    async def load_identity(self) -> None:
         """Learn the App's login before comments are judged."""
 
-    def wrote(self, comment: Json) -> bool:
+    def is_own_comment(self, comment: Json) -> bool:
         """Whether a comment is ours."""
 
-    def is_us(self, comment: Json) -> None:
+    def learn_identity(self, comment: Json) -> None:
         """Learn the App's login from a comment that the App just posted."""
 
-    def is_called(self, repository: RepositoryRef) -> None:
+    def record_rename(self, repository: RepositoryRef) -> None:
         """Record a repository's current owner and name."""
 
 
 class RepositoryClient:
     """One repository under one installation; ``GitHubPort`` documents each call."""
 
-    def __init__(self, channel: Channel, repository: RepositoryRef, *, app: Us, server_url: str) -> None:
+    def __init__(self, channel: Channel, repository: RepositoryRef, *, app: AppIdentity, server_url: str) -> None:
         self._channel = channel
         self._repository = repository
         self._app = app
@@ -85,28 +85,28 @@ class RepositoryClient:
 
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """All comments, oldest first."""
-        await self._app.knows_itself()
+        await self._app.load_identity()
         params: dict[str, str | int] = {"since": since} if since else {}
         found: list[Comment] = []
         async for page in self._channel.pages(f"{self._base}/issues/{number}/comments", params):
             with shaped("a list of comments"):
-                found += [comment_of(item, self._app.wrote) for item in page]
+                found += [comment_of(item, self._app.is_own_comment) for item in page]
         return sorted(found, key=lambda comment: (comment.created_at, comment.id))
 
-    async def create_comment(self, number: int, body: str, share: Share = WHOLE) -> Comment:
+    async def create_comment(self, number: int, body: str, budget: WriteBudget = WHOLE) -> Comment:
         """Post a comment.
 
         Raises:
             OutcomeUnknownError: The status is not 201, or the response cannot be read; the comment may be posted.
         """
-        await self._channel.take(share)
+        await self._channel.take(budget)
         answer = await self._channel.send("POST", f"{self._base}/issues/{number}/comments", json={"body": body})
         if answer.status_code != 201:
             raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
         try:
             with shaped("a comment"):
-                comment = comment_of(answer.object(), self._app.wrote)
-            self._app.is_us(answer.object())
+                comment = comment_of(answer.object(), self._app.is_own_comment)
+            self._app.learn_identity(answer.object())
             return replace(comment, ours=True)
         except UndecodableError as error:
             raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
@@ -119,9 +119,9 @@ class RepositoryClient:
             return False
         return True
 
-    async def edit_comment(self, comment_id: int, body: str, share: Share = WHOLE) -> None:
+    async def edit_comment(self, comment_id: int, body: str, budget: WriteBudget = WHOLE) -> None:
         """Replace a comment's text."""
-        await self._channel.take(share)
+        await self._channel.take(budget)
         await self._channel.send("PATCH", f"{self._base}/issues/comments/{comment_id}", json={"body": body})
 
     async def react_to_issue(self, number: int, content: Reaction) -> None:
@@ -240,7 +240,7 @@ class RepositoryClient:
         issue = _issue(answer, replace(self._repository, id=found, clone_url=""))
         if issue.ref.repository_id == self._repository.id:
             self._repository = replace(issue.ref.repository, clone_url=self._renamed_address(issue.ref))
-            self._app.is_called(self._repository)
+            self._app.record_rename(self._repository)
         return issue
 
     async def _id_of(self, path: str, name: str) -> int:

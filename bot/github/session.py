@@ -35,7 +35,7 @@ class Session:
 
     def __init__(self, *, app_id: str, private_key: str, api_url: str, timeout: float = 10.0) -> None:
         self._api = httpx.URL(api_url.rstrip("/"))
-        self._kit = _Kit(
+        self._kit = _PooledGitHub(
             base_url=str(self._api),
             user_agent="tracehound",
             follow_redirects=False,
@@ -149,7 +149,7 @@ def _read_again(error: GitHubException, tries: int) -> RetryOption:
     return RetryOption(again, timedelta(seconds=_PAUSES[tries]))
 
 
-class _Kit(githubkit.GitHub[UnauthAuthStrategy]):
+class _PooledGitHub(githubkit.GitHub[UnauthAuthStrategy]):
     """githubkit with one connection pool for all tasks, and without its own handling of rate limits."""
 
     def __init__(self, **config: Any) -> None:

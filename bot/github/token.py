@@ -44,21 +44,21 @@ class TokenGitHub(GitHub):
     async def check_key(self) -> None:
         """Do nothing: there is no key."""
 
-    async def knows_itself(self) -> None:
+    async def load_identity(self) -> None:
         """Ask GitHub once for the token's owner. GitHub refuses a workflow's token, so its login is `WORKFLOW`."""
         if self._logins:
             return
         try:
-            said = (await self._session.send("GET", "/user", authorization=f"Bearer {self._token}")).object()
-            self._logins.add(text(said.get("login")) or WORKFLOW)
+            response = (await self._session.send("GET", "/user", authorization=f"Bearer {self._token}")).object()
+            self._logins.add(text(response.get("login")) or WORKFLOW)
         except BotError:
             self._logins.add(WORKFLOW)
 
-    def is_us(self, comment: Json) -> None:
+    def learn_identity(self, comment: Json) -> None:
         """Learn our login as an author from a comment that was just posted."""
         self._logins.add(text((comment.get("user") or {}).get("login")))
 
-    def wrote(self, comment: Json) -> bool:
+    def is_own_comment(self, comment: Json) -> bool:
         """Whether a comment is ours, judged by its author and never by its text."""
         login = text((comment.get("user") or {}).get("login"))
         return bool(login) and login in self._logins

@@ -72,7 +72,7 @@ class Tokens:
 
     def forget(self, token: str) -> None:
         """Drop a token that GitHub no longer accepts."""
-        for key in [key for key, (kept, _) in self._kept.items() if kept == token]:
+        for key in [key for key, (cached, _) in self._kept.items() if cached == token]:
             del self._kept[key]
 
     async def _asked(
@@ -101,7 +101,7 @@ class Tokens:
         body = {"repository_ids" if by_id else "repositories": list(repositories), "permissions": dict(permissions)}
         path = f"/app/installations/{installation}"
         try:
-            said = await self._post(f"{path}/access_tokens", body)
+            response = await self._post(f"{path}/access_tokens", body)
         except RefusedError as error:
             # GitHub answers 422 for a missing permission as for other faults; only the message tells them apart.
             if "not granted" not in str(error):
@@ -110,7 +110,7 @@ class Tokens:
             lacks = lacking(seen.permissions, permissions) if seen is not None else ()
             raise MissingPermissionError(str(error), permissions=lacks) from error
         with shaped("a token"):
-            return str(said["token"]), _end(said.get("expires_at"))
+            return str(response["token"]), _end(response.get("expires_at"))
 
     async def _post(self, path: str, body: Mapping[str, object]) -> Json:
         """Send a POST with retries. Unlike other POSTs this one may be repeated: an unused token does no harm."""
@@ -131,8 +131,8 @@ class Tokens:
             self._kept.popitem(last=False)
 
 
-def _end(said: object) -> float:
+def _end(response: object) -> float:
     try:
-        return datetime.fromisoformat(str(said)).timestamp()
+        return datetime.fromisoformat(str(response)).timestamp()
     except ValueError:
         return time.time() + _UNNAMED_LIFE

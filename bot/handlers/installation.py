@@ -13,24 +13,24 @@ _How = Literal["created", "deleted", "suspend", "unsuspend", "new_permissions_ac
 
 def handle(delivery: Delivery, _policy: Policy) -> list[Work]:
     """Record who installed the App, for which repositories, and whether it is suspended."""
-    said = delivery.payload
-    if said.installation is None:
+    payload = delivery.payload
+    if payload.installation is None:
         return []
     if delivery.event == "installation_repositories":
         how: _How | Literal["repositories"] = "repositories"
-    elif said.action in get_args(_How):
-        how = said.action  # type: ignore[assignment]  # checked in the line above
+    elif payload.action in get_args(_How):
+        how = payload.action  # type: ignore[assignment]  # checked in the line above
     else:
         return []
-    account = said.installation.account
-    added = (*(said.repositories or ()), *(said.repositories_added or ()))
+    account = payload.installation.account
+    added = (*(payload.repositories or ()), *(payload.repositories_added or ()))
     return [
         InstallationChanged(
             host=delivery.host,
-            id=said.installation.id,
+            id=payload.installation.id,
             account=account.login if account else "",
             how=how,
             added=tuple(map(delivery.named, added)) if how != "deleted" else (),
-            removed=tuple(part.id for part in said.repositories_removed or ()),
+            removed=tuple(part.id for part in payload.repositories_removed or ()),
         )
     ]

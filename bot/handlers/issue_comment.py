@@ -13,16 +13,16 @@ MAX_TEXT = 262_144
 
 def handle(delivery: Delivery, policy: Policy) -> list[Work]:
     """The work for a comment on an issue. Pull requests, our own comments and those of other bots lead to none."""
-    said = delivery.payload
-    if said.issue is not None and said.issue.pull_request is not None:
+    payload = delivery.payload
+    if payload.issue is not None and payload.issue.pull_request is not None:
         return []
-    if not policy.hears(said.sender):
+    if not policy.accepts(payload.sender):
         return []
     if delivery.action == "deleted":
         return _deleted(delivery)
-    if delivery.action not in ("created", "edited") or said.comment is None:
+    if delivery.action not in ("created", "edited") or payload.comment is None:
         return []
-    if not policy.hears(said.comment.user) or policy.wrote(said.comment):
+    if not policy.accepts(payload.comment.user) or policy.is_own(payload.comment):
         return []
     return _written(delivery)
 

@@ -12,9 +12,9 @@ from bot.jobs import Edited, Ended, Labelled, Triage, Work
 def handle(delivery: Delivery, policy: Policy) -> list[Work]:
     """The work for an issue event. Pull requests and actions of bots lead to none, except those in `_BY_ANYONE`."""
     issue, action = delivery.payload.issue, _ACTIONS.get(delivery.action)
-    if action is None or (issue is not None and (issue.pull_request is not None or policy.wrote(issue))):
+    if action is None or (issue is not None and (issue.pull_request is not None or policy.is_own(issue))):
         return []
-    if delivery.action not in _BY_ANYONE and not policy.hears(delivery.payload.sender):
+    if delivery.action not in _BY_ANYONE and not policy.accepts(delivery.payload.sender):
         return []
     return action(delivery)
 
@@ -53,11 +53,11 @@ def _transferred(delivery: Delivery) -> list[Work]:
 
 
 def _labelled(delivery: Delivery) -> list[Work]:
-    said = delivery.payload
-    if said.label is None or not said.label.name:
+    payload = delivery.payload
+    if payload.label is None or not payload.label.name:
         return []
-    actor = said.sender.login if said.sender else ""
-    return [Labelled(ref=delivery.issue, label=said.label.name, added=said.action == "labeled", actor=actor)]
+    actor = payload.sender.login if payload.sender else ""
+    return [Labelled(ref=delivery.issue, label=payload.label.name, added=payload.action == "labeled", actor=actor)]
 
 
 _ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {

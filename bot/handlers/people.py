@@ -16,11 +16,11 @@ class Policy:
     bots: frozenset[str] = frozenset()
     """Logins of bots that are treated as people, in lower case."""
 
-    def hears(self, who: User | None) -> bool:
+    def accepts(self, who: User | None) -> bool:
         """Whether the user is a person or a bot that counts as one. A deleted account (None) counts as a person."""
         return who is None or not who.is_bot or who.login.lower() in self.bots
 
-    def wrote(self, part: IssuePart | CommentPart) -> bool:
+    def is_own(self, part: IssuePart | CommentPart) -> bool:
         """Whether this App wrote the issue or comment."""
         app = part.performed_via_github_app
         bot = part.user is not None and part.user.is_bot

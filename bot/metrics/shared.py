@@ -27,7 +27,7 @@ class Shared:
         self._registry = registry
         self._handed_over = dict(_samples(registry))
 
-    async def hand_over(self) -> None:
+    async def flush_changes(self) -> None:
         """Store the changes since the last call, if there are any."""
         now = dict(_samples(self._registry))
         before = self._handed_over
@@ -47,9 +47,9 @@ class Shared:
 
     async def _try(self) -> None:
         try:
-            await self.hand_over()
+            await self.flush_changes()
         except StoreError as error:
-            logger.warning("measures are kept for later: %s", error, extra={"action": "metrics_not_stored"})
+            logger.warning("metrics were not stored and are retried: %s", error, extra={"action": "metrics_not_stored"})
 
 
 @contextlib.asynccontextmanager

@@ -63,7 +63,7 @@ def unused(root: Path, before: float, *, known: Callable[[str], bool], in_use: C
     return gone
 
 
-def clear_leavings(mirror: Path) -> None:
+def delete_temporary_files(mirror: Path) -> None:
     """Delete the temporary files of a killed git process; no other process works in a mirror."""
     for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock", "objects/*/tmp_obj_*"):
         for left in mirror.glob(pattern):

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
-from bot.mirrors.disk import clear_leavings, free_bytes, size_of
+from bot.mirrors.disk import delete_temporary_files, free_bytes, size_of
 from nodes.search.git import environment
 from nodes.trust.secrets import mask
 
@@ -86,7 +86,7 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
         RetryableError: the network, the server or a full disk failed; a ``ForbiddenError`` may be permanent.
     """
     if not _ADDRESS.fullmatch(url):
-        raise RefusedError("the clone address is not one that is fetched from")
+        raise RefusedError("the clone address is not allowed")
     shallow = [f"--depth={depth}"] if depth else []
     wanted = [f"+HEAD:{HEAD}"] + ([] if depth else ["+refs/tags/*:refs/tags/*"])
     arguments = ["fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-recurse-submodules"]
@@ -105,7 +105,7 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
         done = process.returncode == 0
     finally:
         if not done:
-            await asyncio.to_thread(clear_leavings, directory)
+            await asyncio.to_thread(delete_temporary_files, directory)
     if process.returncode:
         raise _fault(says, process.returncode)
 
@@ -128,16 +128,16 @@ async def run(*arguments: str) -> str:
     assert process.stdout is not None  # noqa: S101  a pipe was asked for
     try:
         async with asyncio.timeout(_LOCAL):
-            said = await _drained(process.stdout)
+            message = await _drained(process.stdout)
             await process.wait()
     except TimeoutError as error:
-        raise BrokenMirrorError(f"git {arguments[-1]} takes too long") from error
+        raise BrokenMirrorError(f"git {arguments[-1]} timed out") from error
     finally:
         with suppress(ProcessLookupError):
             process.kill()
     if process.returncode:
         raise BrokenMirrorError(f"git {arguments[-1]} failed")
-    return said.decode("utf-8", "replace").strip()
+    return message.decode("utf-8", "replace").strip()
 
 
 async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> str:
@@ -204,25 +204,25 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
     authority = os.environ.get("SSL_CERT_FILE")
     if authority:
         settings["http.sslCAInfo"] = authority
-    told = {
+    variables = {
         "GIT_CONFIG_COUNT": str(len(settings)),
         "GIT_ASKPASS": "",
         "GIT_ALLOW_PROTOCOL": ":".join(allowed) or "none",
     }
     for number, (name, value) in enumerate(settings.items()):
-        told |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    return environment() | told
+        variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return environment() | variables
 
 
-def full(said: str) -> RateLimitedError:
+def full(message: str) -> RateLimitedError:
     """Return the error for a full disk. The job waits as long as needed, since unused mirrors may be deleted."""
-    return RateLimitedError(f"no room for mirrors: {said}", after=_NO_ROOM, limit="disk.full")
+    return RateLimitedError(f"no space for mirrors: {message}", after=_NO_ROOM, limit="disk.full")
 
 
 def _fault(says: str, code: int) -> BotError:
     line = f"git: {mask(' '.join(says.split()))[:300]}"
     if code < 0 or code > _SIGNALLED or _OVERFLOWN.search(says):
-        return TooLargeError("needs more memory, time or disk to fetch than it is given")
+        return TooLargeError("needs more memory, time or disk space to fetch than allowed")
     for sign, kind in _FAULTS:
         if sign.search(says):
             return kind(line)

@@ -16,7 +16,7 @@ from typing import NoReturn, Protocol
 from urllib.parse import urlsplit
 
 from bot.errors import BotError, RefusedError
-from bot.mirrors.disk import clear_leavings, evict, free_bytes, unused
+from bot.mirrors.disk import delete_temporary_files, evict, free_bytes, unused
 from bot.mirrors.git import (
     HEAD,
     BrokenMirrorError,
@@ -57,7 +57,7 @@ class Mirror:
     sha: str
     """The tip of the default branch."""
 
-    async def reaches(self, sha: str) -> bool:
+    async def contains(self, sha: str) -> bool:
         """Return whether a commit pinned earlier is still on the default branch.
 
         Its object alone proves nothing: it remains in the mirror after a force push.
@@ -86,7 +86,7 @@ class Mirrors:
         self._limits = limits or MirrorLimits()
         self._using: Counter[str] = Counter()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._begun: Counter[str] = Counter()
+        self._started: Counter[str] = Counter()
         self._good: Counter[str] = Counter()
         """Number of the last fetch that succeeded: a caller that asked before it began need not fetch again."""
         self._tips: dict[str, tuple[str, float]] = {}
@@ -121,18 +121,18 @@ class Mirrors:
 
     async def _fetched(self, name: str, source: CloneSource) -> Mirror:
         # A fetch that begins after this call is recent enough, even if another caller makes it while this one waits.
-        seen = self._begun[name]
+        seen = self._started[name]
         directory = self._root / name / "mirror"
         async with self._locks[name]:
             if self._good[name] <= seen or not directory.exists():
-                self._begun[name] += 1
+                self._started[name] += 1
                 if not ((directory / "HEAD").exists() and await self._is_current(name, source)):
                     self._tips.pop(name, None)
                     await self._fetch(directory, source)
                     # Resolve our own ref: a revision whose name the repository chooses is never an argument.
                     sha = await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
                     self._tips[name] = sha, time.monotonic()
-                self._good[name] = self._begun[name]
+                self._good[name] = self._started[name]
             sha, _ = self._tips[name]
         # The folder's mtime is the time of last use, by which ``evict`` and ``unused`` choose.
         os.utime(directory.parent)
@@ -155,17 +155,17 @@ class Mirrors:
         try:
             await self._into(directory, url, header)
         except BrokenMirrorError as error:
-            logger.warning("mirror made anew", extra={"action": "mirror.broken", "reason": str(error)})
+            logger.warning("mirror recreated", extra={"action": "mirror.broken", "reason": str(error)})
             shutil.rmtree(directory, ignore_errors=True)
-            await self._anew(directory, url, header)
+            await self._fetch_again(directory, url, header)
 
-    async def _anew(self, directory: Path, url: str, header: str) -> None:
+    async def _fetch_again(self, directory: Path, url: str, header: str) -> None:
         """Fetch into an empty directory: if git cannot use the result, the server's data is the cause."""
         try:
             await self._into(directory, url, header)
         except BrokenMirrorError as error:
             shutil.rmtree(directory, ignore_errors=True)
-            self._refuse(directory, "what the server sent is no repository that git can use", error)
+            self._refuse(directory, "git cannot use the repository that the server sent", error)
 
     def _refuse(self, directory: Path, reason: str, error: BotError) -> NoReturn:
         """Remember for a while that fetching fails, since each try would cost minutes and gigabytes."""
@@ -183,7 +183,7 @@ class Mirrors:
             await _make_bare(directory)
             await fetch(directory, url, header, self._limits)
         except TooLargeError as error:
-            logger.warning("history left out", extra={"action": "mirror.shallow", "reason": str(error)})
+            logger.warning("history omitted", extra={"action": "mirror.shallow", "reason": str(error)})
             shutil.rmtree(directory, ignore_errors=True)
             await _make_bare(directory)
             await self._shallow(directory, url, header)
@@ -204,7 +204,7 @@ class Mirrors:
 
 async def _make_bare(directory: Path) -> None:
     if (directory / "HEAD").exists():
-        await asyncio.to_thread(clear_leavings, directory)
+        await asyncio.to_thread(delete_temporary_files, directory)
         return
     await run("init", "--quiet", "--bare", "--template=", str(directory))
     await run("--git-dir", str(directory), "symbolic-ref", "HEAD", HEAD)

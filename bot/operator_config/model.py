@@ -35,7 +35,7 @@ def _address(text: str) -> str:
 
 def _free(name: str) -> str:
     if name in _TAKEN:
-        raise ValueError("is a part of triage itself; choose another name")
+        raise ValueError("is reserved; choose another name")
     return name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.dotenv import lies_in
+from bot.dotenv import is_inside
 from bot.errors import UserError
 from bot.operator_config.model import GitHubIssues, OperatorConfig, SearxNG, Specialists, Tavily, ToolConfig, Web
 from bot.yaml_file import ConfigError, read_yaml
@@ -33,10 +33,10 @@ def load_operator_config(path: Path | None, repository: str | None = None) -> Op
     """
     if path is None:
         return OperatorConfig()
-    if repository is not None and lies_in(repository, path):
+    if repository is not None and is_inside(repository, path):
         raise UserError(
-            f"TRIAGE_CONFIG: {path} lies in the repository that is read, which could name what runs here: "
-            "keep it elsewhere"
+            f"TRIAGE_CONFIG: {path} is inside the repository that is read, which could then configure commands that "
+            "run here: move it elsewhere"
         )
     try:
         text = path.read_text(encoding="utf-8-sig")

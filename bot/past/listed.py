@@ -44,7 +44,7 @@ class ListedPast:
         return await asyncio.to_thread(self._similar, title, body, limit)
 
     async def read(self, number: int) -> PastIssue | None:
-        """Return an issue from the file; None if it is not there."""
+        """Return an issue from the file; None if it does not exist."""
         return self._issues.get(number)
 
     def _similar(self, title: str, body: str, limit: int) -> Nearby:
@@ -70,11 +70,11 @@ def read_listed(file: str) -> ListedPast:
 
 def _issue(file: str, number: int, line: bytes) -> PastIssue:
     try:
-        said = _Line.model_validate_json(line)
+        parsed = _Line.model_validate_json(line)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise UserError(f"{file}, line {number}: {f'{where}: ' if where else ''}{first['msg']}") from None
-    address = said.html_url or said.url
+    address = parsed.html_url or parsed.url
     shown = address if address.startswith(("https://", "http://")) and len(address) <= 500 else ""
-    return PastIssue(said.number, said.title[:1_024], said.body[:_TEXT], said.state, shown)
+    return PastIssue(parsed.number, parsed.title[:1_024], parsed.body[:_TEXT], parsed.state, shown)

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Collection, Sequence
 
 from bot.errors import BotError
-from bot.past.learn import see
+from bot.past.learn import update_stored_issue
 from bot.ports import GitHubPort, Issue, IssueRef
-from bot.store.past_issues import KeptIssue, PastIssues
+from bot.store.past_issues import PastIssues, StoredIssue
 from nodes.context import Nearby, PastIssue, PastUnreadableError
 from nodes.search.similar import PastIndex, words_of
 
@@ -31,7 +31,7 @@ class StoredPast:
         """Return the issues most similar to a text, without those that a person marked as a different problem."""
         try:
             kept = await self._past.before(self._ref.number)
-            denied = await self._past.other_matters(self._ref.number)
+            denied = await self._past.confirmed_distinct(self._ref.number)
         except BotError as error:
             raise PastUnreadableError(str(error)) from error
         self._seen = {one.number: (one.is_open, one.updated_at) for one in kept}
@@ -49,13 +49,13 @@ class StoredPast:
             # GitHub answers for a transferred issue with its new repository.
             here = issue if issue is None or issue.ref.repository.key == self._ref.repository.key else None
             if here is None or (here.state == "open", here.updated_at) != self._seen.get(number):
-                await see(self._past, number, here)
+                await update_stored_issue(self._past, number, here)
         except BotError as error:
             raise PastUnreadableError(str(error)) from error
         return _past_issue(here) if here is not None and not here.is_pull_request else None
 
 
-def _nearby(kept: Sequence[KeptIssue], denied: Collection[int], title: str, body: str, limit: int) -> Nearby:
+def _nearby(kept: Sequence[StoredIssue], denied: Collection[int], title: str, body: str, limit: int) -> Nearby:
     past = PastIndex([(one.number, one.words) for one in kept])
     is_open = {one.number: one.is_open for one in kept}
     near = [one.number for one in past.nearest(words_of(title, body), _LOOKED_AT) if one.number not in denied]

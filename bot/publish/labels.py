@@ -126,7 +126,7 @@ async def sync_labels(
         return
     # Until the change is complete, old and new labels are stored as ours, so that none is left behind after a crash.
     either = sorted({*ours, *changes.ours})
-    await effects.want(key, "labels", "", f"begun {either}", json.dumps(either))
+    await effects.set_wanted(key, "labels", "", f"begun {either}", json.dumps(either))
     if changes.add:
         await owner_check()
         await github.add_labels(issue.ref.number, changes.add)
@@ -134,8 +134,8 @@ async def sync_labels(
         await owner_check()
         await github.remove_label(issue.ref.number, label)
     done = json.dumps(changes.ours)
-    await effects.want(key, "labels", "", done, done)
-    await effects.done(key, "labels", "", done)
+    await effects.set_wanted(key, "labels", "", done, done)
+    await effects.record_done(key, "labels", "", done)
 
 
 def _ours(before: Effect | None) -> tuple[str, ...]:

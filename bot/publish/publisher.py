@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from bot.ceilings import explained
+from bot.ceilings import describe_limit
 from bot.limits import FIRST_REPORTS, WHOLE
 from bot.ports import (
     AskedQuestion,
@@ -25,12 +25,12 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
+from bot.publish.deferred_labels import Lacks, ReportLabels, log_missing
 from bot.publish.labels import shown_labels, wanted_labels
-from bot.publish.later import Lacks, ReportLabels, log_missing
-from bot.publish.once import Poster, utc_now
-from bot.publish.quiet import reason_to_be_quiet
+from bot.publish.poster import Poster, utc_now
 from bot.publish.reactions import Reactions
-from bot.publish.relations import as_people_say
+from bot.publish.relations import apply_corrections
+from bot.publish.skip_reasons import reason_to_skip
 from bot.publish.worth import is_worth_a_comment
 from bot.repo_config import PATH, FoundConfig
 from bot.report.record import Record
@@ -40,8 +40,8 @@ from bot.report.thread import REPORT_MARKER, Thread, question_marker
 
 Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]
 _NEWS: Final[dict[Why, str]] = {
-    "reopened": "since the issue was opened again",
-    "edited": "since the issue was edited",
+    "reopened": "because the issue was reopened",
+    "edited": "because the issue was edited",
     "answer": "after an answer",
     "expired": "without an answer",
     "redirect": "after a redirect",
@@ -105,14 +105,14 @@ class Publisher:
 
         Raises:
             StoppedError: A person stopped triage, or deleted our comment.
-            NotOursError: Another attempt owns the job.
+            JobTakenOverError: Another attempt owns the job.
             RetryableError: GitHub cannot be reached, or its limits ask to wait.
             RefusedError: GitHub refuses the write permanently.
         """
         if isinstance(given.outcome, Stopped):
             return Published("quiet", given.outcome.reason)
         issue = await self.github_for(given.ref.repository).issue(given.ref.number)
-        quiet = reason_to_be_quiet(issue, given.found.config)
+        quiet = reason_to_skip(issue, given.found.config)
         if quiet is not None or issue is None:
             return Published("quiet", quiet or "")
         if issue.ref.key != given.ref.key:
@@ -126,14 +126,14 @@ class Publisher:
 
     async def _write(self, given: Publication, issue: Issue) -> Published:
         mode, github = given.found.config.mode, self.github_for(issue.ref.repository)
-        given = replace(given, outcome=as_people_say(given.outcome, given.relations))
+        given = replace(given, outcome=apply_corrections(given.outcome, given.relations))
         existing = await github.repository_labels() if _proposes_labels(given) else None
         body = await self._body(given, issue, existing)
         if mode == "dry-run":
-            await self._tell_faults(given, issue, github)
+            await self._post_config_faults(given, issue, github)
             return Published("dry-run", comment=body)
-        speaks = mode == "comment" and await self._speaks(given)
-        posted = await self._comment(given, issue, github, body) if speaks else None
+        has_comment = mode == "comment" and await self._needs_comment(given)
+        posted = await self._comment(given, issue, github, body) if has_comment else None
         if given.first:
             return Published("posted", comment=body, comment_id=posted)
         labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
@@ -142,11 +142,11 @@ class Publisher:
             return Published("labelled", comment=body)
         reactions = self.reactions(issue.ref, given.found)
         if isinstance(given.outcome, Finished):
-            await reactions.leave("rocket")
+            await reactions.react("rocket")
         await reactions.catch_up()
         return Published("posted", comment=body, comment_id=posted)
 
-    async def _speaks(self, given: Publication) -> bool:
+    async def _needs_comment(self, given: Publication) -> bool:
         """Whether the result is worth a comment. An existing comment is always updated."""
         asked = given.why in ("command", "redirect", "answer") or bool(given.found.faults)
         if is_worth_a_comment(given.outcome, given.found.config, asked=asked):
@@ -155,16 +155,16 @@ class Publisher:
         return sticky is not None and sticky.github_id is not None
 
     async def _comment(self, given: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
-        share = FIRST_REPORTS if given.first else WHOLE
-        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, share)
+        budget = FIRST_REPORTS if given.first else WHOLE
+        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, budget)
         separate = await self._asks_separately(given)
         # A transferred issue brings its comments along, so search for ours, unless the issue has no comments.
-        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, anew=given.commanded)
+        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, repost=given.commanded)
         if separate:
             reply = question_reply(_thread(given, issue), separate, f"{issue.url}#issuecomment-{sticky}")
             await poster.put("question", separate, question_marker(separate), reply)
         if given.found.faults:
-            await self.effects.done(_config_key(given), "config", given.found.digest, given.ref.key)
+            await self.effects.record_done(_config_key(given), "config", given.found.digest, given.ref.key)
         return sticky
 
     async def _asks_separately(self, given: Publication) -> str | None:
@@ -178,8 +178,8 @@ class Publisher:
         key, question = given.ref.key, given.outcome.exchange.question_id
         known, sticky = await self.effects.get(key, "question", question), await self.effects.get(key, "sticky")
         if known is None and (sticky is None or sticky.github_id is None):
-            await self.effects.want(key, "question", question, _CARRIED, "")
-            await self.effects.done(key, "question", question, _CARRIED)
+            await self.effects.set_wanted(key, "question", question, _CARRIED, "")
+            await self.effects.record_done(key, "question", question, _CARRIED)
             return None
         return None if known is not None and known.wanted_hash == _CARRIED else question
 
@@ -196,26 +196,26 @@ class Publisher:
 
     async def _config_note(self, given: Publication) -> str:
         """The configuration's faults, in the first comment after they appeared only; else empty."""
-        if given.found.config.mode != "comment" or not await self._is_first_to_tell(given):
+        if given.found.config.mode != "comment" or not await self._claims_fault_report(given):
             return ""
-        return f"{_faults(given.found)} Until it is mended the last valid version holds."
+        return f"{_faults(given.found)} Until it is fixed, the last valid version applies."
 
-    async def _tell_faults(self, given: Publication, issue: Issue, github: GitHubPort) -> None:
+    async def _post_config_faults(self, given: Publication, issue: Issue, github: GitHubPort) -> None:
         """Post one comment per repository about the configuration's faults, if they alone prevent all other writes."""
-        if not given.found.may_tell or not await self._is_first_to_tell(given):
+        if not given.found.may_tell or not await self._claims_fault_report(given):
             return
         marker = f"<!-- triage:config {given.found.digest} -->"
-        said = f"For maintainers: {_faults(given.found)} Until it is mended triage writes nothing else here."
+        message = f"For maintainers: {_faults(given.found)} Until it is fixed, triage writes nothing else here."
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
-        await poster.put("config", given.found.digest, marker, f"{marker}\n\n{said}\n")
-        await self.effects.done(_config_key(given), "config", given.found.digest, given.ref.key)
+        await poster.put("config", given.found.digest, marker, f"{marker}\n\n{message}\n")
+        await self.effects.record_done(_config_key(given), "config", given.found.digest, given.ref.key)
 
-    async def _is_first_to_tell(self, given: Publication) -> bool:
+    async def _claims_fault_report(self, given: Publication) -> bool:
         """Whether the faults are reported on this issue: the first issue that claims them."""
         if not given.found.faults:
             return False
-        told = await self.effects.claim(_config_key(given), "config", given.found.digest, given.ref.key)
-        return told.payload == given.ref.key
+        claimed = await self.effects.claim(_config_key(given), "config", given.found.digest, given.ref.key)
+        return claimed.payload == given.ref.key
 
 
 def _proposes_labels(given: Publication) -> bool:
@@ -228,8 +228,8 @@ _CARRIED = "carried by the report"
 
 def _faults(found: FoundConfig) -> str:
     """The first three faults, each with its line."""
-    said = "; ".join(prose(str(fault)) for fault in found.faults[:3])
-    return f"`{PATH}`, {said}{'' if said.endswith('?') else '.'}"
+    message = "; ".join(prose(str(fault)) for fault in found.faults[:3])
+    return f"`{PATH}`, {message}{'' if message.endswith('?') else '.'}"
 
 
 def _config_key(given: Publication) -> str:
@@ -248,7 +248,7 @@ def _thread(given: Publication, issue: Issue, config_note: str = "") -> Thread:
         questions=given.questions,
         news=_NEWS.get(given.why, ""),
         config_note=config_note,
-        limited=tuple(dict.fromkeys(map(explained, given.limited))),
+        limited=tuple(dict.fromkeys(map(describe_limit, given.limited))),
         suspects=given.found.config.limits.suspects,
         record=given.record,
         follows=given.first,

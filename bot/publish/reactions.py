@@ -24,17 +24,17 @@ class Reactions:
     allowed: bool
     """Whether the configuration allows visible reactions."""
 
-    async def leave(self, content: Reaction, comment_id: int | None = None) -> None:
+    async def react(self, content: Reaction, comment_id: int | None = None) -> None:
         """React to a comment, or to the issue (None). What GitHub does not accept now is retried later."""
         effect = await self.note(content, comment_id)
         if effect is not None and effect.done_hash != content:
-            await self._leave(effect.subject)
+            await self._react(effect.subject)
 
     async def note(self, content: Reaction, comment_id: int | None = None) -> Effect | None:
         """Store that a reaction is wanted, if the configuration allows it."""
         if not self.allowed:
             return None
-        return await self.effects.want(self.ref.key, _KIND, f"{comment_id or 'issue'}:{content}", content, "")
+        return await self.effects.set_wanted(self.ref.key, _KIND, f"{comment_id or 'issue'}:{content}", content, "")
 
     async def correct(self, comment_id: int) -> None:
         """Replace a pending success reaction on a comment by a refusal."""
@@ -49,11 +49,11 @@ class Reactions:
         """Add the reactions that are still pending."""
         for effect in await self.effects.pending(self.ref.key):
             if effect.kind == _KIND and self.allowed:
-                await self._leave(effect.subject)
+                await self._react(effect.subject)
 
-    async def _leave(self, subject: str) -> None:
-        target, _, said = subject.partition(":")
-        content: Reaction = next(known for known in get_args(Reaction) if known == said)
+    async def _react(self, subject: str) -> None:
+        target, _, name = subject.partition(":")
+        content: Reaction = next(known for known in get_args(Reaction) if known == name)
         await self.owner_check()
         try:
             if target == "issue":
@@ -61,9 +61,9 @@ class Reactions:
             else:
                 await self.github.react_to_comment(int(target), content)
         except RetryableError as error:
-            logger.info("reaction left for later", extra={"action": "reaction.later", "reason": str(error)})
+            logger.info("reaction postponed", extra={"action": "reaction.later", "reason": str(error)})
             return
         except RefusedError as error:
             logger.info("reaction refused", extra={"action": "reaction.refused", "reason": str(error)})
         # A refused reaction counts as done too, because GitHub would refuse it again.
-        await self.effects.done(self.ref.key, _KIND, subject, content)
+        await self.effects.record_done(self.ref.key, _KIND, subject, content)

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from bot.ports import Finished, Outcome, Relation
-from bot.report.known import SAID_SO
+from bot.report.known_failure import CONFIRMED_BY_MAINTAINER
 from nodes.report import RelatedIssue
 
 
-def as_people_say(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
+def apply_corrections(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
     """The outcome with duplicates that people confirmed, and without those that they denied.
 
     If people confirmed a duplicate, those that only the program named are dropped.
     """
     if not relations or not isinstance(outcome, Finished) or outcome.state.report is None:
         return outcome
-    said = {f"#{relation.other}": relation.duplicate for relation in relations}
+    by_reference = {f"#{relation.other}": relation.duplicate for relation in relations}
     named = tuple(
-        RelatedIssue(reference=reference, relation="duplicate", why=SAID_SO)
-        for reference, duplicate in said.items()
+        RelatedIssue(reference=reference, relation="duplicate", why=CONFIRMED_BY_MAINTAINER)
+        for reference, duplicate in by_reference.items()
         if duplicate
     )
     kept = tuple(
         related
         for related in outcome.state.report.related
-        if related.reference not in said and not (named and related.relation == "duplicate")
+        if related.reference not in by_reference and not (named and related.relation == "duplicate")
     )
     report = outcome.state.report.model_copy(update={"related": (*named, *kept)})
     return Finished(outcome.state.model_copy(update={"report": report}))

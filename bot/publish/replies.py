@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import RateLimitedError, RefusedError, StoppedError
 from bot.limits import REPLIES
 from bot.ports import CommandEffects, Effect, GitHubPort, IssueRef
-from bot.publish.once import Poster
+from bot.publish.poster import Poster
 from bot.publish.reactions import Reactions
 from bot.repo_config import FoundConfig
 from bot.report.sanitise import code
@@ -27,7 +27,7 @@ _REPLY: Final = "reply"
 LABELS: Final = "command-labels"
 _LONGEST = 60_000
 """Characters of a reply; GitHub accepts at most 65,536."""
-_TOO_LONG = "The answer does not fit here. Give this command in a comment of its own."
+_TOO_LONG = "The reply does not fit here. Write this command in a separate comment."
 
 
 def reply_marker(subject: str) -> str:
@@ -69,7 +69,7 @@ class Replies:
         if effects.reaction is not None:
             await self.reactions.note(effects.reaction, comment_id)
 
-    async def tell_why_not(self, comment_id: int, why: str) -> None:
+    async def explain_refusal(self, comment_id: int, why: str) -> None:
         """Store the reason why a command that was accepted does nothing."""
         if self.comments:
             subject = f"{comment_id}.why"
@@ -100,16 +100,16 @@ class Replies:
 
     async def _want(self, kind: str, subject: str, payload: str) -> None:
         digest = hashlib.sha256(payload.strip().encode("utf-8", "surrogatepass")).hexdigest()
-        await self.poster.effects.want(self.poster.ref.key, kind, subject, digest, payload)
+        await self.poster.effects.set_wanted(self.poster.ref.key, kind, subject, digest, payload)
 
     async def _reply(self, comment: str) -> None:
         """Write one reply with the answers to all commands of a comment."""
         effects, key = self.poster.effects, self.poster.ref.key
-        answers = await effects.beginning(key, ANSWER, f"{comment}.")
+        answers = await effects.with_prefix(key, ANSWER, f"{comment}.")
         await self._put(comment, f"{reply_marker(comment)}\n\n{_combined(answers)}\n")
         for answer in answers:
             if answer.done_hash != answer.wanted_hash:
-                await effects.done(key, ANSWER, answer.subject, answer.wanted_hash)
+                await effects.record_done(key, ANSWER, answer.subject, answer.wanted_hash)
 
     async def _put(self, subject: str, body: str) -> None:
         poster = self.poster
@@ -120,7 +120,7 @@ class Replies:
             await self.reactions.correct(int(subject.partition(".")[0]))
             known = await poster.effects.get(poster.ref.key, _REPLY, subject)
             if known is not None:
-                await poster.effects.done(poster.ref.key, _REPLY, subject, known.wanted_hash)
+                await poster.effects.record_done(poster.ref.key, _REPLY, subject, known.wanted_hash)
 
     async def _settle(self, effect: Effect) -> None:
         try:
@@ -128,7 +128,7 @@ class Replies:
         except RefusedError as error:
             logger.info("labels refused", extra={"action": "labels.refused", "reason": str(error)})
             await self.reactions.correct(int(effect.subject.partition(".")[0]))
-        await self.poster.effects.done(self.poster.ref.key, effect.kind, effect.subject, effect.wanted_hash)
+        await self.poster.effects.record_done(self.poster.ref.key, effect.kind, effect.subject, effect.wanted_hash)
 
     async def _labels(self, effect: Effect) -> None:
         add, remove = json.loads(effect.payload)

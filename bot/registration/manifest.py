@@ -25,7 +25,7 @@ LOGIN_CALLBACK = "/login/github/callback"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RequestedApp:
     """The App that a person wants to register."""
 
     here: str

@@ -100,7 +100,7 @@ def _path(trace: Iterable[TraceEntry], *, reasons: bool) -> list[str]:
 
 def _reason(entry: TraceEntry) -> str:
     failed = f"failed: {entry.error}" if entry.error else ""
-    return "; ".join(cut(said, _REASON_WORDS) for said in (entry.reason, failed) if said)
+    return "; ".join(cut(reason, _REASON_WORDS) for reason in (entry.reason, failed) if reason)
 
 
 def _guards(trace: Iterable[TraceEntry]) -> list[str]:
@@ -139,8 +139,8 @@ def _dropped(result: Result) -> list[str]:
     """What the citation engine took out of the last draft, and how much of all drafts."""
     audit = result.report.citation_audit
     lines = [f"- {prose(line)}" for line in audit.dropped]
-    lines += [f"- names evidence that nobody gathered: {code(name)}" for name in audit.fabricated]
-    lines += [f"- no longer reads as quoted: {code(name)}" for name in audit.failed]
+    lines += [f"- cites evidence that was not gathered: {code(name)}" for name in audit.fabricated]
+    lines += [f"- no longer matches its quote: {code(name)}" for name in audit.failed]
     counted = f"{audit.citations} citations checked, {audit.uncited_claims} sentences cited nothing"
     return [
         f"{counted}, {result.metrics.claims_dropped} claims dropped over all drafts.",

@@ -56,8 +56,8 @@ def _fact_line(fact: Fact, links: Links) -> str:
 def affected(report: TriageReport) -> str:
     """What the issue says it happens with and on."""
     versions, platforms = (", ".join(map(code, names)) for names in (report.affected_versions, report.platforms))
-    said = [f"**Versions named:** {versions}" if versions else "", f"**Platforms:** {platforms}" if platforms else ""]
-    return " · ".join(filter(None, said))
+    notes = [f"**Versions named:** {versions}" if versions else "", f"**Platforms:** {platforms}" if platforms else ""]
+    return " · ".join(filter(None, notes))
 
 
 def about(report: TriageReport, record: Record | None = None) -> str:
@@ -125,7 +125,7 @@ def _owner(report: TriageReport) -> str:
     if not report.owner:
         return ""
     reason = f" — {prose(report.owner_reason)}" if report.owner_reason else ""
-    return f"**Knows this code:** {code(report.owner)}{reason}; not notified"
+    return f"**People who know this code:** {code(report.owner)}{reason}; not notified"
 
 
 def _quote(number: int, suspect: Suspect) -> str:

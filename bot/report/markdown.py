@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.report.folds import about, maintainers, sentence
-from bot.report.known import known
+from bot.report.known_failure import known
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import code, plain, prose

@@ -46,10 +46,10 @@ def visible(text: str) -> str:
 def prose(text: str) -> str:
     """One line of foreign prose: no mark-up but code spans, no mention, reference, link or command; secrets masked."""
     line = " ".join(visible(mask(text)).split())
-    said = _joined(_piece(is_code, piece) for is_code, piece in _split_code(line))
+    escaped = _joined(_piece(is_code, piece) for is_code, piece in _split_code(line))
     # At the start of a line these would be a list, a rule or a heading.
-    opening = _OPENING.match(said)
-    return _as_text(opening) + said[opening.end() :] if opening else said
+    opening = _OPENING.match(escaped)
+    return _as_text(opening) + escaped[opening.end() :] if opening else escaped
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.report.folds import fold
-from bot.report.known import known
+from bot.report.known_failure import known
 from bot.report.links import Links
 from bot.report.markdown import VISIBLE_WORDS, MarkdownRenderer, fitting, join
 from bot.report.sanitise import code
@@ -13,10 +13,10 @@ from bot.report.thread import (
     Thread,
     answered_news,
     footer,
-    ledger,
     open_questions,
     question_marker,
     reasons,
+    settled_questions,
     without_mention,
 )
 from bot.report.wording import FOLLOWS, LEAKED, SECURITY, WAITING
@@ -35,13 +35,13 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
         return fixed_comment(SECURITY, thread)
     renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository, record=thread.record)
     shown = renderer.sections(report, suspects=thread.suspects)
-    told = ledger(thread)
+    settled = settled_questions(thread)
     links = Links(thread.server_url, thread.repository, report.commit)
     follows = FOLLOWS if thread.follows else ""
     known_already = known(report, links, thread.base)
     head = (thread.marker, known_already, follows, shown.headline, shown.link, answered_news(thread))
     room = VISIBLE_WORDS + _count(thread.marker) - _count(footer("2026-01-01 10:02"))
-    visible = fitting((*head, shown.facts, told, "" if told else shown.reporter), room)
+    visible = fitting((*head, shown.facts, settled, "" if settled else shown.reporter), room)
     for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
     return join((*visible, for_them), (shown.about, footer()), fallback=visible)
 
@@ -49,7 +49,13 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
 def waiting_comment(state: BugTriageState, thread: Thread) -> str:
     """A run that waits for an answer: the question, and no cause."""
     waiting = [question for question in thread.questions if question.state == "open"]
-    visible = (thread.marker, WAITING[len(waiting) > 1], open_questions(thread), answered_news(thread), ledger(thread))
+    visible = (
+        thread.marker,
+        WAITING[len(waiting) > 1],
+        open_questions(thread),
+        answered_news(thread),
+        settled_questions(thread),
+    )
     for_them = fold("For maintainers: why it is asked", reasons(waiting))
     commit = f"- Commit read: {code(state.sha)}\n" if state.sha else ""
     about = fold("About this report", f"{commit}- Nothing is claimed while this waits.")

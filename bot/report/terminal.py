@@ -41,8 +41,8 @@ def _layout(report: TriageReport) -> RenderableType:
         parts += [Text(), Text(_clean(report.root_cause))]
     for number, suspect in enumerate(report.suspects, 1):
         parts += [Text(), _suspect(number, suspect)]
-    for title, said in _sections(report):
-        parts += [Text(), Text.assemble((f"{title}: ", "bold"), _clean(said))]
+    for title, content in _sections(report):
+        parts += [Text(), Text.assemble((f"{title}: ", "bold"), _clean(content))]
     return Group(*parts)
 
 
@@ -80,14 +80,17 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
         ("Related", "; ".join(_issue(one) for one in report.related if one.relation == "related")),
         ("Versions named", ", ".join(report.affected_versions)),
         ("Platforms", ", ".join(report.platforms)),
-        ("Knows this code", f"{report.owner or ''}{f' ({report.owner_reason})' if report.owner_reason else ''}"),
+        (
+            "People who know this code",
+            f"{report.owner or ''}{f' ({report.owner_reason})' if report.owner_reason else ''}",
+        ),
         ("Would help", "; ".join(report.missing)),
         ("Less likely", "; ".join(report.ruled_out)),
         ("For review", report.review_message),
         ("Note", "; ".join(report.notes)),
         ("About", about),
     ]
-    return [(title, said) for title, said in sections if said]
+    return [(title, content) for title, content in sections if content]
 
 
 def _change(change: SuspectChange) -> str:

@@ -95,7 +95,7 @@ def open_questions(thread: Thread) -> str:
     return "\n".join(lines)
 
 
-def ledger(thread: Thread) -> str:
+def settled_questions(thread: Thread) -> str:
     """What was asked and is settled, with the answers; the asked and unanswered stand with the rest that is missing."""
     settled = [question for question in thread.questions if question.state != "open"]
     return "\n".join(_settled(question, thread) for question in settled)
@@ -103,8 +103,8 @@ def ledger(thread: Thread) -> str:
 
 def reasons(questions: Sequence[AskedQuestion]) -> str:
     """For maintainers: why each open question is put."""
-    said = [f"- **Q{q.slot}**: {prose(q.reason)}" for q in questions if q.state == "open" and q.reason]
-    return "\n".join(("**Why it is asked:**", *said)) if said else ""
+    listed = [f"- **Q{q.slot}**: {prose(q.reason)}" for q in questions if q.state == "open" and q.reason]
+    return "\n".join(("**Why it is asked:**", *listed)) if listed else ""
 
 
 def answered_news(thread: Thread) -> str:

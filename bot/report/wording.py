@@ -30,9 +30,9 @@ SECURITY: Final = (
 )
 LEAKED: Final = (
     "**This issue shows what looks like a secret: a token, a key or a password.** "
-    "Please revoke it first, wherever it is valid: it must be taken for known. Then edit the issue and take it out; "
-    "its history keeps the old text, which a maintainer can delete. Nothing was analysed. "
-    "Once it is gone from the text, triage goes on by itself."
+    "Please revoke it first, wherever it is valid: assume it is compromised. Then edit the issue and remove it; "
+    "its history still contains the old text, which a maintainer can delete. Nothing was analysed. "
+    "Once the text no longer contains it, triage continues automatically."
 )
 WAITING: Final = (
     "**One question before a place can be named.**",

@@ -17,7 +17,7 @@ MOST_UNFINISHED = 100
 
 ApiRunState = Literal["queued", "running", "finished", "failed"]
 _BY_JOB: dict[str, ApiRunState] = {"todo": "queued", "doing": "running"}
-_GIVEN_UP = "given up after many attempts; the server's log says why"
+_GIVEN_UP = "failed after many attempts; see the server's log"
 _GET = """
 SELECT api_runs.id, api_runs.request, api_runs.created_at, api_runs.settled_at, api_runs.sha, api_runs.result,
     api_runs.fault, jobs.state
@@ -71,7 +71,7 @@ class ApiRuns:
         """Store the result of a run and settle its job, in one transaction.
 
         Raises:
-            NotOursError: another attempt has the job; nothing was changed.
+            JobTakenOverError: another attempt has the job; nothing was changed.
         """
         now = self._clock()
         statement = "UPDATE api_runs SET sha = ?, result = ?, fault = ?, settled_at = ? WHERE id = ?"

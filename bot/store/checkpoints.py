@@ -43,12 +43,12 @@ async def open_checkpoints(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 async def _is_sound(path: Path) -> bool:
     async with aiosqlite.connect(path) as connection:
         try:
-            said = await connection.execute_fetchall("PRAGMA quick_check(1)")
+            result = await connection.execute_fetchall("PRAGMA quick_check(1)")
         except sqlite3.OperationalError:
             raise  # the disk is full, or the file cannot be read: that is no damage
         except sqlite3.DatabaseError:
             return False
-        return [tuple(row) for row in said] == [("ok",)]
+        return [tuple(row) for row in result] == [("ok",)]
 
 
 def _set_aside(path: Path) -> None:
@@ -56,4 +56,4 @@ def _set_aside(path: Path) -> None:
     # SQLite would replay the damaged file's write-ahead log into the new file.
     for left in ("-wal", "-shm"):
         path.with_name(path.name + left).unlink(missing_ok=True)
-    logger.error("%s is damaged, and was set aside as %s", path, aside.name, extra={"action": "checkpoints_lost"})
+    logger.error("%s is damaged, and was renamed to %s", path, aside.name, extra={"action": "checkpoints_lost"})

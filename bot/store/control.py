@@ -125,8 +125,8 @@ def _append_signals(db: Connection, given: _Given) -> None:
 
 def _started(given: _Given) -> Work:
     """Return a job that continues the run for an answer or a redirect, and a new triage for everything else."""
-    goes_on = any(one.kind in ("answer", "redirect") for one in given.effects.signals)
+    continues = any(one.kind in ("answer", "redirect") for one in given.effects.signals)
     asked_in = given.comment.id
-    if goes_on:
+    if continues:
         return Continue(ref=given.ref, asked_in=asked_in)
     return Triage(ref=given.ref, why="command", by=given.comment.author_id, asked_in=asked_in)

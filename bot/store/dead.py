@@ -45,14 +45,14 @@ def _revive(db: Connection, now: float) -> list[int]:
     due = [row for row in rows if row[6] < CHANCES.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now]
     revived: list[int] = []
     for number, key, lane, work, *_ in due:
-        if len(revived) < MOST and not _is_made_up_for(db, number, key, lane, load(work).kind):
+        if len(revived) < MOST and not _is_superseded(db, number, key, lane, load(work).kind):
             db.lock([key])
             db.execute(_REVIVE, (now, number))
             revived.append(number)
     return revived
 
 
-def _is_made_up_for(db: Connection, number: int, key: str, lane: str, kind: str) -> bool:
+def _is_superseded(db: Connection, number: int, key: str, lane: str, kind: str) -> bool:
     """Whether a later job of the issue replaces this one.
 
     A job of the same kind does. In the lane ``control`` any later job does, because an old command must not run after

@@ -25,7 +25,7 @@ class Effects:
         key = (self._tenant.own(issue_key), kind, subject)
         return await self._database.read(lambda db: _get(db, key))
 
-    async def want(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
+    async def set_wanted(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
         """Store the state that GitHub should have; the latest call wins. Id, done hash and intent are retained."""
         key = (self._tenant.own(issue_key), kind, subject)
         now = self._clock()
@@ -43,7 +43,7 @@ class Effects:
         statement = "DELETE FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"
         await self._database.do(lambda db: db.execute(statement, key).rowcount)
 
-    async def intent(self, issue_key: str, kind: str, subject: str) -> None:
+    async def record_intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Record durably, before a POST is sent, that it is about to be sent."""
         await self._set_intent(self._clock(), (self._tenant.own(issue_key), kind, subject))
 
@@ -55,7 +55,9 @@ class Effects:
         statement = "UPDATE effects SET intent_at = ? WHERE issue_key = ? AND kind = ? AND subject = ?"
         await self._database.do(lambda db: db.execute(statement, (at, *key)).rowcount)
 
-    async def done(self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None) -> None:
+    async def record_done(
+        self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None
+    ) -> None:
         """Record that GitHub has the effect, and clear the intent."""
         key = (self._tenant.own(issue_key), kind, subject)
         statement = """
@@ -74,7 +76,7 @@ class Effects:
         rows = await self._database.read(lambda db: db.execute(statement, (key,)).fetchall())
         return [_effect(row) for row in rows]
 
-    async def beginning(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
+    async def with_prefix(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
         """Return effects of a kind whose subject begins with a prefix, done or not, ordered by subject."""
         given: dict[str, Value] = {"key": self._tenant.own(issue_key), "kind": kind, "prefix": prefix}
         statement = f"""
@@ -112,7 +114,7 @@ def _claim(db: Connection, key: tuple[str, str, str], payload: str, now: float) 
 
 def _known(effect: Effect | None) -> Effect:
     if effect is None:
-        raise RuntimeError("a row that was just written is not there")
+        raise RuntimeError("a row that was just written is missing")
     return effect
 
 

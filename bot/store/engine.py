@@ -24,7 +24,7 @@ Away = Callable[[Exception], Awaitable[None]]
 """Called before a statement is retried; it waits."""
 
 
-class PatientConnector(PsycopgConnector):
+class RetryingConnector(PsycopgConnector):
     """Retries while the server is away, so that no heartbeat ends and workers keep their registration."""
 
     def __init__(self, *, away: Away, **settings: Any) -> None:
@@ -36,7 +36,7 @@ class PatientConnector(PsycopgConnector):
     async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:
         """Run a statement that returns nothing."""
         try:
-            await self._patiently(lambda: super(PatientConnector, self).execute_query_async(query, **arguments))
+            await self._with_retries(lambda: super(RetryingConnector, self).execute_query_async(query, **arguments))
         except ConnectorException as error:
             # Another worker received the wake-up while this process was frozen. The jobs table still knows what is due.
             if query not in _ENDINGS or not isinstance(error.__cause__, RaiseException):
@@ -44,8 +44,8 @@ class PatientConnector(PsycopgConnector):
 
     async def execute_query_one_async(self, query: LiteralString, **arguments: Any) -> dict[str, Any]:
         """Run a statement that returns one row."""
-        row: dict[str, Any] = await self._patiently(
-            lambda: super(PatientConnector, self).execute_query_one_async(query, **arguments)
+        row: dict[str, Any] = await self._with_retries(
+            lambda: super(RetryingConnector, self).execute_query_one_async(query, **arguments)
         )
         if query == queries["register_worker"]:
             self.workers.add(row["worker_id"])
@@ -53,14 +53,16 @@ class PatientConnector(PsycopgConnector):
 
     async def execute_query_all_async(self, query: LiteralString, **arguments: Any) -> list[dict[str, Any]]:
         """Run a statement that returns rows."""
-        return await self._patiently(lambda: super(PatientConnector, self).execute_query_all_async(query, **arguments))
+        return await self._with_retries(
+            lambda: super(RetryingConnector, self).execute_query_all_async(query, **arguments)
+        )
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
         """Listen on channels, and listen again after each lost connection."""
         named = list(channels)
-        await self._patiently(lambda: super(PatientConnector, self).listen_notify(on_notification, named))
+        await self._with_retries(lambda: super(RetryingConnector, self).listen_notify(on_notification, named))
 
-    async def _patiently(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _with_retries(self, attempt: Callable[[], Awaitable[T]]) -> T:
         while True:
             try:
                 return await attempt()
@@ -80,9 +82,9 @@ async def _each_by_itself(connection: psycopg.AsyncConnection[Any]) -> None:
 
 
 @asynccontextmanager
-async def open_engine(url: str, away: Away) -> AsyncIterator[tuple[App, PatientConnector]]:
+async def open_engine(url: str, away: Away) -> AsyncIterator[tuple[App, RetryingConnector]]:
     """Open procrastinate with a connected pool."""
-    connector = PatientConnector(
+    connector = RetryingConnector(
         away=away, conninfo=address(url), min_size=1, max_size=CONNECTIONS, timeout=5.0, configure=_each_by_itself
     )
     async with App(connector=connector).open_async() as app:

@@ -17,11 +17,11 @@ class Heartbeats:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def beat(self, place: str, seconds: float) -> None:
+    async def record(self, place: str, seconds: float) -> None:
         """Count a worker as alive for this many seconds."""
         now = self._database.clock()
         given: dict[str, Value] = {"name": f"worker:{place}", "until": now + seconds}
-        await self._database.do(lambda db: _beat(db, given, now))
+        await self._database.do(lambda db: _record(db, given, now))
 
     async def alive(self) -> int:
         """Return the number of workers that are alive."""
@@ -29,6 +29,6 @@ class Heartbeats:
         return int(await self._database.read(lambda db: db.execute(_ALIVE, (now,)).fetchone()[0]))
 
 
-def _beat(db: Connection, given: dict[str, Value], now: float) -> None:
+def _record(db: Connection, given: dict[str, Value], now: float) -> None:
     db.execute(_BEAT, given)
     db.execute(_OLD, (now - 3_600.0,))

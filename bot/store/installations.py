@@ -39,8 +39,6 @@ class RepositoryState:
     installation: InstallationState
     config: str | None
     """The last valid ``.github/triage.yml``."""
-    config_complaint: str | None
-    """The last configuration error that was reported, to report it only once."""
 
 
 class Listed(NamedTuple):
@@ -142,18 +140,9 @@ class RepositoryConfig:
         return await self._column("config")
 
     async def keep(self, text: str) -> None:
-        """Store a valid configuration, and clear the reported error."""
-        statement = "UPDATE repositories SET config = ?, config_complaint = NULL WHERE repository_key = ?"
+        """Store a valid configuration."""
+        statement = "UPDATE repositories SET config = ? WHERE repository_key = ?"
         await self._database.do(lambda db: db.execute(statement, (text, self._key)).rowcount)
-
-    async def first_complaint(self, complaint: str) -> bool:
-        """Return whether this error was not the last one reported, and record it as reported."""
-        statement = """
-            UPDATE repositories SET config_complaint = :said
-            WHERE repository_key = :key AND (config_complaint IS NULL OR config_complaint <> :said)
-        """
-        given = {"said": complaint, "key": self._key}
-        return await self._database.do(lambda db: db.execute(statement, given).rowcount) > 0
 
     async def _column(self, name: Literal["config"]) -> str | None:
         statement = f"SELECT {name} FROM repositories WHERE repository_key = ?"  # noqa: S608  one of the names above
@@ -178,7 +167,7 @@ def _add(db: Connection, repositories: Sequence[RepositoryRef]) -> None:
 
 def _repository(db: Connection, key: str) -> RepositoryState | None:
     statement = """
-        SELECT installation_id, owner, name, archived, gone, coalesce(state, 'active'), config, config_complaint
+        SELECT installation_id, owner, name, archived, gone, coalesce(state, 'active'), config
         FROM repositories LEFT JOIN installations
             ON installations.host = repositories.host AND installations.id = installation_id
         WHERE repository_key = ?
@@ -186,5 +175,5 @@ def _repository(db: Connection, key: str) -> RepositoryState | None:
     row = db.execute(statement, (key,)).fetchone()
     if row is None:
         return None
-    installation_id, owner, name, archived, gone, state, config, complaint = row
-    return RepositoryState(installation_id, owner, name, bool(archived), bool(gone), state, config, complaint)
+    installation_id, owner, name, archived, gone, state, config = row
+    return RepositoryState(installation_id, owner, name, bool(archived), bool(gone), state, config)

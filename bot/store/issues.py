@@ -1,4 +1,4 @@
-"""Store the state of an issue apart from its runs: muted, ended, moved, and the id of the App's comment."""
+"""Store the state of an issue apart from its runs: muted, ended, moved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bot.jobs import Job
 from bot.store.database import Connection, Database
 from bot.store.jobs import check_owned
 
-_FIELDS = "sticky_id, muted, ended, moved_to"
+_FIELDS = "muted, ended, moved_to"
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes")
 """Tables whose rows move with a transferred issue. Effects stay: the comments that their ids name were moved."""
 _END = """
@@ -27,7 +27,6 @@ _OF_RUNS = ("evidence", "run_events")
 class IssueState:
     """An issue's row; an issue without a row has the defaults."""
 
-    sticky_id: int | None = None
     muted: bool = False
     """A person stopped triage of the issue or deleted the App's comment."""
     ended: str | None = None
@@ -51,7 +50,7 @@ class Issues:
         """Return the issue's state if the attempt still owns its job.
 
         Raises:
-            NotOursError: another attempt has it.
+            JobTakenOverError: another attempt has it.
         """
 
         def work(db: Connection) -> IssueState:
@@ -90,14 +89,14 @@ class Issues:
 
 def _state(db: Connection, key: str) -> IssueState:
     row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()  # noqa: S608  as above
-    return IssueState(row[0], bool(row[1]), row[2], row[3]) if row else IssueState()
+    return IssueState(bool(row[0]), row[1], row[2]) if row else IssueState()
 
 
 def _adopt(db: Connection, old: str, new: str) -> bool:
     known = db.execute("SELECT 1 FROM runs WHERE issue_key IN (?, ?)", (old, new)).fetchall()
-    begun = db.execute("SELECT 1 FROM runs WHERE issue_key = ?", (new,)).fetchone()
+    has_run = db.execute("SELECT 1 FROM runs WHERE issue_key = ?", (new,)).fetchone()
     # After a run under the new key, moved rows could collide with its (issue_key, run_no).
-    if not known or begun:
+    if not known or has_run:
         return False
     for table in _FOLLOWS:
         db.execute(f"UPDATE {table} SET issue_key = ? WHERE issue_key = ?", (new, old))  # noqa: S608  named above

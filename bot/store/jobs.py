@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.errors import NotOursError
+from bot.errors import JobTakenOverError
 from bot.jobs import Job, Lane, Work, dump, load
 from bot.store.database import Connection, Database, Value
 from bot.store.dead import Death
@@ -44,14 +44,14 @@ WHERE id = :id
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class HeldJob:
     """A dead or parked job."""
 
     id: int
     issue_key: str
     kind: str
     attempts: int
-    said: str
+    message: str
 
 
 class Jobs:
@@ -103,36 +103,36 @@ class Jobs:
         """Return if the attempt still owns the job.
 
         Raises:
-            NotOursError: it does not.
+            JobTakenOverError: it does not.
         """
         await self._database.read(lambda db: check_owned(db, job))
 
-    async def settle(self, job: Job, said: str = "", *, next_work: Sequence[Work] = ()) -> None:
+    async def settle(self, job: Job, message: str = "", *, next_work: Sequence[Work] = ()) -> None:
         """Mark the job as done and store its follow-up jobs in the same transaction."""
         now = self._clock()
-        await self._database.do(lambda db: settle_job(db, job, said, next_work, now))
+        await self._database.do(lambda db: settle_job(db, job, message, next_work, now))
 
-    async def put_off(self, job: Job, seconds: float, said: str, *, limited: bool = False) -> None:
+    async def postpone(self, job: Job, seconds: float, message: str, *, limited: bool = False) -> None:
         """Retry the job later; it retains its place in the queue.
 
         Args:
             job: the job of the current attempt.
             seconds: delay from now.
-            said: the reason, in one line.
+            message: the reason, in one line.
             limited: a limit was reached, so the attempt does not count against the job's maximum.
         """
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "todo", now + seconds, said, waited=limited))
+        await self._database.do(lambda db: _release(db, job, "todo", now + seconds, message, waited=limited))
 
-    async def park(self, job: Job, said: str) -> None:
+    async def park(self, job: Job, message: str) -> None:
         """Park the job until its installation is active again."""
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "parked", now, said))
+        await self._database.do(lambda db: _release(db, job, "parked", now, message))
 
-    async def bury(self, job: Job, said: str, *, death: Death = "fault") -> None:
+    async def mark_dead(self, job: Job, message: str, *, death: Death = "fault") -> None:
         """Mark the job as dead; it stays visible, and an operator can replay it or upkeep revives it after a delay."""
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "dead", now, said, death=death))
+        await self._database.do(lambda db: _release(db, job, "dead", now, message, death=death))
 
     async def recover(self, *, blame: bool, place: str | None = None) -> int:
         """Free the jobs of worker processes that are gone; returns the number freed.
@@ -145,11 +145,11 @@ class Jobs:
         where, given = ("owner LIKE :owners", {"owners": f"%{place}"}) if place else ("1 = 1", {})
         return await self._database.do(lambda db: free_jobs(db, now, where, given, blame=blame))
 
-    async def shelved(self, state: str = "dead") -> list[Shelved]:
+    async def held_jobs(self, state: str = "dead") -> list[HeldJob]:
         """Return ``dead`` or ``parked`` jobs, oldest first."""
         statement = "SELECT id, issue_key, work, attempt, said FROM jobs WHERE state = ? ORDER BY id"
         rows = await self._database.read(lambda db: db.execute(statement, (state,)).fetchall())
-        return [Shelved(id, key, load(work).kind, attempts, said) for id, key, work, attempts, said in rows]  # noqa: A001
+        return [HeldJob(id, key, load(work).kind, attempts, message) for id, key, work, attempts, message in rows]  # noqa: A001
 
     async def replay(self, job_id: int) -> bool:
         """Queue a dead job again with all its attempts; False if there is no such dead job."""
@@ -163,7 +163,7 @@ class Jobs:
         now = self._clock()
         return await self._database.do(lambda db: sum(_unpark(db, f"{key}#", now) for key in repositories))
 
-    async def waits(self, issue_key: str) -> bool:
+    async def has_unfinished(self, issue_key: str) -> bool:
         """Return whether an issue has a job that is not done, including dead and parked ones."""
         statement = "SELECT 1 FROM jobs WHERE issue_key = ? AND state <> 'done' LIMIT 1"
         return await self._database.read(lambda db: db.execute(statement, (issue_key,)).fetchone()) is not None
@@ -184,7 +184,7 @@ class Jobs:
 def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) -> None:
     """Store a job under the delivery or job that caused it; idempotent."""
     due = now + work.delay
-    if work.merges and _put_off_equal(db, work, due, now):
+    if work.merges and _postpone_equal(db, work, due, now):
         return
     if _repeats_last(db, work, due):
         return
@@ -195,19 +195,19 @@ def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) 
     db.execute(statement, (guid, ordinal, work.key, work.installation, work.lane, dump(work), due, now))
 
 
-def settle_job(db: Connection, job: Job, said: str, next_work: Sequence[Work], now: float) -> None:
+def settle_job(db: Connection, job: Job, message: str, next_work: Sequence[Work], now: float) -> None:
     """Settle a job within a larger transaction.
 
     Raises:
-        NotOursError: another attempt has the job; the transaction must be rolled back.
+        JobTakenOverError: another attempt has the job; the transaction must be rolled back.
     """
-    _release(db, job, "done", now, said)
+    _release(db, job, "done", now, message)
     db.lock(work.key for work in next_work)
     for ordinal, work in enumerate(next_work):
         insert_job(db, f"job:{job.id}:{job.attempt}", ordinal, work, now)
 
 
-def _put_off_equal(db: Connection, work: Work, due: float, now: float) -> bool:
+def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     """Update waiting jobs of the same kind and postpone them while the issue keeps changing, up to ``PATIENCE``."""
     statement = """
         SELECT id, work, due, stored_at FROM jobs
@@ -243,7 +243,7 @@ def _claim(db: Connection, owner: str, at: float, given: Mapping[str, Value]) ->
             work, guid = db.execute(take, (owner, number)).fetchone()
             take_turn(db, number, at)
             return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid, waited=waited)
-        why = "tried too often" if lost < MAX_LOST else "it ended the process that worked on it, too often"
+        why = "too many attempts" if lost < MAX_LOST else "it crashed its worker process too often"
         death: Death = "transient" if lost < MAX_LOST else "lost"
         db.execute(_GIVE_UP, {"why": why, "id": number, "death": death, "now": given["now"]})
     return None
@@ -253,24 +253,24 @@ def check_owned(db: Connection, job: Job) -> None:
     """Return if the attempt still owns the job, within a larger transaction.
 
     Raises:
-        NotOursError: it does not.
+        JobTakenOverError: it does not.
     """
     statement = "SELECT 1 FROM jobs WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?"
     if db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is None:
-        raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
+        raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
 def _release(
-    db: Connection, job: Job, state: str, when: float, said: str, *, waited: bool = False, death: str = ""
+    db: Connection, job: Job, state: str, when: float, message: str, *, waited: bool = False, death: str = ""
 ) -> None:
     statement = """
         UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?, waited = waited + ?, death = ?
         WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?
     """
     settled = when if state == "done" else None
-    given = (state, when, said[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
+    given = (state, when, message[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
     if not db.execute(statement, given).rowcount:
-        raise NotOursError(f"job {job.id}: attempt {job.attempt} was taken over")
+        raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
 def free_jobs(db: Connection, now: float, where: str, given: Mapping[str, Value], *, blame: bool) -> int:

@@ -28,6 +28,6 @@ class Leases:
         given: dict[str, Value] = {"name": name, "now": now, "until": now + seconds, "latest": now + seconds + _SKEW}
         return await self._database.do(lambda db: db.execute(_TAKE, given).rowcount) > 0
 
-    async def give_back(self, name: str) -> None:
+    async def release(self, name: str) -> None:
         """Release the lease, so that the next process can take it at once."""
         await self._database.do(lambda db: db.execute("DELETE FROM leases WHERE name = ?", (name,)).rowcount)

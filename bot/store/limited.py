@@ -18,7 +18,7 @@ UPDATE limited SET told = :issue WHERE repository_key = :key AND day = :day AND 
 )
 """
 # A missing permission is reported once: it is still missing on the next day.
-_TOLD = """
+_REPORTED = """
 SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :issue AND NOT EXISTS (
     SELECT 1 FROM limited AS before
     WHERE before.repository_key = :key AND before.day < :day AND before.what = limited.what
@@ -44,12 +44,12 @@ class RepositoryLimited:
         today = self._today()
         return await self._database.read(lambda db: read_limited(db, self._key, today))
 
-    async def to_tell(self, issue_key: str) -> tuple[str, ...]:
+    async def unreported(self, issue_key: str) -> tuple[str, ...]:
         """Return the limits that this issue's report shows; empty if another issue's report has shown them today."""
         day = self._today()
         given = {"issue": issue_key, "key": self._key, "day": day}
         await self._database.do(lambda db: db.execute(_TELL, given).rowcount)
-        return tuple(what for (what,) in await self._database.read(lambda db: db.execute(_TOLD, given).fetchall()))
+        return tuple(what for (what,) in await self._database.read(lambda db: db.execute(_REPORTED, given).fetchall()))
 
     def _today(self) -> str:
         return day_of(self._database.clock())

@@ -91,7 +91,7 @@ def _wait(connection: Connection) -> None:
     until = time.monotonic() + PATIENCE
     while not _one(connection, f"SELECT pg_try_advisory_lock({_LOCK})")[0]:
         if time.monotonic() > until:
-            raise UserError("another `triage migrate` works on the database and does not end")
+            raise UserError("another `triage migrate` is running on the database and does not end")
         time.sleep(0.05)
 
 

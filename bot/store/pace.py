@@ -23,7 +23,7 @@ ON CONFLICT (name) DO UPDATE SET closed_until =
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Slot:
     """When a call may be made, or when to ask again."""
 
     wait: float
@@ -41,7 +41,7 @@ class StoredPace:
         self._apart = 60.0 / calls_per_minute
         self._burst = max(calls_per_minute, 1.0)
 
-    async def take(self) -> Turn:
+    async def take(self) -> Slot:
         """Reserve a place in the queue if the wait is short; a refused caller receives its own time to ask again."""
         now = self._database.clock()
         return await self._database.do(lambda db: self._take(db, now))
@@ -52,7 +52,7 @@ class StoredPace:
         given: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _LONGEST}
         await self._database.do(lambda db: db.execute(_CLOSE, given).rowcount)
 
-    def _take(self, db: Connection, now: float) -> Turn:
+    def _take(self, db: Connection, now: float) -> Slot:
         row = db.execute(_READ, (self._name,)).fetchone() or (0.0, 0.0, 0.0)
         # Ignore times too far ahead: a clock that was set back must not close the queue for a day.
         next_at, closed, promised = (at if at < now + _LONGEST else 0.0 for at in row)
@@ -60,11 +60,11 @@ class StoredPace:
         free = max(now, closed, next_at - (self._burst - 1) * self._apart)
         if free - now <= SHORTEST_TO_REFUSE:
             self._write(db, max(next_at, now) + self._apart, promised)
-            return Turn(free - now, granted=True)
+            return Slot(free - now, granted=True)
         # Refused callers get times one interval apart, since of those with one time all but one would be refused again.
         mine = promised + self._apart if free <= promised + self._apart <= free + _PROMISED else free
         self._write(db, next_at, mine)
-        return Turn(mine - now, granted=False)
+        return Slot(mine - now, granted=False)
 
     def _write(self, db: Connection, next_at: float, promised: float) -> None:
         db.execute(_WRITE, {"name": self._name, "next_at": next_at, "promised": promised})

@@ -14,7 +14,7 @@ MOST = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class KeptIssue:
+class StoredIssue:
     """One row."""
 
     number: int
@@ -25,7 +25,7 @@ class KeptIssue:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class ReadingProgress:
     """Progress of reading a repository's old issues."""
 
     page: int = 1
@@ -43,9 +43,9 @@ class PastIssues:
         self._database = database
         self._tenant = tenant
         self._key = tenant.repository_key
-        self._begun: Walk | None = None
+        self._started: ReadingProgress | None = None
 
-    async def keep(self, issues: Sequence[KeptIssue]) -> None:
+    async def keep(self, issues: Sequence[StoredIssue]) -> None:
         """Store issues as they were read; a row with a later ``updated_at`` is retained."""
         await self._database.do(lambda db: _keep(db, self._key, issues))
 
@@ -62,9 +62,9 @@ class PastIssues:
     async def clear(self) -> None:
         """Delete all past issues of the repository."""
         await self._database.do(lambda db: _clear(db, self._key))
-        self._begun = None
+        self._started = None
 
-    async def before(self, number: int) -> list[KeptIssue]:
+    async def before(self, number: int) -> list[StoredIssue]:
         """Return the issues with a smaller number, newest first."""
         statement = """
             SELECT number, is_open, updated_at, title, body, crash FROM past_issues
@@ -72,29 +72,29 @@ class PastIssues:
         """
         given = (self._key, number, VERSION, MOST)
         rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
-        return [KeptIssue(found, bool(is_open), at, IssueWords(*words)) for found, is_open, at, *words in rows]
+        return [StoredIssue(found, bool(is_open), at, IssueWords(*words)) for found, is_open, at, *words in rows]
 
-    async def walk(self) -> Walk | None:
+    async def progress(self) -> ReadingProgress | None:
         """Return the progress of reading old issues; None if it never started or is of an older version."""
         statement = "SELECT page, seen, finished FROM past_walks WHERE repository_key = ? AND version = ?"
         row = await self._database.read(lambda db: db.execute(statement, (self._key, VERSION)).fetchone())
-        self._begun = Walk(row[0], row[1], bool(row[2])) if row else None
-        return self._begun
+        self._started = ReadingProgress(row[0], row[1], bool(row[2])) if row else None
+        return self._started
 
-    async def begun(self) -> bool:
+    async def has_started(self) -> bool:
         """Return whether reading old issues has started. A positive answer is cached for the life of this object."""
-        return self._begun is not None or await self.walk() is not None
+        return self._started is not None or await self.progress() is not None
 
-    async def walked(self, issues: Sequence[KeptIssue], walk: Walk) -> None:
+    async def store_page(self, issues: Sequence[StoredIssue], walk: ReadingProgress) -> None:
         """Store a page of issues and the progress, in one transaction."""
         await self._database.do(lambda db: _walked(db, self._key, issues, walk))
 
-    async def other_matters(self, number: int) -> frozenset[int]:
+    async def confirmed_distinct(self, number: int) -> frozenset[int]:
         """Return the issues that a person, on either of the two issues, marked as no duplicate of this one."""
         return await self._database.read(lambda db: _other_matters(db, self._tenant, number))
 
 
-def _keep(db: Connection, key: str, issues: Sequence[KeptIssue]) -> None:
+def _keep(db: Connection, key: str, issues: Sequence[StoredIssue]) -> None:
     statement = """
         INSERT INTO past_issues (repository_key, number, is_open, updated_at, version, title, body, crash)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -110,7 +110,7 @@ def _keep(db: Connection, key: str, issues: Sequence[KeptIssue]) -> None:
     db.executemany(statement, rows)
 
 
-def _walked(db: Connection, key: str, issues: Sequence[KeptIssue], walk: Walk) -> None:
+def _walked(db: Connection, key: str, issues: Sequence[StoredIssue], walk: ReadingProgress) -> None:
     _keep(db, key, issues)
     statement = """
         INSERT INTO past_walks (repository_key, version, page, seen, finished) VALUES (?, ?, ?, ?, ?)
@@ -126,11 +126,11 @@ def _clear(db: Connection, key: str) -> None:
 
 
 def _other_matters(db: Connection, tenant: Tenant, number: int) -> frozenset[int]:
-    said_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
-    here = {other for (other,) in db.execute(said_here, (tenant.issue(number),))}
+    other_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
+    here = {other for (other,) in db.execute(other_here, (tenant.issue(number),))}
     prefix = tenant.issue(0)[:-1]
-    said_there = """
+    other_there = """
         SELECT issue_key FROM relations WHERE other = ? AND duplicate = 0 AND substr(issue_key, 1, ?) = ?
     """
-    there = db.execute(said_there, (number, len(prefix), prefix))
+    there = db.execute(other_there, (number, len(prefix), prefix))
     return frozenset(here | {int(key.removeprefix(prefix)) for (key,) in there})

@@ -79,12 +79,12 @@ class PostgresDatabase:
             StoreError: the server is away or full. If the response to COMMIT was lost, the commit may have succeeded.
         """
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _commit, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._with_retries, _commit, work)
 
     async def read(self, work: Work[T]) -> T:
         """Run a query that does not block writers."""
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, _look, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._with_retries, _look, work)
 
     def clock(self) -> float:
         """Return the server's time, independent of this machine's clock; a later transaction refreshes it."""
@@ -101,7 +101,7 @@ class PostgresDatabase:
         if self._closed:
             raise ClosedError("the store is closed")
 
-    def _patiently(self, way: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
+    def _with_retries(self, way: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
         until, nap = time.monotonic() + PATIENCE, _FIRST_NAP
         while True:
             connection = None
@@ -114,7 +114,7 @@ class PostgresDatabase:
                 # A lost connection or a conflict is retried; other errors, such as a full disk, are raised at once.
                 passes = connection is None or connection.closed or isinstance(error, _MET_ANOTHER)
                 if not passes or time.monotonic() + nap > until:
-                    raise StoreError(said(error)) from error
+                    raise StoreError(driver_message(error)) from error
             finally:
                 if connection is not None:
                     self._give_back(connection)
@@ -159,9 +159,9 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     try:
         return _connect(url)
     except psycopg.OperationalError as error:
-        raise UnreachableError(f"DATABASE_URL: the database cannot be reached: {said(error)}") from error
+        raise UnreachableError(f"DATABASE_URL: the database cannot be reached: {driver_message(error)}") from error
     except psycopg.ProgrammingError as error:  # its message may contain the password
-        raise UserError("DATABASE_URL is no address such as postgresql://user:password@host/name") from error
+        raise UserError("DATABASE_URL is not an address such as postgresql://user:password@host/name") from error
 
 
 def _connect(url: str) -> _Connection:
@@ -188,7 +188,7 @@ def _commit(connection: _Connection, work: Work[T]) -> T:
         connection.execute("COMMIT", prepare=False)
     except (psycopg.OperationalError, IdleInTransactionSessionTimeout) as error:
         if connection.closed:  # the commit may have succeeded, so the transaction must not be retried
-            raise StoreError(said(error)) from error
+            raise StoreError(driver_message(error)) from error
         raise
     return result
 
@@ -204,7 +204,7 @@ def _roll_back(connection: _Connection) -> None:
         connection.close()
 
 
-def said(error: psycopg.Error) -> str:
+def driver_message(error: psycopg.Error) -> str:
     """Return the driver's message in one line."""
     return " ".join(str(error).split())[:300] or type(error).__name__
 

@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from bot.store.database import StoreError
-from bot.store.postgres import PATIENCE, address, said, storable
+from bot.store.postgres import PATIENCE, address, driver_message, storable
 from nodes.checkpoints import migrated, serializer
 
 CONNECTIONS = 4
@@ -34,7 +34,7 @@ class PostgresCheckpoints(AsyncPostgresSaver):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Load a checkpoint and migrate it to the current schema."""
-        with _said_as_ours():
+        with _translated_errors():
             return migrated(_with_texts(await super().aget_tuple(config)))
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002  the saver's signature
@@ -57,19 +57,19 @@ class PostgresCheckpoints(AsyncPostgresSaver):
         A long text is stored once, as bytes, because the JSON of every step would repeat it.
         """
         values = {name: _kept(value) for name, value in checkpoint["channel_values"].items()}
-        with _said_as_ours():
+        with _translated_errors():
             return await super().aput(config, {**checkpoint, "channel_values": values}, metadata, new_versions)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Save the writes of a node."""
-        with _said_as_ours():
+        with _translated_errors():
             await super().aput_writes(config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete a run's checkpoints."""
-        with _said_as_ours():
+        with _translated_errors():
             await super().adelete_thread(thread_id)
 
 
@@ -92,12 +92,12 @@ def _with_texts(found: CheckpointTuple | None) -> CheckpointTuple | None:
 
 
 @contextmanager
-def _said_as_ours() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     """Raise ``StoreError`` for an unreachable database, so that the job is retried and the run does not fail."""
     try:
         yield
     except psycopg.OperationalError as error:
-        raise StoreError(said(error)) from error
+        raise StoreError(driver_message(error)) from error
 
 
 class _Check:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.ceilings import day_of
 from bot.store.database import Connection, Database, Value
-from bot.store.whole import forget_repository
+from bot.store.repository_data import forget_repository
 
 MOST = 500
 """Issues of one transaction."""

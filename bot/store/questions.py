@@ -99,7 +99,7 @@ def _ask(db: Connection, key: str, exchange: HumanExchange, at: str) -> AskedQue
     if known is not None:
         return known
     if len(put) >= MAX_QUESTIONS:
-        raise NoSlotError(f"{key}: {len(put)} questions were put already")
+        raise NoSlotError(f"{key}: {len(put)} questions were asked already")
     statement = "INSERT INTO questions (issue_key, slot, question_id, exchange, asked_at) VALUES (?, ?, ?, ?, ?)"
     db.execute(statement, (key, len(put) + 1, exchange.question_id, exchange.model_dump_json(), at))
     return read_questions(db, key)[-1][0]

@@ -119,7 +119,7 @@ class IssueRuns:
         result: str | None = None,
         reported: Reported | None = None,
         ending: Ending | None = None,
-        said: str = "",
+        message: str = "",
         next_work: Sequence[Work] = (),
         unread: Callable[[], Work] | None = None,
     ) -> None:
@@ -133,12 +133,12 @@ class IssueRuns:
             result: JSON of its result.
             reported: the parts of its report that are compared with the fix.
             ending: the fields of its report that lists show.
-            said: one line for the job's row.
+            message: one line for the job's row.
             next_work: follow-up jobs.
             unread: makes a follow-up job if a redirect arrived that the run has not read.
 
         Raises:
-            NotOursError: another attempt has the job; nothing was changed.
+            JobTakenOverError: another attempt has the job; nothing was changed.
         """
         now = self._clock()
 
@@ -153,7 +153,7 @@ class IssueRuns:
             late = unread is not None and any(
                 one.kind == "redirect" for one in read_signals(db, self._key, last_signal)
             )
-            settle_job(db, job, said, (*next_work, *([unread()] if late and unread else [])), now)
+            settle_job(db, job, message, (*next_work, *([unread()] if late and unread else [])), now)
 
         await self._database.do(work)
 

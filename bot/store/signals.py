@@ -17,7 +17,7 @@ _READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? 
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StoredSignal:
     """One row."""
 
     number: int
@@ -49,11 +49,11 @@ class IssueSignals:
         self._looked = now
         return [Signal(one.number, "redirect", one.text) for one in await self.since(after) if one.kind == "redirect"]
 
-    async def since(self, after: int) -> list[Said]:
+    async def since(self, after: int) -> list[StoredSignal]:
         """Return all signals with a number above ``after``, oldest first."""
         return await self._database.read(lambda db: read_signals(db, self._key, after))
 
 
-def read_signals(db: Connection, issue_key: str, after: int) -> list[Said]:
+def read_signals(db: Connection, issue_key: str, after: int) -> list[StoredSignal]:
     """Read signals within a larger transaction."""
-    return [Said(*row) for row in db.execute(f"{_READ} ORDER BY number", (issue_key, after))]
+    return [StoredSignal(*row) for row in db.execute(f"{_READ} ORDER BY number", (issue_key, after))]

@@ -71,7 +71,7 @@ class SqliteDatabase:
     async def read(self, work: Work[T]) -> T:
         """Run a query that does not block writers."""
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _patiently, self._connection, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _with_retries, self._connection, work)
 
     def clock(self) -> float:
         """Return this machine's time."""
@@ -119,7 +119,7 @@ def _connect(path: Path, pages: int) -> _File:
     # FULL syncs the log at each commit: what was acknowledged survives a crash.
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
-    # From here on ``_patiently`` waits for other processes, in shorter steps.
+    # From here on ``_with_retries`` waits for other processes, in shorter steps.
     connection.execute("PRAGMA busy_timeout = 0")
     _in_transaction(connection, _bring_up_to_date)
     return connection
@@ -140,7 +140,7 @@ def _bring_up_to_date(connection: _File) -> None:
 def _in_transaction(connection: _File, work: Work[T]) -> T:
     try:
         # IMMEDIATE takes the write lock here, where waiting is possible; a deferred transaction could fail at a write.
-        _patiently(connection, lambda db: db.execute("BEGIN IMMEDIATE"))
+        _with_retries(connection, lambda db: db.execute("BEGIN IMMEDIATE"))
         result = work(connection)
         connection.execute("COMMIT")
     except sqlite3.OperationalError as error:
@@ -152,7 +152,7 @@ def _in_transaction(connection: _File, work: Work[T]) -> T:
     return result
 
 
-def _patiently(connection: _File, work: Work[T]) -> T:
+def _with_retries(connection: _File, work: Work[T]) -> T:
     """Wait for another process's commit. SQLite's own busy handler sleeps up to a tenth of a second at a time."""
     until = time.monotonic() + PATIENCE
     while True:

@@ -15,7 +15,6 @@ from bot.store.heartbeats import Heartbeats
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.jobs import Jobs
-from bot.store.known import Known, read_known
 from bot.store.labels import People
 from bot.store.leases import Leases
 from bot.store.limited import RepositoryLimited
@@ -26,13 +25,14 @@ from bot.store.pages import Pages
 from bot.store.past_issues import PastIssues
 from bot.store.pruning import Pruning
 from bot.store.questions import Questions
+from bot.store.report_inputs import ReportInputs, read_report_inputs
+from bot.store.repository_data import RepositoryData
 from bot.store.run_events import RunEvents
 from bot.store.runs import IssueRuns, open_run
 from bot.store.sessions import EndedSessions
 from bot.store.signals import IssueSignals
 from bot.store.tenant import Tenant
 from bot.store.usage import Usage
-from bot.store.whole import Whole
 from bot.store.writes import StoredWrites
 
 
@@ -63,9 +63,9 @@ class Store:
     async def shrink(self) -> None:
         """Release unused disk space where the database does not do so by itself."""
 
-    def whole(self, repository_key: str) -> Whole:
+    def repository_data(self, repository_key: str) -> RepositoryData:
         """Return access to everything stored about a repository, for export and deletion."""
-        return Whole(self._database, repository_key)
+        return RepositoryData(self._database, repository_key)
 
     def pace(self, name: str, calls_per_minute: float) -> StoredPace:
         """Return the rate limiter of a name, shared by all processes that use the store."""
@@ -143,10 +143,10 @@ class IssueStore:
         self.outcome = IssueOutcome(database, ref.key)
         self.control = Control(database, ref, repository.questions)
 
-    async def known(self) -> Known:
+    async def report_inputs(self) -> ReportInputs:
         """Return what a report shows besides the result of its run."""
         today = day_of(self._database.clock())
-        return await self._database.read(lambda db: read_known(db, self._key, today))
+        return await self._database.read(lambda db: read_report_inputs(db, self._key, today))
 
     def thread(self, run: int) -> str:
         """Return the key of a run's checkpoints, evidence and events."""

@@ -33,7 +33,7 @@ class Usage:
         """Add an amount to every scope; or add nothing and return the ceiling that it would exceed."""
         return await self._database.do(lambda db: reserve(db, scopes, amount))
 
-    async def give_back(self, scopes: Iterable[Scope], amount: Amount) -> None:
+    async def refund(self, scopes: Iterable[Scope], amount: Amount) -> None:
         """Subtract a reserved amount that was not used; a negative amount adds what was used beyond the reservation."""
         await self._database.do(lambda db: _add(db, scopes, Amount() - amount))
 

@@ -86,7 +86,7 @@ def install(connection: Connection) -> None:
     connection.execute("CREATE TABLE IF NOT EXISTS wakeup_steps (name TEXT PRIMARY KEY)")
     taken = _taken(connection)
     if not taken:
-        _take_anew(connection)
+        _reinstall(connection)
         taken = _taken(connection)
     for name, statements in (_upgrades() | _STEPS).items():
         if name not in taken:
@@ -111,11 +111,13 @@ def _taken(connection: Connection) -> set[str]:
     return taken
 
 
-def _take_anew(connection: Connection) -> None:
+def _reinstall(connection: Connection) -> None:
     try:
         connection.execute((resources.files("procrastinate.sql") / "schema.sql").read_bytes())
     except (DuplicateObject, DuplicateTable) as error:
-        raise UserError("another application's procrastinate is in this database: give it one of its own") from error
+        raise UserError(
+            "this database contains another application's procrastinate: use a separate database"
+        ) from error
     for name in _upgrades():
         connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
 

@@ -46,7 +46,7 @@ class Workers:
         now = self._database.clock()
         return await self._database.do(lambda db: free_jobs(db, now, _STALLED, given, blame=False))
 
-    async def in_hand(self, place: str) -> set[tuple[int, int]]:
+    async def active_attempts(self, place: str) -> set[tuple[int, int]]:
         """Return the ids and attempts of jobs that the store assigns to the workers of a place."""
         statement = "SELECT id, attempt FROM jobs WHERE state = 'doing' AND owner LIKE ?"
         rows = await self._database.read(lambda db: db.execute(statement, (f"%{place}",)).fetchall())
@@ -60,7 +60,7 @@ class Workers:
             lambda db: free_jobs(db, now, "id = :id AND attempt = :tried", given, blame=False)
         )
 
-    async def wake_forgotten(self) -> int:
+    async def create_missing_wakeups(self) -> int:
         """Create wake-ups for due jobs that have none; returns their number."""
         now = self._database.clock()
         given: dict[str, Value] = {"now": now, "late": now - LATE}

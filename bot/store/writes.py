@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.errors import RateLimitedError
-from bot.limits import PER_MINUTE, WHOLE, Share, quiet_for
+from bot.limits import PER_MINUTE, WHOLE, WriteBudget, pause_seconds
 from bot.store.database import Connection, Database, Value
 
 SEEN_FOR = 1.0
@@ -60,25 +60,25 @@ class StoredWrites:
         self._refused: set[str] = set()
         """Installations with a refused write and no successful one since."""
 
-    async def take(self, installation: str, share: Share = WHOLE, repository: str = "") -> None:
+    async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:
         """Count one write.
 
         Args:
             installation: key of the installation.
-            share: windows that writes of this kind may fill.
+            budget: windows that writes of this kind may fill.
             repository: key of the repository that is written to. It leaves room for the installation's others.
 
         Raises:
             RateLimitedError: there is no room for writes of this kind; ``after`` is the wait in seconds.
         """
         now = self._clock()
-        taken = await self._database.do(lambda db: _take(db, installation, share, repository, now))
+        taken = await self._database.do(lambda db: _take(db, installation, budget, repository, now))
         if taken.in_a_row:
             self._refused.add(installation)
         if taken.wait > 0:
             raise RateLimitedError(taken.why, after=taken.wait, limit=taken.limit)
 
-    async def check_quiet(self, installation: str) -> None:
+    async def check_paused(self, installation: str) -> None:
         """Return if a request to GitHub is allowed.
 
         Refused callers receive different times to retry, so that they do not all return at once.
@@ -92,8 +92,8 @@ class StoredWrites:
             known = await self._look(installation, now)
         if known.until > now:
             until = known.until
-            wait = await self._database.do(lambda db: _promised(db, installation, until, now, _APART))
-            raise RateLimitedError("waiting as GitHub asked", after=wait, limit="github.quiet")
+            wait = await self._database.do(lambda db: _reserved_retry(db, installation, until, now, _APART))
+            raise RateLimitedError("requests are paused, as GitHub asked", after=wait, limit="github.quiet")
 
     async def answered(self, installation: str, *, write: bool) -> None:
         """Reset the count of consecutive limits, because GitHub answered a call."""
@@ -118,7 +118,7 @@ class StoredWrites:
         self._seen.pop(installation, None)
 
     async def _look(self, installation: str, now: float) -> _Quiet:
-        until, in_a_row = await self._database.read(lambda db: _known_quiet(db, installation, now))
+        until, in_a_row = await self._database.read(lambda db: _read_pause(db, installation, now))
         known = _Quiet(now, until, in_a_row)
         self._seen[installation] = known
         return known
@@ -136,22 +136,30 @@ class _Taken:
     limit: str = ""
 
 
-def _take(db: Connection, installation: str, share: Share, repository: str, now: float) -> _Taken:
-    until, in_a_row = _known_quiet(db, _writing(installation), now)
+def _take(db: Connection, installation: str, budget: WriteBudget, repository: str, now: float) -> _Taken:
+    until, in_a_row = _read_pause(db, _writing(installation), now)
     if until > now:
-        wait = _promised(db, installation, until, now, _APART) if share.comes_back else until - now
-        return _Taken(wait, in_a_row, "writing nothing for a while, as GitHub asked", "github.quiet")
+        wait = _reserved_retry(db, installation, until, now, _APART) if budget.retries_on_time else until - now
+        return _Taken(wait, in_a_row, "writes are paused, as GitHub asked", "github.quiet")
     gone = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
     db.execute(gone, (installation, now - 3_600.0, now + _AHEAD))
-    free, apart = max((_free_at(db, installation, now, *window), window[0] / window[1]) for window in share.windows)
+    free, apart = max((_free_at(db, installation, now, *window), window[0] / window[1]) for window in budget.windows)
     if free > now:
-        wait = _promised(db, installation, free, now, apart) if share.comes_back else free - now
-        return _Taken(wait, in_a_row, "our own share of writes to GitHub is used up", "github.writes")
-    others = max((_free_of_others(db, installation, repository, now, window) for window in share.windows), default=now)
+        wait = _reserved_retry(db, installation, free, now, apart) if budget.retries_on_time else free - now
+        return _Taken(wait, in_a_row, "our own rate limit for writes to GitHub is reached", "github.writes")
+    others = max(
+        (_free_with_reserve(db, installation, repository, now, window) for window in budget.windows), default=now
+    )
     if repository and others > now:
         # The repository has its own sequence of retry times, apart from the one that all of the installation share.
-        wait = _promised(db, f"{installation} {repository}", others, now, apart) if share.comes_back else others - now
-        return _Taken(wait, in_a_row, "the repository's part of our writes to GitHub is used up", "github.writes")
+        wait = (
+            _reserved_retry(db, f"{installation} {repository}", others, now, apart)
+            if budget.retries_on_time
+            else others - now
+        )
+        return _Taken(
+            wait, in_a_row, "the repository's part of our rate limit for writes to GitHub is reached", "github.writes"
+        )
     db.execute("INSERT INTO writes (installation, repository, at) VALUES (?, ?, ?)", (installation, repository, now))
     return _Taken(in_a_row=in_a_row)
 
@@ -161,7 +169,7 @@ def _writing(installation: str) -> str:
     return f"{installation} writes"
 
 
-def _known_quiet(db: Connection, key: str, now: float) -> tuple[float, int]:
+def _read_pause(db: Connection, key: str, now: float) -> tuple[float, int]:
     """Return the end of the quiet period, and the number of consecutive limits."""
     until, in_a_row = db.execute(_QUIET, (key,)).fetchone() or (0.0, 0)
     # Ignore times too far ahead: a clock that was set back must not extend an hour's wait to a day.
@@ -175,7 +183,9 @@ def _free_at(db: Connection, installation: str, now: float, seconds: float, most
     return float(row[0]) + seconds if row else now
 
 
-def _free_of_others(db: Connection, installation: str, repository: str, now: float, window: tuple[float, int]) -> float:
+def _free_with_reserve(
+    db: Connection, installation: str, repository: str, now: float, window: tuple[float, int]
+) -> float:
     """Return when a repository may write without using room that the installation's other repositories may need.
 
     It may always write up to an even part, and beyond that only while a quarter of the window is free.
@@ -195,7 +205,7 @@ def _has_others(db: Connection, installation: str, repository: str) -> bool:
     return db.execute(_OTHERS, given).fetchone() is not None
 
 
-def _promised(db: Connection, installation: str, free: float, now: float, apart: float) -> float:
+def _reserved_retry(db: Connection, installation: str, free: float, now: float, apart: float) -> float:
     """Return the seconds to the caller's own retry time: if all retried at once, all but one would be refused."""
     given: dict[str, Value] = {
         "installation": installation,
@@ -210,5 +220,5 @@ def _limited(db: Connection, key: str, after: float | None, now: float, allowed:
     """Start a quiet period after more than ``allowed`` consecutive limits."""
     (in_a_row,) = db.execute(_LIMITED, {"installation": key, "now": now}).fetchone()
     if in_a_row > allowed:
-        until = now + quiet_for(after, in_a_row - allowed)
+        until = now + pause_seconds(after, in_a_row - allowed)
         db.execute(_UNTIL, (until, until, key))

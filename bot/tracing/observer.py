@@ -24,7 +24,7 @@ _watching: ContextVar[Observer | None] = ContextVar("_watching", default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _OpenSpan:
     name: str
     at: float
     span: Any
@@ -35,8 +35,8 @@ class Observer(AsyncCallbackHandler):
 
     def __init__(self, spans: Spans) -> None:
         self._spans = spans
-        self._nodes: dict[UUID, _Begun] = {}
-        self._models: dict[UUID, _Begun] = {}
+        self._nodes: dict[UUID, _OpenSpan] = {}
+        self._models: dict[UUID, _OpenSpan] = {}
 
     async def on_chain_start(
         self,
@@ -51,7 +51,7 @@ class Observer(AsyncCallbackHandler):
         name = given.get("name")
         if name is not None and name == (metadata or {}).get("langgraph_node"):
             span = self._spans.begin(f"node {name}", {"triage.node": name})
-            self._nodes[run_id] = _Begun(name, time.perf_counter(), span)
+            self._nodes[run_id] = _OpenSpan(name, time.perf_counter(), span)
 
     async def on_chain_end(self, outputs: Any, *, run_id: UUID, **_given: Any) -> None:
         """Record the end of a node."""
@@ -62,10 +62,10 @@ class Observer(AsyncCallbackHandler):
         self._node_ended(run_id, None if isinstance(error, GraphBubbleUp) else error)
 
     def _node_ended(self, run_id: UUID, error: BaseException | None, outputs: Any = None) -> None:
-        begun = self._nodes.pop(run_id, None)
-        if begun is not None:
-            NODE_SECONDS.labels(begun.name).observe(time.perf_counter() - begun.at)
-            self._spans.end(begun.span, routing(outputs), error=error)
+        open_span = self._nodes.pop(run_id, None)
+        if open_span is not None:
+            NODE_SECONDS.labels(open_span.name).observe(time.perf_counter() - open_span.at)
+            self._spans.end(open_span.span, routing(outputs), error=error)
 
     async def on_chat_model_start(
         self,
@@ -77,33 +77,33 @@ class Observer(AsyncCallbackHandler):
         **_given: Any,
     ) -> None:
         """Record the start of a model call."""
-        told = metadata or {}
-        name, node = str(told.get("ls_model_name", "unknown")), told.get("langgraph_node")
-        parent = next((begun.span for begun in reversed(self._nodes.values()) if begun.name == node), None)
-        said = "\n\n".join(str(message.content) for batch in messages for message in batch)
-        span = self._spans.begin("model", {"gen_ai.request.model": name, "gen_ai.input": said}, parent)
-        self._models[run_id] = _Begun(name, time.perf_counter(), span)
+        details = metadata or {}
+        name, node = str(details.get("ls_model_name", "unknown")), details.get("langgraph_node")
+        parent = next((open_span.span for open_span in reversed(self._nodes.values()) if open_span.name == node), None)
+        text = "\n\n".join(str(message.content) for batch in messages for message in batch)
+        span = self._spans.begin("model", {"gen_ai.request.model": name, "gen_ai.input": text}, parent)
+        self._models[run_id] = _OpenSpan(name, time.perf_counter(), span)
 
     async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_given: Any) -> None:
         """Record a model's answer."""
-        begun = self._models.pop(run_id, None)
-        if begun is None:
+        open_span = self._models.pop(run_id, None)
+        if open_span is None:
             return
-        asked, answered, said = _counted(response)
-        MODEL_CALLS.labels(begun.name, "answered").inc()
-        MODEL_SECONDS.labels(begun.name).observe(time.perf_counter() - begun.at)
-        MODEL_TOKENS.labels(begun.name, "input").inc(asked)
-        MODEL_TOKENS.labels(begun.name, "output").inc(answered)
+        asked, answered, text = _counted(response)
+        MODEL_CALLS.labels(open_span.name, "answered").inc()
+        MODEL_SECONDS.labels(open_span.name).observe(time.perf_counter() - open_span.at)
+        MODEL_TOKENS.labels(open_span.name, "input").inc(asked)
+        MODEL_TOKENS.labels(open_span.name, "output").inc(answered)
         counts = {"gen_ai.usage.input_tokens": asked, "gen_ai.usage.output_tokens": answered}
-        self._spans.end(begun.span, {**counts, "gen_ai.output": said})
+        self._spans.end(open_span.span, {**counts, "gen_ai.output": text})
 
     async def on_llm_error(self, error: BaseException, *, run_id: UUID, **_given: Any) -> None:
         """Record a failed model call."""
-        begun = self._models.pop(run_id, None)
-        if begun is not None:
-            MODEL_CALLS.labels(begun.name, "failed").inc()
-            MODEL_SECONDS.labels(begun.name).observe(time.perf_counter() - begun.at)
-            self._spans.end(begun.span, error=error)
+        open_span = self._models.pop(run_id, None)
+        if open_span is not None:
+            MODEL_CALLS.labels(open_span.name, "failed").inc()
+            MODEL_SECONDS.labels(open_span.name).observe(time.perf_counter() - open_span.at)
+            self._spans.end(open_span.span, error=error)
 
 
 def _counted(response: LLMResult) -> tuple[int, int, str]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from bot.settings import Settings
 from bot.tracing.observer import observing
-from bot.tracing.private import begin_langsmith
+from bot.tracing.private import start_langsmith
 from bot.tracing.spans import Spans, open_spans
 
 _FLUSH = 5.0
@@ -17,7 +17,7 @@ _FLUSH = 5.0
 @contextlib.contextmanager
 def tracing(settings: Settings) -> Iterator[Spans]:
     """Trace graph runs within the block. They are timed and counted even if tracing is off."""
-    client = begin_langsmith(text=settings.triage_trace_text)
+    client = start_langsmith(text=settings.triage_trace_text)
     with open_spans(settings.otel_exporter_otlp_endpoint, text=settings.triage_trace_text) as spans:
         try:
             with observing(spans):

@@ -8,7 +8,7 @@ from bot.tracing.switch import langsmith_is_on
 from nodes.trust.secrets import mask
 
 
-def begin_langsmith(*, text: bool) -> Any:
+def start_langsmith(*, text: bool) -> Any:
     """Create the client that sends every trace of this process; None if LangSmith is off."""
     if not langsmith_is_on():
         return None

@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from bot.web import assets, github_login, login, queue, repositories, run, runs, welcome
-from bot.web.door import Gate
+from bot.web.authentication import RequireLogin
 from bot.web.site import Site
 
 __all__ = ["Site", "routes"]
@@ -22,7 +22,7 @@ def routes(site: Site) -> list[BaseRoute]:
         *github_login.routes(site),
         *welcome.closed(),
         # One gate covers every other path, so a new page is behind the login by default.
-        Mount("/", routes=_closed(), middleware=[Middleware(Gate, site.door)]),
+        Mount("/", routes=_closed(), middleware=[Middleware(RequireLogin, site.authenticator)]),
     ]
 
 

@@ -54,7 +54,7 @@ class Accounts:
         self._known: OrderedDict[str, _Account] = OrderedDict()
         self._finishing = 0
 
-    async def enter(self, token: str) -> str:
+    async def log_in(self, token: str) -> str:
         """Log a user in by their GitHub token.
 
         Returns:
@@ -74,7 +74,7 @@ class Accounts:
         return key
 
     @contextlib.contextmanager
-    def finishing(self) -> Iterator[None]:
+    def login_in_progress(self) -> Iterator[None]:
         """Count a login as in progress for the duration of the block.
 
         Raises:
@@ -96,10 +96,10 @@ class Accounts:
         """
         own = [key for key, account in self._known.items() if account.viewer.name == name]
         for key in own[:-MOST_OF_ONE]:
-            self.leave(key)
+            self.log_out(key)
         if len(self._known) > MOST:
             blind = (key for key, account in self._known.items() if not account.viewer.repositories)
-            self.leave(next(blind, next(iter(self._known))))
+            self.log_out(next(blind, next(iter(self._known))))
 
     async def viewer(self, key: str) -> Viewer | None:
         """Return the user behind a cookie id with the repositories they may currently see; None if logged out.
@@ -109,22 +109,22 @@ class Accounts:
         """
         account = self._known.get(key)
         if account is None or self._clock() - account.since > LASTS:
-            self.leave(key)
+            self.log_out(key)
             return None
         # The lock lets one request refresh the account; concurrent requests of the same user then reuse the result.
         async with account.asking:
-            if self._clock() - account.asked_at > FRESH and not await self._asked_again(account):
-                self.leave(key)
+            if self._clock() - account.asked_at > FRESH and not await self._refresh(account):
+                self.log_out(key)
                 return None
         if key in self._known:
             self._known.move_to_end(key)  # keeps the least recently used login first, for _make_room
         return account.viewer
 
-    def leave(self, key: str) -> None:
+    def log_out(self, key: str) -> None:
         """Log a user out."""
         self._known.pop(key, None)
 
-    async def _asked_again(self, account: _Account) -> bool:
+    async def _refresh(self, account: _Account) -> bool:
         """Refresh the visible repositories. Returns False if GitHub no longer accepts the token."""
         try:
             seen = await self._visible(account.token)

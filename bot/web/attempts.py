@@ -24,13 +24,13 @@ class Attempts:
         self._clock = clock
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
 
-    def is_guessing(self, address: str) -> bool:
+    def is_blocked(self, address: str) -> bool:
         """Whether too many wrong tokens came from this address within ``WITHIN``."""
         since = self._clock() - WITHIN
         recent = [at for at in self._wrong.get(address, ()) if at > since]
         return len(recent) >= MOST
 
-    def was_wrong(self, address: str) -> None:
+    def record_failure(self, address: str) -> None:
         """Count a wrong token."""
         # Reinsert the address at the end, so the loop below removes the addresses that failed longest ago.
         self._wrong[address] = [*self._wrong.pop(address, ()), self._clock()][-MOST:]

@@ -12,14 +12,14 @@ from bot.web.render import render
 
 _SAYS = {
     401: "Log in first.",
-    403: "That is not allowed.",
-    404: "There is nothing here, or nothing that you may see.",
-    405: "That cannot be done here.",
-    410: "This is over: what was here has done its work.",
+    403: "You are not allowed to do this.",
+    404: "Page not found, or you may not see it.",
+    405: "This method is not allowed here.",
+    410: "This page is no longer available.",
     429: "Too many attempts. Wait a few minutes.",
-    503: "Not now. Try again in a moment.",
+    503: "The service is temporarily unavailable. Try again in a moment.",
 }
-_OURS = "Something failed on our side. The log says what."
+_OURS = "Internal error. See the server's log."
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
@@ -36,7 +36,7 @@ def wants_page(request: Request) -> bool:
 
 def fault(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
     """Return the response for a status: an HTML page for a browser, JSON for other clients."""
-    says = _SAYS.get(status, _OURS if status >= 500 else "That request cannot be answered.")
+    says = _SAYS.get(status, _OURS if status >= 500 else "The request is not valid.")
     if wants_page(request):
         return render(request, "fault.html", status=status, headers=headers, code=status, says=says)
     return JSONResponse({"error": says}, status, headers)

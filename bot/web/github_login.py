@@ -22,9 +22,9 @@ from bot.web.site import Site, site_of
 
 def routes(site: Site) -> list[Route]:
     """Return the public login routes. They exist only if the App's client id and secret are set."""
-    if site.door.accounts is None:
+    if site.authenticator.accounts is None:
         return []
-    return [Route("/login/github", begin), Route(LOGIN_CALLBACK, come_back)]
+    return [Route("/login/github", begin), Route(LOGIN_CALLBACK, complete_login)]
 
 
 async def begin(request: Request) -> Response:
@@ -36,37 +36,39 @@ async def begin(request: Request) -> Response:
         ),
         303,
     )
-    said = {"state": state, "verifier": verifier, "next": own_path(request.query_params.get("next", "/"))}
-    site_of(request).door.errands.write(request, response, said)
+    state_data = {"state": state, "verifier": verifier, "next": own_path(request.query_params.get("next", "/"))}
+    site_of(request).authenticator.oauth_states.write(request, response, state_data)
     return response
 
 
-async def come_back(request: Request) -> Response:
+async def complete_login(request: Request) -> Response:
     """Complete the login if the browser started it here."""
-    door, accounts = site_of(request).door, _accounts(request)
-    said = door.errands.read(request) or {}
+    authenticator, accounts = site_of(request).authenticator, _accounts(request)
+    state_data = authenticator.oauth_states.read(request) or {}
     # The state binds the answer to the browser that started the login; this prevents login CSRF (RFC 6749, 10.12).
     state = request.query_params.get("state", "")
-    if not said or not hmac.compare_digest(state.encode(), str(said["state"]).encode()):
-        return login_form(request, "/", status=400, says="That login was not begun here. Try again.")
+    if not state_data or not hmac.compare_digest(state.encode(), str(state_data["state"]).encode()):
+        return login_form(request, "/", status=400, says="This login was not started in this browser. Try again.")
     try:
-        with accounts.finishing():
+        with accounts.login_in_progress():
             token = await accounts.people.token(
-                request.query_params.get("code", ""), verifier=said["verifier"], redirect_uri=_redirect_uri(request)
+                request.query_params.get("code", ""),
+                verifier=state_data["verifier"],
+                redirect_uri=_redirect_uri(request),
             )
-            key = await accounts.enter(token)
+            key = await accounts.log_in(token)
     except LoggedOutError:
-        return login_form(request, said["next"], status=403, says="GitHub did not log you in.")
+        return login_form(request, state_data["next"], status=403, says="GitHub did not log you in.")
     except RetryableError:
         return fault(request, 503)
-    response = RedirectResponse(said["next"], 303)
-    door.errands.forget(request, response)
-    door.sessions.write(request, response, {"account": key})
+    response = RedirectResponse(state_data["next"], 303)
+    authenticator.oauth_states.forget(request, response)
+    authenticator.sessions.write(request, response, {"account": key})
     return response
 
 
 def _accounts(request: Request) -> Accounts:
-    accounts = site_of(request).door.accounts
+    accounts = site_of(request).authenticator.accounts
     if accounts is None:
         raise RuntimeError("there are no accounts")  # routes() adds these routes only with accounts
     return accounts

@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.errors import RetryableError
-from bot.web.door import TooManyError
+from bot.web.authentication import TooManyError
 from bot.web.faults import fault
 from bot.web.forms import read_form
 from bot.web.render import render
@@ -31,15 +31,15 @@ async def show(request: Request) -> Response:
 async def log_in(request: Request) -> Response:
     """Log in with the operator's token."""
     form = await read_form(request)
-    door, wanted = site_of(request).door, form.get("next", "/")
+    authenticator, wanted = site_of(request).authenticator, form.get("next", "/")
     try:
-        right = door.is_operator(request, form.get("token", "").strip())
+        right = authenticator.is_operator(request, form.get("token", "").strip())
     except TooManyError:
         return fault(request, 429)
     if not right:
         return login_form(request, wanted, status=403, says="That is not the operator's token.")
     response = RedirectResponse(own_path(wanted), 303)
-    door.let_in(request, response)
+    authenticator.log_in(request, response)
     return response
 
 
@@ -47,7 +47,7 @@ async def log_out(request: Request) -> Response:
     """End the session."""
     response = RedirectResponse("/login", 303)
     try:
-        await site_of(request).door.let_out(request, response)
+        await site_of(request).authenticator.log_out(request, response)
     except RetryableError:
         return fault(request, 503)
     return response
@@ -64,6 +64,6 @@ def own_path(wanted: str) -> str:
 
 def login_form(request: Request, wanted: str, *, status: int = 200, says: str = "") -> Response:
     """Show the login form with the configured login methods."""
-    door = site_of(request).door
-    ways = {"token": door.takes_tokens, "github": door.accounts is not None}
+    authenticator = site_of(request).authenticator
+    ways = {"token": authenticator.accepts_tokens, "github": authenticator.accounts is not None}
     return render(request, "login.html", status=status, wanted=own_path(wanted), says=says, ways=ways)

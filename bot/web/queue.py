@@ -15,10 +15,10 @@ from bot.web.views.words import line, moment
 
 _LARGEST = 2**31
 _STATES: tuple[tuple[JobState, str, str], ...] = (
-    ("dead", "Given up", "Tried as often as it may be, or refused for good. Replay begins one again."),
-    ("doing", "Running", "A worker has these in hand."),
-    ("todo", "Waiting", "Taken up when they are due and their issue is free."),
-    ("parked", "Parked", "Laid aside while their installation is suspended; taken up when it is back."),
+    ("dead", "Dead", "Jobs that failed on every attempt, or permanently. Replay queues a job again."),
+    ("doing", "Running", "Jobs that a worker is running."),
+    ("todo", "Waiting", "Jobs that start when they are due and their issue has no other running job."),
+    ("parked", "On hold", "Jobs that wait until their suspended installation is active again."),
 )
 
 
@@ -63,5 +63,5 @@ def _row(job: JobRow) -> dict[str, object]:
         "repository": f"{job.owner}/{job.name}" if job.owner else "",
         "due": moment(job.due),
         "stored": moment(job.stored_at),
-        "said": line(job.said),
+        "message": line(job.message),
     }

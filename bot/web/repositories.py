@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.backtest.plot import draw_reliability, draw_trade
-from bot.ceilings import explained
+from bot.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
 from bot.store.pages.rows import RunFilter
 from bot.web.render import render
@@ -49,7 +49,7 @@ async def shown(request: Request) -> Response:
         enough=ENOUGH,
         labels=await pages.repositories.labels(repository.key),
         spent=await pages.repositories.spent(repository.key),
-        explained=explained,
+        explained=describe_limit,
         rows=[Row.of(row) for row in runs.rows[:_LAST]],
     )
 
@@ -57,7 +57,9 @@ async def shown(request: Request) -> Response:
 def _charts(known: record.Record) -> dict[str, Markup | None]:
     drawn = {
         "months": record.draw(known.periods),
-        "trade": draw_trade(known.pairs, known.threshold, "Speaking from a confidence on") if known.pairs else None,
-        "worth": draw_reliability(known.pairs, "What a confidence was worth") if known.pairs else None,
+        "trade": draw_trade(known.pairs, known.threshold, "Precision and coverage by threshold")
+        if known.pairs
+        else None,
+        "worth": draw_reliability(known.pairs, "Calibration of the confidence") if known.pairs else None,
     }
     return {name: Markup(svg) if svg else None for name, svg in drawn.items()}  # noqa: S704  drawing code escapes

@@ -172,5 +172,5 @@ def _links(request: Request, full: FullRun) -> Links:
     )
 
 
-def _number(said: str) -> int:
-    return int(said) if said.isascii() and said.isdigit() and len(said) < 9 else 1
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1

@@ -35,12 +35,12 @@ class Sessions:
         self._name = name
         self._lasts = lasts
 
-    def write(self, request: Request, response: Response, said: dict[str, Any]) -> None:
+    def write(self, request: Request, response: Response, payload: dict[str, Any]) -> None:
         """Set the cookie to a signed payload."""
         secure = self._secure(request)
         response.set_cookie(
             self._named(secure=secure),
-            self._signer.dumps(said),
+            self._signer.dumps(payload),
             max_age=self._lasts,
             secure=secure,
             httponly=True,
@@ -51,10 +51,10 @@ class Sessions:
         """Return the payload of the cookie; None if it is missing, expired or not signed by us."""
         cookie = request.cookies.get(self._named(secure=self._secure(request)), "")
         try:
-            said = self._signer.loads(cookie, max_age=self._lasts)
+            payload = self._signer.loads(cookie, max_age=self._lasts)
         except BadData:
             return None
-        return said if isinstance(said, dict) else None
+        return payload if isinstance(payload, dict) else None
 
     def forget(self, request: Request, response: Response) -> None:
         """Delete the cookie."""

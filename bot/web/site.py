@@ -10,7 +10,7 @@ from bot.github.people import People
 from bot.settings import Settings
 from bot.store.tables import Store
 from bot.web.accounts import Accounts
-from bot.web.door import Door, Ended
+from bot.web.authentication import Authenticator, EndedSessionStore
 from bot.web.live import Live
 from bot.web.sessions import Sessions, session_secret
 
@@ -21,20 +21,20 @@ class Site:
 
     settings: Settings
     store: Store
-    door: Door
+    authenticator: Authenticator
     live: Live
 
     @classmethod
     def of(cls, settings: Settings, store: Store) -> Site:
         """Build the site from the settings."""
-        return cls(settings, store, door_of(settings, store.ended_sessions), Live(store.pages.runs))
+        return cls(settings, store, build_authenticator(settings, store.ended_sessions), Live(store.pages.runs))
 
     def address(self, request: Request) -> str:
         """Return the address under which browsers reach this server, without a trailing slash."""
         return (self.settings.triage_public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
 
 
-def door_of(settings: Settings, ended: Ended | None = None) -> Door:
+def build_authenticator(settings: Settings, ended: EndedSessionStore | None = None) -> Authenticator:
     """Build the authentication that the settings allow.
 
     Args:
@@ -44,10 +44,10 @@ def door_of(settings: Settings, ended: Ended | None = None) -> Door:
     given, token = settings.triage_session_secret, settings.triage_admin_token
     secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
     https = (settings.triage_public_url or "").startswith("https:")
-    return Door(
+    return Authenticator(
         Sessions(secret, https=https),
         token.get_secret_value() if token else None,
-        errands=Sessions(secret, https=https, name="triage-errand", lasts=600),
+        oauth_states=Sessions(secret, https=https, name="triage-oauth", lasts=600),
         accounts=_accounts(settings),
         ended=ended,
     )

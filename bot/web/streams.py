@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from bot.errors import RetryableError
 from bot.store.pages.rows import RunRow
-from bot.web.door import TooManyError
+from bot.web.authentication import TooManyError
 from bot.web.live import Changes, TooManyWatchersError
 from bot.web.site import site_of
 from bot.web.viewer import Viewer, viewer_of
@@ -79,7 +79,7 @@ async def _events(request: Request, watch: Watch, seen: float, over: anyio.Event
                 if watch.ends(row):
                     return
     except TooManyWatchersError:
-        yield ServerSentEvent(comment="too many watch this server", retry=30_000)
+        yield ServerSentEvent(comment="too many browsers are watching this server", retry=30_000)
 
 
 async def _allowed(
@@ -120,16 +120,16 @@ async def _next(changes: Changes, seconds: float) -> RunRow | _Behind | None:
 
 async def _viewer(request: Request) -> Viewer | None:
     try:
-        return await site_of(request).door.viewer(request)
+        return await site_of(request).authenticator.viewer(request)
     except (TooManyError, RetryableError):
         return None
 
 
 def _seen(request: Request) -> float:
-    said = request.headers.get("last-event-id") or request.query_params.get("seen", "")
+    last_event = request.headers.get("last-event-id") or request.query_params.get("seen", "")
     try:
-        return float(said)
+        return float(last_event)
     except ValueError as error:
-        if said:
+        if last_event:
             raise HTTPException(400) from error
         return time.time()

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.registration.kept import FILE
 from bot.registration.manifest import WEBHOOK, installation_address, is_local
+from bot.registration.stored import FILE
 from bot.web.faults import fault
 from bot.web.render import render
 from bot.web.site import site_of

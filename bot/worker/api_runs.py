@@ -6,21 +6,21 @@ from typing import NamedTuple
 
 from bot.api.models import IssueRun, RunRequest, read_request
 from bot.code import EngineCode
+from bot.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
 from bot.errors import RateLimitedError, RefusedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import ApiRun, Job
-from bot.logs import also_about
+from bot.logs import add_log_context
 from bot.metrics.measures import LIMITS
 from bot.ports import RepositoryRef
 from bot.repo_config import RepositoryConfig
 from bot.repo_config.find import find_config
 from bot.report.document import Result, build_result
 from bot.report.markdown import MarkdownRenderer
-from bot.unkept import EvidenceInMemory, NoSignals, run_through
 from bot.worker.budgets import run_scope
-from bot.worker.purse import SharedPurse
+from bot.worker.model_budget import SharedBudget
 from bot.worker.tools import Tools
-from nodes.brains.purse import PostponedError
+from nodes.brains.budget import PostponedError
 from nodes.context import Context, Outside
 from nodes.facts import read_facts
 from nodes.run import initial_state
@@ -39,10 +39,10 @@ async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> N
     Raises:
         BotError: The run cannot be done now, or not at all.
     """
-    also_about(run=work.id)
+    add_log_context(run=work.id)
     stored = await tools.store.api_runs.get(work.id)
     if stored is None:
-        return await tools.store.jobs.settle(job, "no longer wanted")
+        return await tools.store.jobs.settle(job, "no longer needed")
     try:
         sha, result = await _result(work.id, read_request.validate_json(stored.request), ref, tools)
     except PostponedError as postponed:
@@ -61,7 +61,7 @@ async def _result(number: str, asked: RunRequest, ref: RepositoryRef, tools: Too
     found = await find_config(github, await kept.last_valid())
     if not found.config.enabled:
         raise RefusedError("triage is switched off in the repository's .github/triage.yml")
-    text, evidence = await _text(asked, github), EvidenceInMemory()
+    text, evidence = await _text(asked, github), InMemoryEvidence()
     async with tools.mirrors.ready(ref, github) as mirror:
         code = EngineCode(tools.engines.of(mirror.directory), mirror.sha, found.config.ignore_paths)
         context = Context(
@@ -69,7 +69,7 @@ async def _result(number: str, asked: RunRequest, ref: RepositoryRef, tools: Too
             body=text.body,
             code=code,
             evidence=evidence,
-            brain=tools.brains.for_run(found.config, _purse(number, ref, found.config, tools)),
+            brain=tools.brains.for_run(found.config, _budget(number, ref, found.config, tools)),
             rules=tools.brains.rules,
             signals=NoSignals(),
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
@@ -82,17 +82,17 @@ async def _result(number: str, asked: RunRequest, ref: RepositoryRef, tools: Too
         start = initial_state(text.title, text.body, repository=name, sha=mirror.sha, outside=context.outside)
         if asked.max_retries is not None:
             start = start.model_copy(update={"max_retries": asked.max_retries})
-        result = build_result(await run_through(context, start))
+        result = build_result(await run_to_completion(context, start))
         return mirror.sha, result.model_copy(update={"gathered": result.numbered(evidence.items)})
 
 
-def _purse(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: Tools) -> SharedPurse:
+def _budget(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: Tools) -> SharedBudget:
     """A budget for the run's model calls. The repository's budgets hold for these runs too."""
 
     async def limited(code: str, _meaning: str) -> None:
         LIMITS.labels(code).inc()
 
-    return SharedPurse(
+    return SharedBudget(
         run=run_scope(f"api:{number}", tools.budgets.run),
         day=tools.budgets.day(ref, config, tools.store.clock()),
         counters=tools.store.usage,

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from bot.model import check_brain, model_settings
 from bot.repo_config import RepositoryConfig
 from bot.settings import Settings
+from nodes.brains.budget import ModelBudget
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
-from nodes.brains.purse import Purse
 from nodes.context import Brain
 
 
@@ -23,11 +23,11 @@ class Brains:
         """The fallback of every run. It counts nothing, so all runs share it."""
         self._models = models
 
-    def for_run(self, config: RepositoryConfig, purse: Purse | None = None) -> Brain:
-        """A brain as the operator and the repository configured it; `purse` is charged for its calls."""
+    def for_run(self, config: RepositoryConfig, budget: ModelBudget | None = None) -> Brain:
+        """A brain as the operator and the repository configured it; `budget` is charged for its calls."""
         if self._models is None or config.brain == "rules":
             return self.rules
-        return LLMBrain(self._models, purse)
+        return LLMBrain(self._models, budget)
 
 
 @asynccontextmanager

@@ -51,7 +51,7 @@ class Budgets:
         """
         today = day_of(now)
         scopes = (
-            Scope("repository", ref.key, today, self.repository.lowered(_of(config))),
+            Scope("repository", ref.key, today, self.repository.capped_by(_of(config))),
             Scope("installation", installation_key(ref.host, ref.installation_id), today, self.installation),
             Scope("all", "", today, self.everything),
         )
@@ -61,7 +61,7 @@ class Budgets:
         """The scopes in which a triage run counts for the issue's author; empty if the author has no id."""
         if issue.author_id is None:
             return ()
-        day = Ceiling(issues=self.author.day).lowered(Ceiling(issues=config.limits.issues_per_author))
+        day = Ceiling(issues=self.author.day).capped_by(Ceiling(issues=config.limits.issues_per_author))
         periods = ((hour_of(now), Ceiling(issues=self.author.hour)), (day_of(now), day))
         key = author_key(issue.ref.repository, issue.author_id)
         return tuple(Scope("author", key, period, ceiling) for period, ceiling in periods if ceiling)

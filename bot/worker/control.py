@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.commands.edited import Edit
-from bot.commands.obey import Heard, obey
+from bot.commands.execute import CommandComment, execute
 from bot.errors import RetryableError, StoppedError
 from bot.jobs import (
     Commands,
@@ -19,113 +19,116 @@ from bot.jobs import (
     Score,
     Work,
 )
-from bot.publish.later import LATER, ReportLabels
+from bot.publish.deferred_labels import LATER, ReportLabels
 from bot.publish.replies import Replies
 from bot.repo_config import FoundConfig
 from bot.store.database import StoreError
 from bot.store.installations import InstallationState
 from bot.worker.admission import may_answer
-from bot.worker.past import is_over
+from bot.worker.issue_job import IssueJob
+from bot.worker.past import mark_ended
 from bot.worker.tools import Tools
-from bot.worker.turn import Turn
 
 
-async def commands(turn: Turn, work: Commands) -> None:
+async def commands(issue_job: IssueJob, work: Commands) -> None:
     """Run the new commands of a comment; a running run sees at once what they stored."""
-    found = await turn.config()
+    found = await issue_job.config()
     by_author = work.sender_id is not None and work.sender_id == work.comment.author_id
     edit = Edit(work.before, by_author) if work.edited else None
-    may = lambda: may_answer(turn, work, found)  # noqa: E731
-    heard = Heard(turn.ref, work.comment, work.sender, work.sender_id, found, may, edit)
-    obeyed = await obey(heard, turn.store.control, turn.publisher(turn.still_ours))
-    follows: list[Work] = [*await turn.left_over(found)]
+    may = lambda: may_answer(issue_job, work, found)  # noqa: E731
+    request = CommandComment(issue_job.ref, work.comment, work.sender, work.sender_id, found, may, edit)
+    obeyed = await execute(request, issue_job.store.control, issue_job.publisher(issue_job.check_ownership))
+    follows: list[Work] = [*await issue_job.pending_writes(found)]
     if obeyed.moved_to is not None:
         follows.append(work.model_copy(update={"ref": obeyed.moved_to}))
-    await turn.tools.store.jobs.settle(turn.job, f"{obeyed.new} commands", next_work=follows)
+    await issue_job.tools.store.jobs.settle(issue_job.job, f"{obeyed.new} commands", next_work=follows)
 
 
-async def left_over(turn: Turn, work: LeftOver) -> None:
+async def left_over(issue_job: IssueJob, work: LeftOver) -> None:
     """Retry writes that GitHub's limits postponed; queue another job while some are left.
 
     A failure also queues a new job with its own time: retrying this one would delay the commands behind it.
     """
     try:
-        found = await turn.config()
-        await Replies.of(turn.publisher(turn.still_ours), turn.ref, found).catch_up()
-        await _labels_left_over(turn, found)
-        again = await turn.left_over(found, again=work.again + 1)
+        found = await issue_job.config()
+        await Replies.of(issue_job.publisher(issue_job.check_ownership), issue_job.ref, found).catch_up()
+        await _labels_left_over(issue_job, found)
+        again = await issue_job.pending_writes(found, again=work.again + 1)
     # A StoreError is retryable, but the new job could not be stored either.
     except StoreError:
         raise
     except RetryableError as error:
-        turn.log("left_over_postponed", str(error))
-        again = (LeftOver(ref=turn.ref, again=work.again + 1),)
-    await turn.tools.store.jobs.settle(turn.job, "again" if again else "all is done", next_work=again)
+        issue_job.log("left_over_postponed", str(error))
+        again = (LeftOver(ref=issue_job.ref, again=work.again + 1),)
+    await issue_job.tools.store.jobs.settle(issue_job.job, "again" if again else "all is done", next_work=again)
 
 
-async def _labels_left_over(turn: Turn, found: FoundConfig) -> None:
+async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
     """Set the postponed labels of a report, or drop them if a person stopped triage meanwhile."""
-    effects, key = turn.store.repository.effects, turn.ref.key
+    effects, key = issue_job.store.repository.effects, issue_job.ref.key
     if not any(one.kind == LATER for one in await effects.pending(key)):
         return
-    labels, known = ReportLabels(turn.github, effects, turn.may_write, turn.lacks), await turn.store.known()
-    row = await turn.store.row.state()
-    issue = None if row.muted or row.ended else await turn.github.issue(turn.ref.number)
+    labels, known = (
+        ReportLabels(issue_job.github, effects, issue_job.may_write, issue_job.record_missing_permission),
+        await issue_job.store.report_inputs(),
+    )
+    row = await issue_job.store.row.state()
+    issue = None if row.muted or row.ended else await issue_job.github.issue(issue_job.ref.number)
     try:
         await labels.catch_up(key, issue, found.config, set(known.touched))
     except StoppedError as error:
-        turn.log("labels_dropped", str(error))
+        issue_job.log("labels_dropped", str(error))
         await labels.catch_up(key, None, found.config, set())
 
 
-async def comment_deleted(turn: Turn, work: CommentDeleted) -> None:
+async def comment_deleted(issue_job: IssueJob, work: CommentDeleted) -> None:
     """Mute the issue if a person deleted our report: no other is posted until a command asks for one."""
-    sticky = await turn.store.repository.effects.get(turn.ref.key, "sticky")
+    sticky = await issue_job.store.repository.effects.get(issue_job.ref.key, "sticky")
     if sticky is None or sticky.github_id != work.comment_id:
-        return await turn.done("not the report")
-    await turn.store.row.mute(muted=True)
-    await turn.store.repository.effects.forget(turn.ref.key, "sticky")
-    return await turn.done("muted")
+        return await issue_job.settle("not our report")
+    await issue_job.store.row.mute(muted=True)
+    await issue_job.store.repository.effects.forget(issue_job.ref.key, "sticky")
+    return await issue_job.settle("muted")
 
 
-async def ended(turn: Turn, work: Ended) -> None:
+async def ended(issue_job: IssueJob, work: Ended) -> None:
     """Record that the issue was closed, deleted or transferred. Only deletion withdraws questions and stops the run.
 
     A closed issue may be reopened, and a transferred one is taken over at its new place: a waiting run still waits.
     """
-    if work.how == "closed" and await _is_open_again(turn):
-        return await turn.done("it is open again")
-    await turn.store.row.end(work.how, work.moved_to)
-    await is_over(turn, work)
+    if work.how == "closed" and await _is_open_again(issue_job):
+        return await issue_job.settle("it is open again")
+    await issue_job.store.row.end(work.how, work.moved_to)
+    await mark_ended(issue_job, work)
     if work.how != "deleted":
-        reported = work.how == "closed" and await turn.store.outcome.get() is not None
-        then = [Score(ref=turn.ref)] if reported else []
-        return await turn.tools.store.jobs.settle(turn.job, work.how, next_work=then)
-    for question in await turn.store.repository.questions.all(turn.ref.key):
-        await turn.store.repository.questions.settle(turn.ref.key, question.question_id, "withdrawn")
-    run = await turn.store.runs.last()
+        reported = work.how == "closed" and await issue_job.store.outcome.get() is not None
+        then = [Score(ref=issue_job.ref)] if reported else []
+        return await issue_job.tools.store.jobs.settle(issue_job.job, work.how, next_work=then)
+    for question in await issue_job.store.repository.questions.all(issue_job.ref.key):
+        await issue_job.store.repository.questions.settle(issue_job.ref.key, question.question_id, "withdrawn")
+    run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
-        return await turn.done(work.how)
-    await turn.store.runs.settle(run.number, "stopped", turn.job, said=work.how)
-    return await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))
+        return await issue_job.settle(work.how)
+    await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=work.how)
+    return await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
 
 
-async def _is_open_again(turn: Turn) -> bool:
+async def _is_open_again(issue_job: IssueJob) -> bool:
     """Whether the issue was reopened, so that the "closed" delivery is outdated: deliveries may come in any order.
 
     GitHub is asked only if an unfinished run would be stopped.
     """
-    run = await turn.store.runs.last()
+    run = await issue_job.store.runs.last()
     if run is None or not run.unfinished:
         return False
-    issue = await turn.github.issue(turn.ref.number)
-    return issue is not None and issue.ref.key == turn.ref.key and issue.state == "open"
+    issue = await issue_job.github.issue(issue_job.ref.number)
+    return issue is not None and issue.ref.key == issue_job.ref.key and issue.state == "open"
 
 
-async def labelled(turn: Turn, work: Labelled) -> None:
+async def labelled(issue_job: IssueJob, work: Labelled) -> None:
     """Store which label a person added or removed, so that the App never undoes it."""
-    await turn.store.people.labelled(work.label, work.actor, added=work.added)
-    await turn.done("noted")
+    await issue_job.store.people.labelled(work.label, work.actor, added=work.added)
+    await issue_job.settle("noted")
 
 
 _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.errors import BotError, NotOursError, RateLimitedError
+from bot.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
+from bot.errors import BotError, JobTakenOverError, RateLimitedError
 from bot.ports import Finished, Outcome
 from bot.store.database import StoreError
 from bot.store.runs import Run
-from bot.unkept import EvidenceInMemory, NoSignals, run_through
-from bot.worker.turn import Turn
+from bot.worker.issue_job import IssueJob
 from nodes.context import Context, Outside
 from nodes.state import BugTriageState
 
@@ -32,14 +32,14 @@ class FirstReport:
     unsettled: the next attempt continues the run and edits the report.
     """
 
-    turn: Turn
+    issue_job: IssueJob
     run: Run
     context: Context
     """The context of the model's run."""
     start: BugTriageState
     publish: Callable[[Finished], Awaitable[object]]
 
-    async def beside(self, work: Callable[[], Awaitable[Outcome]]) -> Outcome:
+    async def run_alongside(self, work: Callable[[], Awaitable[Outcome]]) -> Outcome:
         """Do the model's run; post the first report as soon as the run is known to take longer than a minute.
 
         Raises:
@@ -65,12 +65,12 @@ class FirstReport:
 
     async def _is_posted(self) -> bool:
         """Whether the issue has a report. An older report by a model is better than a new one by rules."""
-        sticky = await self.turn.store.repository.effects.get(self.turn.ref.key, "sticky")
+        sticky = await self.issue_job.store.repository.effects.get(self.issue_job.ref.key, "sticky")
         return sticky is not None and sticky.github_id is not None
 
     def _left(self) -> float:
         """Seconds until a report is due; negative if it is overdue."""
-        return self.run.began_at + PATIENCE - self.turn.tools.store.clock()
+        return self.run.began_at + PATIENCE - self.issue_job.tools.store.clock()
 
     async def _post(self) -> None:
         """Run by rules and post. A failure is logged, because the model's report follows in any case."""
@@ -80,16 +80,16 @@ class FirstReport:
         given = replace(
             self.context,
             brain=self.context.rules,
-            evidence=EvidenceInMemory(),
+            evidence=InMemoryEvidence(),
             signals=NoSignals(),
             outside=Outside(),
         )
         try:
-            await self.publish(Finished(await run_through(given, self.start)))
+            await self.publish(Finished(await run_to_completion(given, self.start)))
         # Without the job or the store the model's run cannot continue either.
-        except (NotOursError, StoreError):
+        except (JobTakenOverError, StoreError):
             raise
         except BotError as error:
-            self.turn.log("first_report_failed", str(error))
+            self.issue_job.log("first_report_failed", str(error))
         else:
-            self.turn.log("first_report", "posted by rules; the model's report follows")
+            self.issue_job.log("first_report", "posted by rules; the model's report follows")

@@ -36,7 +36,7 @@ async def catch_up(store: Store, app: AppPort) -> int:
             await app.redeliver(delivery.id)
             asked += 1
     if asked:
-        logger.info("asked for %d missed deliveries", asked, extra={"action": "caught_up"})
+        logger.info("requested %d missed deliveries", asked, extra={"action": "caught_up"})
     return asked
 
 
@@ -47,7 +47,7 @@ async def revive_dead(store: Store) -> int:
     """
     revived = await store.dead.revive()
     if revived:
-        logger.warning("%d dead jobs begun again", len(revived), extra={"action": "jobs_revived", "jobs": revived})
+        logger.warning("%d dead jobs queued again", len(revived), extra={"action": "jobs_revived", "jobs": revived})
     return len(revived)
 
 
@@ -80,7 +80,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
             break  # before `listed`, so that the next round continues with this repository
         await store.installations.listed(listed.ref.key, began)
     if found:
-        logger.info("%d issues of which no delivery came", found, extra={"action": "missed_found"})
+        logger.info("%d issues without a delivery queued", found, extra={"action": "missed_found"})
     return found
 
 
@@ -94,7 +94,7 @@ async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Iss
 
 
 async def _is_known(store: Store, issue: Issue) -> bool:
-    if await store.jobs.waits(issue.ref.key):
+    if await store.jobs.has_unfinished(issue.ref.key):
         return True
     return await store.for_issue(issue.ref).runs.last() is not None
 

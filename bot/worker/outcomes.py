@@ -9,30 +9,30 @@ from bot.backtest.fixes import gold_of
 from bot.errors import RefusedError, SuspendedError
 from bot.jobs import Score
 from bot.store.outcomes import Outcome, Verdict
-from bot.worker.turn import Turn
+from bot.worker.issue_job import IssueJob
 from nodes.search.errors import SearchError
 from nodes.search.git import Repository
 from nodes.search.history.closing import references, reverted
-from nodes.search.history.mainline import Landed, files_of, read_mainline
+from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline
 
-_NO_FIX = "no commit on the default branch says that it closes the issue"
+_NO_FIX = "no commit on the default branch closes the issue"
 
 
-async def score(turn: Turn, work: Score) -> None:  # noqa: ARG001  the signature of all functions in the table
+async def score(issue_job: IssueJob, work: Score) -> None:  # noqa: ARG001  the signature of all functions in the table
     """Search the mirror for the commit that closed the issue. If there is none yet, upkeep queues another search."""
-    outcome, row = await turn.store.outcome.get(), await turn.store.row.state()
+    outcome, row = await issue_job.store.outcome.get(), await issue_job.store.row.state()
     if outcome is None or outcome.state == "scored" or row.ended != "closed":
-        return await turn.done("scored already, open again, or never reported")
-    verdict = await _looked(turn, outcome)
-    await turn.store.outcome.keep(verdict)
-    turn.log("report_scored", f"{verdict.state} {verdict.why or f'rank {verdict.rank}'}")
-    return await turn.done(f"{verdict.state} {verdict.why}".strip())
+        return await issue_job.settle("scored already, open again, or never reported")
+    verdict = await _compared(issue_job, outcome)
+    await issue_job.store.outcome.keep(verdict)
+    issue_job.log("report_scored", f"{verdict.state} {verdict.why or f'rank {verdict.rank}'}")
+    return await issue_job.settle(f"{verdict.state} {verdict.why}".strip())
 
 
-async def _looked(turn: Turn, outcome: Outcome) -> Verdict:
-    ref = turn.ref
+async def _compared(issue_job: IssueJob, outcome: Outcome) -> Verdict:
+    ref = issue_job.ref
     try:
-        async with turn.tools.mirrors.ready(ref.repository, turn.github) as mirror:
+        async with issue_job.tools.mirrors.ready(ref.repository, issue_job.github) as mirror:
             given = (mirror.directory, mirror.sha, outcome, ref.number, f"{ref.owner}/{ref.name}")
             return await asyncio.to_thread(compare, *given)
     except SuspendedError:
@@ -63,12 +63,12 @@ def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: s
         return Verdict("unknown", why=_NO_FIX)
     gold = gold_of(repository, files_of(repository, [fix]).get(fix.sha, ()), fix.parent)
     if not gold:
-        return Verdict("unknown", fix=fix.sha, why="the fix changed no source file that was there before it")
+        return Verdict("unknown", fix=fix.sha, why="the fix changed no source file that existed before it")
     rank = next((at for at, path in enumerate(outcome.reported.named, 1) if path in gold), 0)
     return Verdict("scored", rank, fix.sha)
 
 
-def _fix(line: list[Landed], number: int, project: str) -> Landed | None:
+def _fix(line: list[MainlineCommit], number: int, project: str) -> MainlineCommit | None:
     undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
     # Oldest first: before a later commit that closes the issue, a part of the fix was there to be read.
     for landed in reversed(line):

@@ -20,7 +20,7 @@ async def note_missing(store: Store, ref: RepositoryRef, error: MissingPermissio
     """Record which permissions are missing. Reports and `/triage status` repeat it to maintainers."""
     for name in sorted(_KNOWN & set(error.permissions)) or ["unknown"]:
         code = f"{PERMISSION}.{name}"
-        said = f"the installation lacks a permission ({name}): grant it in the installation's settings on GitHub"
-        logger.warning("%s: %s", said, error, extra={"action": "permission_missing", "limit": code})
+        message = f"the installation lacks a permission ({name}): grant it in the installation's settings on GitHub"
+        logger.warning("%s: %s", message, error, extra={"action": "permission_missing", "limit": code})
         LIMITS.labels(code).inc()
         await store.for_repository(ref).limited.note(code)

@@ -31,11 +31,11 @@ async def prune(tools: Tools) -> None:
             logger.info("%d closed issues pruned", dropped.issues, extra={"action": "pruned"})
         more = dropped.more
     for key in await store.pruning.gone_repositories(keep.gone):
-        logger.info("all of a repository is forgotten", extra={"action": "forgotten", "repository": key})
+        logger.info("all data of a repository deleted", extra={"action": "forgotten", "repository": key})
     await store.shrink()
 
 
-async def tidy_up(tools: Tools) -> None:
+async def remove_unused_mirrors(tools: Tools) -> None:
     """Remove mirrors on this machine that were unused for long, or whose repository was deleted from the store."""
     known = {key.rpartition("/")[2] for key in await tools.store.pruning.known_repositories()}
     for name in await tools.mirrors.tidy(older_than=tools.keep.mirrors, known=known):

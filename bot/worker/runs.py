@@ -9,14 +9,14 @@ from bot.errors import RateLimitedError
 from bot.jobs import Continue, Edited, Expire, Reply, Triage, Work
 from bot.ports import AskedQuestion, Comment, Issue, IssueRef
 from bot.publish.publisher import Why
-from bot.publish.quiet import lifted_by, reason_to_be_quiet
+from bot.publish.skip_reasons import reason_to_skip, remedy_for
 from bot.repo_config import FoundConfig
 from bot.store.runs import Run
 from bot.worker.admission import OverLimitError, admit
-from bot.worker.past import look_again, saw
-from bot.worker.steps import Seen, step
-from bot.worker.turn import Turn, body_hash
-from bot.worker.why_not import STOPPED, tell_why_not
+from bot.worker.issue_job import IssueJob, body_hash
+from bot.worker.past import refresh_issue, update_index
+from bot.worker.refusal import STOPPED, explain_refusal
+from bot.worker.steps import CurrentIssue, step
 
 RunWork = Triage | Edited | Reply | Continue | Expire
 _LOOKED = ("waiting", "finished", "stopped")
@@ -26,80 +26,82 @@ A "running" run was cut off, and this job's previous attempt began it; a failed 
 """
 
 
-async def triage(turn: Turn, work: Triage) -> None:
+async def triage(issue_job: IssueJob, work: Triage) -> None:
     """Triage an issue from the start; an opened issue only once, whatever the order of deliveries."""
     why: Why = work.why
     if work.moved_from is not None:
-        await turn.store.row.adopt(work.moved_from)
-    run = await turn.store.runs.last()
+        await issue_job.store.row.adopt(work.moved_from)
+    run = await issue_job.store.runs.last()
     if run is not None and run.status in _LOOKED and work.why in ("opened", "backfill"):
-        return await _looked_at(turn, work, run)
-    seen = await _seen(turn, why, work)
+        return await _skip_triaged(issue_job, work, run)
+    seen = await _seen(issue_job, why, work)
     if seen is None:
         return None
-    if (await turn.store.row.state()).muted:
-        await tell_why_not(turn, seen.found, work.asked_in, STOPPED)
-        return await turn.done("muted")
+    if (await issue_job.store.row.state()).muted:
+        await explain_refusal(issue_job, seen.found, work.asked_in, STOPPED)
+        return await issue_job.settle("muted")
     if work.why == "reopened" and run is not None and run.body_hash == body_hash(seen.issue):
         if run.status == "finished":
-            return await turn.done("nothing is new")
+            return await issue_job.settle("nothing new")
         if run.status == "waiting":
-            return await _reopened(turn, seen, run)
+            return await _reopened(issue_job, seen, run)
     by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
-    run = await _wanted_run(turn, seen, run, work, by_author=by_author)
-    await turn.publisher().reactions(turn.ref, seen.found).leave("eyes")
-    return await step(turn, seen, run)
+    run = await _open_run(issue_job, seen, run, work, by_author=by_author)
+    await issue_job.publisher().reactions(issue_job.ref, seen.found).react("eyes")
+    return await step(issue_job, seen, run)
 
 
-async def _looked_at(turn: Turn, work: Triage, run: Run) -> None:
+async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
     """Leave an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
-    waiting = await _open_question(turn) if work.moved_from is not None and run.status == "waiting" else None
-    then = [Expire(ref=turn.ref, question_id=waiting.question_id)] if waiting is not None else []
-    await turn.tools.store.jobs.settle(turn.job, "triaged before", next_work=then)
+    waiting = await _open_question(issue_job) if work.moved_from is not None and run.status == "waiting" else None
+    then = [Expire(ref=issue_job.ref, question_id=waiting.question_id)] if waiting is not None else []
+    await issue_job.tools.store.jobs.settle(issue_job.job, "triaged before", next_work=then)
 
 
-async def _reopened(turn: Turn, seen: Seen, run: Run) -> None:
+async def _reopened(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
     """Let a waiting run wait, unless the answer came while the issue was closed."""
-    if await _open_question(turn) is not None:
-        return await turn.done("it still waits")
-    return await step(turn, replace(seen, why="answer"), run)
+    if await _open_question(issue_job) is not None:
+        return await issue_job.settle("the run still waits")
+    return await step(issue_job, replace(seen, why="answer"), run)
 
 
-async def _wanted_run(turn: Turn, seen: Seen, last: Run | None, work: Triage, *, by_author: bool) -> Run:
+async def _open_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, work: Triage, *, by_author: bool) -> Run:
     """Start a new run; if a limit prevents it, reply to the person whose command asked for it."""
     try:
-        return await _new_run(turn, seen, last, by_author=by_author)
+        return await _new_run(issue_job, seen, last, by_author=by_author)
     except RateLimitedError as error:
-        await tell_why_not(turn, seen.found, work.asked_in, f"Not now: {error}. The run starts when the limit allows.")
+        await explain_refusal(
+            issue_job, seen.found, work.asked_in, f"Not now: {error}. The run starts when the limit allows."
+        )
         raise
     except OverLimitError as error:
-        await tell_why_not(turn, seen.found, work.asked_in, f"Not done: {error}.")
+        await explain_refusal(issue_job, seen.found, work.asked_in, f"Not done: {error}.")
         raise
 
 
-async def edited(turn: Turn, work: Edited) -> None:
+async def edited(issue_job: IssueJob, work: Edited) -> None:
     """Triage a changed text again if the issue was triaged before. An open question is answered or withdrawn first."""
-    run = await turn.store.runs.last()
-    row = await turn.store.row.state()
+    run = await issue_job.store.runs.last()
+    row = await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
-        await look_again(turn)
-        return await turn.done("not triaged, or muted")
-    seen = await _seen(turn, "edited", work)
+        await refresh_issue(issue_job)
+        return await issue_job.settle("not triaged, or stopped")
+    seen = await _seen(issue_job, "edited", work)
     if seen is None:
         return None
     if run is None or (run.body_hash == body_hash(seen.issue) and run.status != "running"):
-        return await turn.done("nothing is new")
-    waiting = await _open_question(turn)
+        return await issue_job.settle("nothing new")
+    waiting = await _open_question(issue_job)
     if waiting is not None:
-        await _settle_by_edit(turn, seen.issue, waiting)
-    return await step(turn, seen, await _new_run(turn, seen, run))
+        await _settle_by_edit(issue_job, seen.issue, waiting)
+    return await step(issue_job, seen, await _new_run(issue_job, seen, run))
 
 
-async def _settle_by_edit(turn: Turn, issue: Issue, question: AskedQuestion) -> None:
+async def _settle_by_edit(issue_job: IssueJob, issue: Issue, question: AskedQuestion) -> None:
     """Settle the open question: answered if the new text holds the answer, else withdrawn, as its text is outdated."""
     answer = answer_in_body(issue, question)
-    await turn.store.repository.questions.settle(
-        turn.ref.key,
+    await issue_job.store.repository.questions.settle(
+        issue_job.ref.key,
         question.question_id,
         "answered" if answer else "withdrawn",
         answer=answer,
@@ -108,35 +110,35 @@ async def _settle_by_edit(turn: Turn, issue: Issue, question: AskedQuestion) -> 
     )
 
 
-async def reply(turn: Turn, work: Reply) -> None:
+async def reply(issue_job: IssueJob, work: Reply) -> None:
     """Resume the run if a comment answers the open question. On a closed issue the answer is stored for later."""
-    waiting = await _open_question(turn)
-    run, row = await turn.store.runs.last(), await turn.store.row.state()
+    waiting = await _open_question(issue_job)
+    run, row = await issue_job.store.runs.last(), await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
-        return await turn.done("not triaged, or muted")
+        return await issue_job.settle("not triaged, or stopped")
     if run is not None and waiting is None and run.status != "waiting":
-        return await turn.done("nothing was asked")
-    found, issue = await _read(turn, work)
+        return await issue_job.settle("no question is open")
+    found, issue = await _read(issue_job, work)
     if issue is None:
         return None
-    if waiting is not None and not await _answered(turn, issue, waiting, work.comment):
-        return await turn.done("no answer")
-    quiet = reason_to_be_quiet(issue, found.config)
+    if waiting is not None and not await _answered(issue_job, issue, waiting, work.comment):
+        return await issue_job.settle("no answer")
+    quiet = reason_to_skip(issue, found.config)
     if quiet is not None or run is None:
-        return await turn.done(quiet or "nothing was asked")
-    return await step(turn, Seen(issue, found, "answer"), run)
+        return await issue_job.settle(quiet or "no question is open")
+    return await step(issue_job, CurrentIssue(issue, found, "answer"), run)
 
 
-async def _answered(turn: Turn, issue: Issue, question: AskedQuestion, comment: Comment) -> bool:
+async def _answered(issue_job: IssueJob, issue: Issue, question: AskedQuestion, comment: Comment) -> bool:
     """Store the answer if the comment came after the question and answers it. Returns whether it does."""
-    if not await _came_after(turn, question, comment):
+    if not await _is_newer(issue_job, question, comment):
         return False
     by_reporter = comment.author_id is not None and comment.author_id == issue.author_id
     answer = answer_in(comment, question, by_reporter=by_reporter)
     if answer is None:
         return False
-    await turn.store.repository.questions.settle(
-        turn.ref.key,
+    await issue_job.store.repository.questions.settle(
+        issue_job.ref.key,
         question.question_id,
         "answered",
         answer=answer,
@@ -146,34 +148,34 @@ async def _answered(turn: Turn, issue: Issue, question: AskedQuestion, comment: 
     return True
 
 
-async def _came_after(turn: Turn, question: AskedQuestion, comment: Comment) -> bool:
+async def _is_newer(issue_job: IssueJob, question: AskedQuestion, comment: Comment) -> bool:
     """Whether a comment is newer than the question, by time or by id.
 
     GitHub's ids grow with time; its clock and ours may disagree.
     """
     if comment.created_at >= question.asked_at:
         return True
-    effects = turn.store.repository.effects
-    own = await effects.get(turn.ref.key, "question", question.question_id)
-    carrier = own if own is not None and own.github_id else await effects.get(turn.ref.key, "sticky")
+    effects = issue_job.store.repository.effects
+    own = await effects.get(issue_job.ref.key, "question", question.question_id)
+    carrier = own if own is not None and own.github_id else await effects.get(issue_job.ref.key, "sticky")
     if carrier is None:
         # The posted question is stored under the issue's old key; a comment here was written after the issue was moved.
-        return await turn.store.row.was_moved_here()
+        return await issue_job.store.row.was_moved_here()
     return carrier.github_id is not None and comment.id > carrier.github_id
 
 
-async def go_on(turn: Turn, work: Continue) -> None:
+async def resume_run(issue_job: IssueJob, work: Continue) -> None:
     """Process answers and redirects that commands stored since the run last read them."""
-    run = await turn.store.runs.last()
-    if run is None and (await turn.store.row.state()).moved_to is not None:
-        return await _follow(turn, work)
-    said = await turn.store.signals.since(run.last_signal if run else 0)
-    waiting = await _open_question(turn)
-    answer = next((one for one in said if one.kind == "answer"), None)
-    redirected = any(one.kind == "redirect" for one in said)
+    run = await issue_job.store.runs.last()
+    if run is None and (await issue_job.store.row.state()).moved_to is not None:
+        return await _follow_transfer(issue_job, work)
+    signals = await issue_job.store.signals.since(run.last_signal if run else 0)
+    waiting = await _open_question(issue_job)
+    answer = next((one for one in signals if one.kind == "answer"), None)
+    redirected = any(one.kind == "redirect" for one in signals)
     if waiting is not None and answer is not None:
-        await turn.store.repository.questions.settle(
-            turn.ref.key,
+        await issue_job.store.repository.questions.settle(
+            issue_job.ref.key,
             waiting.question_id,
             "answered",
             answer=answer.text[:1_000],
@@ -181,102 +183,102 @@ async def go_on(turn: Turn, work: Continue) -> None:
             answer_url=answer.url,
         )
     elif waiting is not None and redirected:
-        await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")
+        await issue_job.store.repository.questions.settle(issue_job.ref.key, waiting.question_id, "withdrawn")
     if run is not None and run.unfinished:
-        return await _go_on(turn, run, "answer" if answer and waiting else "redirect", work)
+        return await _resume_run(issue_job, run, "answer" if answer and waiting else "redirect", work)
     if not redirected:
-        return await turn.done("nothing to take in")
-    seen = await _seen(turn, "redirect", work)
-    return None if seen is None else await step(turn, seen, await _new_run(turn, seen, run, by_author=False))
+        return await issue_job.settle("no new signals")
+    seen = await _seen(issue_job, "redirect", work)
+    return None if seen is None else await step(issue_job, seen, await _new_run(issue_job, seen, run, by_author=False))
 
 
-async def expire(turn: Turn, work: Expire) -> None:
+async def expire(issue_job: IssueJob, work: Expire) -> None:
     """Mark a question as expired and resume its run without an answer."""
-    await turn.store.repository.questions.settle(turn.ref.key, work.question_id, "expired")
-    run = await turn.store.runs.last()
+    await issue_job.store.repository.questions.settle(issue_job.ref.key, work.question_id, "expired")
+    run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
-        return await turn.done("nothing waits")
-    return await _go_on(turn, run, "expired", work)
+        return await issue_job.settle("nothing waits")
+    return await _resume_run(issue_job, run, "expired", work)
 
 
-async def _go_on(turn: Turn, run: Run, why: Why, work: Continue | Expire) -> None:
-    seen = await _seen(turn, why, work)
+async def _resume_run(issue_job: IssueJob, run: Run, why: Why, work: Continue | Expire) -> None:
+    seen = await _seen(issue_job, why, work)
     if seen is not None:
-        await step(turn, seen, run)
+        await step(issue_job, seen, run)
 
 
-async def _follow(turn: Turn, work: RunWork) -> None:
+async def _follow_transfer(issue_job: IssueJob, work: RunWork) -> None:
     """Read the issue, so that `_read` hands the job over to the issue's new place."""
-    _, issue = await _read(turn, work)
+    _, issue = await _read(issue_job, work)
     if issue is not None:
-        await turn.done("nothing to take in")
+        await issue_job.settle("no new signals")
 
 
-async def _seen(turn: Turn, why: Why, work: RunWork) -> Seen | None:
+async def _seen(issue_job: IssueJob, why: Why, work: RunWork) -> CurrentIssue | None:
     """Read the issue again. None if it is to be left alone now; the job is then settled."""
-    found, issue = await _read(turn, work)
+    found, issue = await _read(issue_job, work)
     if issue is None:
         return None
-    quiet = reason_to_be_quiet(issue, found.config)
+    quiet = reason_to_skip(issue, found.config)
     asked_in = work.asked_in if isinstance(work, Triage | Continue) else None
     if quiet is not None:
-        await tell_why_not(turn, found, asked_in, f"Nothing was done: {quiet}. {lifted_by(quiet)}".rstrip())
-        await _leave_alone(turn, quiet)
+        await explain_refusal(issue_job, found, asked_in, f"Nothing was done: {quiet}. {remedy_for(quiet)}".rstrip())
+        await _skip(issue_job, quiet)
         return None
     commanded = isinstance(work, Continue) or (isinstance(work, Triage) and work.why == "command")
-    return Seen(issue, found, why, commanded, asked_in)
+    return CurrentIssue(issue, found, why, commanded, asked_in)
 
 
-async def _read(turn: Turn, work: RunWork) -> tuple[FoundConfig, Issue | None]:
+async def _read(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, Issue | None]:
     """Read the configuration and the issue. The issue is None if it is gone or moved; the job is then settled."""
-    found = await turn.config()
-    issue = await turn.github.issue(turn.ref.number)
-    await saw(turn, issue)
+    found = await issue_job.config()
+    issue = await issue_job.github.issue(issue_job.ref.number)
+    await update_index(issue_job, issue)
     if issue is None:
-        await _end(turn, "the issue is gone")
+        await _end(issue_job, "the issue no longer exists")
         return found, None
-    if issue.ref.key != turn.ref.key:
-        await _moved(turn, work, issue.ref)
+    if issue.ref.key != issue_job.ref.key:
+        await _moved(issue_job, work, issue.ref)
         return found, None
-    if issue.state == "open" and (await turn.store.row.state()).ended is not None:
-        await turn.store.row.end(None)  # the delivery "reopened" is lost or still to come
+    if issue.state == "open" and (await issue_job.store.row.state()).ended is not None:
+        await issue_job.store.row.end(None)  # the delivery "reopened" is lost or still to come
     return found, issue
 
 
-async def _moved(turn: Turn, work: RunWork, to: IssueRef) -> None:
+async def _moved(issue_job: IssueJob, work: RunWork, to: IssueRef) -> None:
     """Hand the job over to the issue's new place.
 
     The new jobs start with one that takes over the issue's runs and questions.
     """
-    await turn.store.row.end("transferred", to.key)
-    follows: list[Work] = [Triage(ref=to, why="opened", moved_from=turn.ref.key)]
+    await issue_job.store.row.end("transferred", to.key)
+    follows: list[Work] = [Triage(ref=to, why="opened", moved_from=issue_job.ref.key)]
     if not isinstance(work, Triage) or work.why == "command":
         follows.append(work.model_copy(update={"ref": to}))
-    await turn.tools.store.jobs.settle(turn.job, "moved", next_work=follows)
+    await issue_job.tools.store.jobs.settle(issue_job.job, "moved", next_work=follows)
 
 
-async def _leave_alone(turn: Turn, why: str) -> None:
+async def _skip(issue_job: IssueJob, why: str) -> None:
     """Settle the job. A run with an open question still waits, as it can be answered later; any other run ends."""
-    run = await turn.store.runs.last()
-    if run is not None and run.status == "waiting" and await _open_question(turn) is not None:
-        return await turn.done(f"{why}; it still waits")
-    return await _end(turn, why)
+    run = await issue_job.store.runs.last()
+    if run is not None and run.status == "waiting" and await _open_question(issue_job) is not None:
+        return await issue_job.settle(f"{why}; the run still waits")
+    return await _end(issue_job, why)
 
 
-async def _end(turn: Turn, why: str) -> None:
+async def _end(issue_job: IssueJob, why: str) -> None:
     """Settle the job and stop a run that waits: its issue is over."""
-    run = await turn.store.runs.last()
+    run = await issue_job.store.runs.last()
     if run is not None and run.unfinished:
-        waiting = await _open_question(turn)
+        waiting = await _open_question(issue_job)
         if waiting is not None:
-            await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")
-        await turn.store.runs.settle(run.number, "stopped", turn.job, said=why)
-        await turn.tools.checkpoints.adelete_thread(turn.store.thread(run.number))
+            await issue_job.store.repository.questions.settle(issue_job.ref.key, waiting.question_id, "withdrawn")
+        await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
+        await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
         return
-    await turn.done(why)
+    await issue_job.settle(why)
 
 
-async def _new_run(turn: Turn, seen: Seen, last: Run | None, *, by_author: bool = True) -> Run:
+async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *, by_author: bool = True) -> Run:
     """Start a new run, or return the unfinished one that this job's previous attempt began. A waiting run is given up.
 
     Raises:
@@ -284,13 +286,13 @@ async def _new_run(turn: Turn, seen: Seen, last: Run | None, *, by_author: bool 
         OverLimitError: A limit is reached and the issue is left alone.
     """
     leave = last.number if last is not None and last.status == "waiting" else None
-    run = await admit(turn, seen.issue, seen.found.config, leave=leave, by_author=by_author)
-    waiting = await _open_question(turn) if last is not None else None
+    run = await admit(issue_job, seen.issue, seen.found.config, leave=leave, by_author=by_author)
+    waiting = await _open_question(issue_job) if last is not None else None
     if waiting is not None:
-        await turn.store.repository.questions.settle(turn.ref.key, waiting.question_id, "withdrawn")
+        await issue_job.store.repository.questions.settle(issue_job.ref.key, waiting.question_id, "withdrawn")
     return run
 
 
-async def _open_question(turn: Turn) -> AskedQuestion | None:
-    asked = await turn.store.repository.questions.all(turn.ref.key)
+async def _open_question(issue_job: IssueJob) -> AskedQuestion | None:
+    asked = await issue_job.store.repository.questions.all(issue_job.ref.key)
     return next((question for question in asked if question.state == "open"), None)

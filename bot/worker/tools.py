@@ -22,7 +22,7 @@ from bot.store.tables import Store
 from bot.worker.brains import Brains, open_brains
 from bot.worker.budgets import Budgets
 from bot.worker.engines import Engines
-from bot.worker.keep import Keep
+from bot.worker.retention import Retention
 from nodes.brains.rules import RulesBrain
 from nodes.graph import Graph, build_graph
 
@@ -38,7 +38,7 @@ class Tools:
     graph: Graph
     checkpoints: BaseCheckpointSaver[Any]
     brains: Brains
-    keep: Keep
+    keep: Retention
     sources: Sources
     """Sources outside the repository that a run may query."""
     budgets: Budgets
@@ -70,7 +70,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             sources=Sources(settings.operator),
             brains=await stack.enter_async_context(open_brains(settings.settings, RulesBrain())),
             budgets=Budgets.of(settings.settings),
-            keep=Keep.of(settings.settings),
+            keep=Retention.of(settings.settings),
             pace=store.pace("models", settings.settings.triage_model_calls_per_minute),
             bots=settings.settings.bots,
         )

@@ -12,7 +12,7 @@ from bot.store.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker.missed import catch_up, find_missed, revive_dead
 from bot.worker.parked import find_revived
-from bot.worker.prune import prune, tidy_up
+from bot.worker.prune import prune, remove_unused_mirrors
 from bot.worker.tools import Tools
 
 PAUSE = 3_600.0
@@ -25,9 +25,9 @@ AT_START = 60.0
 logger = logging.getLogger(__name__)
 
 
-async def keep_up(tools: Tools) -> None:
+async def run_upkeep(tools: Tools) -> None:
     """Run maintenance until cancelled: at the start, since events may have been missed before, and then every hour."""
-    await _part("tidy_up", lambda: tidy_up(tools))
+    await _part("remove_unused_mirrors", lambda: remove_unused_mirrors(tools))
     started = False
     while True:
         try:
@@ -35,25 +35,25 @@ async def keep_up(tools: Tools) -> None:
             if not started:  # the holder of this lease does a round, even if another process holds the hour's lease
                 started, due = True, await tools.store.leases.take("upkeep at start", AT_START)
             if due:
-                await go_round(tools)
+                await run_upkeep_round(tools)
         except BotError as error:
             logger.warning("upkeep: %s", error, extra={"action": "upkeep_failed"})
         await asyncio.sleep(LOOK)
-        await _part("tidy_up", lambda: tidy_up(tools))
+        await _part("remove_unused_mirrors", lambda: remove_unused_mirrors(tools))
 
 
-async def go_round(tools: Tools) -> None:
+async def run_upkeep_round(tools: Tools) -> None:
     """Do one round for all processes. A part that fails is retried in the next round."""
     store, github = tools.store, tools.github
     await _part("catch_up", lambda: catch_up(store, github))
     await _part("find_revived", lambda: find_revived(store, github))
     await _part("revive_dead", lambda: revive_dead(store))
     await _part("find_missed", lambda: find_missed(store, github.for_repository))
-    await _part("look_for_fixes", lambda: look_for_fixes(store))
+    await _part("queue_fix_searches", lambda: queue_fix_searches(store))
     await _part("prune", lambda: prune(tools))
 
 
-async def look_for_fixes(store: Store) -> int:
+async def queue_fix_searches(store: Store) -> int:
     """Queue a search for the fixes of closed issues that have none yet. Returns how many.
 
     An issue may be closed before its fix lands, or while no server was running.

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.errors import GoneError, MissingPermissionError, RateLimitedError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import ApiRun, InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
-from bot.logs import about
+from bot.logs import log_context
 from bot.metrics.shared import sharing
 from bot.ports import RepositoryRef
 from bot.server_settings import ServerSettings
@@ -20,21 +20,21 @@ from bot.store.tables import Store
 from bot.tracing.opening import tracing
 from bot.tracing.spans import Spans
 from bot.worker import api_runs, control, outcomes, past, runs
+from bot.worker.instrumented import instrumented
+from bot.worker.issue_job import IssueJob
 from bot.worker.permissions import note_missing
 from bot.worker.tools import Tools, open_tools
-from bot.worker.turn import Turn
-from bot.worker.upkeep import keep_up
-from bot.worker.watched import watched
+from bot.worker.upkeep import run_upkeep
 
 logger = logging.getLogger(__name__)
 
-OnIssue = Callable[[Turn, Any], Awaitable[None]]
+OnIssue = Callable[[IssueJob, Any], Awaitable[None]]
 
 _ON_ISSUE: Mapping[str, OnIssue] = {
     "triage": runs.triage,
     "edited": runs.edited,
     "reply": runs.reply,
-    "continue": runs.go_on,
+    "continue": runs.resume_run,
     "expire": runs.expire,
     "commands": control.commands,
     "left_over": control.left_over,
@@ -52,9 +52,9 @@ class Worker:
         self._tools = tools
         self._spans = spans
 
-    async def keep_up(self) -> None:
+    async def run_upkeep(self) -> None:
         """Run periodic maintenance until cancelled."""
-        await keep_up(self._tools)
+        await run_upkeep(self._tools)
 
     @property
     def store(self) -> Store:
@@ -73,7 +73,7 @@ class Worker:
             BotError: The job cannot be done now, or not at all. The dispatcher decides from the type what follows.
         """
         began = time.perf_counter()
-        with about(delivery=job.delivery, job=job.id, issue=job.work.key), watched(job, self._spans):
+        with log_context(delivery=job.delivery, job=job.id, issue=job.work.key), instrumented(job, self._spans):
             await self._do(job)
             seconds = round(time.perf_counter() - began, 3)
             logger.info("%s is done", job.work.kind, extra={"action": "job_done", "seconds": seconds})
@@ -85,9 +85,9 @@ class Worker:
         elif isinstance(work, RepositoryChanged):
             await control.repository(job, work, self._tools)
         else:
-            await self._where_allowed(job, work)
+            await self._run_if_allowed(job, work)
 
-    async def _where_allowed(self, job: Job, work: LearnPast | ApiRun | OnIssueWork) -> None:
+    async def _run_if_allowed(self, job: Job, work: LearnPast | ApiRun | OnIssueWork) -> None:
         try:
             await self._on_repository(job, work)
         except (RefusedError, StoppedError) as error:
@@ -108,7 +108,7 @@ class Worker:
             return await api_runs.api_run(job, work, await self._installed(work.ref), self._tools)
         installed = await self._installed(work.ref.repository)
         ref = replace(work.ref, installation_id=installed.installation_id)
-        return await _on_issue(Turn.of(job, ref, self._tools), work)
+        return await _on_issue(IssueJob.of(job, ref, self._tools), work)
 
     async def _installed(self, ref: RepositoryRef) -> RepositoryRef:
         """The repository with the installation that it belongs to now.
@@ -127,17 +127,17 @@ class Worker:
         if known.installation == "suspended":
             raise SuspendedError("the installation is suspended")
         if known.gone or known.archived or known.installation == "deleted":
-            raise GoneError("the repository is archived, or no longer ours")
+            raise GoneError("the repository is archived, or the App was removed from it")
         return replace(ref, installation_id=known.installation_id or ref.installation_id)
 
 
-async def _on_issue(turn: Turn, work: OnIssueWork) -> None:
+async def _on_issue(issue_job: IssueJob, work: OnIssueWork) -> None:
     """Do the work; record the limit if one prevents it."""
     try:
-        await _ON_ISSUE[work.kind](turn, work)
+        await _ON_ISSUE[work.kind](issue_job, work)
     except RateLimitedError as limit:
         if limit.limit is not None:
-            await turn.met(limit.limit, str(limit))
+            await issue_job.limit_reached(limit.limit, str(limit))
         raise
 
 

@@ -28,7 +28,7 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
     issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), _BODY)}"
     sections = [
         ("Issue", fence("issue", issue)),
-        ("Facts a program read from it", fence("facts", compress(mask(facts_in_words(case.facts)), _FACTS))),
+        ("Facts a program read from it", fence("facts", compress(mask(format_facts(case.facts)), _FACTS))),
         ("Evidence", fence("evidence", "\n\n".join(map(_evidence, shown)))) if shown else None,
         ("Findings so far", fence("findings", compress(_format_findings(state.findings), _FINDINGS))),
         ("Human exchanges so far", fence("exchanges", exchanges(case))),
@@ -58,7 +58,7 @@ def _evidence(item: NumberedEvidence) -> str:
     return "\n".join(filter(None, (heading, evidence.quote, reasons)))
 
 
-def facts_in_words(facts: IssueFacts) -> str:
+def format_facts(facts: IssueFacts) -> str:
     """Format the facts extracted from the issue, one line per kind."""
     lists = (
         ("Errors", facts.errors),
@@ -74,9 +74,9 @@ def facts_in_words(facts: IssueFacts) -> str:
 
 
 def _trace(trace: StackTrace) -> str:
-    said = ": ".join(filter(None, (trace.error, trace.message))) or "no message"
+    error_text = ": ".join(filter(None, (trace.error, trace.message))) or "no message"
     frames = (f"{frame.path or frame.module}:{frame.line} {frame.function or ''}" for frame in trace.frames[:_FRAMES])
-    return f"Stack trace ({trace.language}), innermost first: {said[:300]}\n  " + "\n  ".join(frames)
+    return f"Stack trace ({trace.language}), innermost first: {error_text[:300]}\n  " + "\n  ".join(frames)
 
 
 def exchanges(case: Case) -> str:

@@ -15,7 +15,7 @@ _EXTENSION = re.compile(r"\.[A-Za-z]\w{0,9}$")
 _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
-def only_gathered(step: CodeStep, shown: Mapping[str, NumberedEvidence], case: Case) -> tuple[CodeReading, int]:
+def drop_unknown(step: CodeStep, shown: Mapping[str, NumberedEvidence], case: Case) -> tuple[CodeReading, int]:
     """Return the reading, and how many names and sentences were removed from it."""
     named = [name.strip(" []()`").upper() for name in step.suspects]
     suspects = tuple(dict.fromkeys(name for name in named if name in shown))
@@ -55,6 +55,6 @@ class _Known:
 
 def _in_short(suspects: tuple[str, ...], shown: Mapping[str, NumberedEvidence]) -> str:
     if not suspects:
-        return "No place that was looked at explains the issue."
+        return "None of the places that were read explains the issue."
     first = shown[suspects[0]].evidence
     return f"Top suspect: `{first.symbol or first.locator.path}` [{suspects[0]}]."[:300]

@@ -9,9 +9,9 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from nodes.brains.briefing import build_briefing, select
+from nodes.brains.budget import ModelBudget
 from nodes.brains.legal import decision_schema, legal_companions, legal_next_nodes
 from nodes.brains.models import Models
-from nodes.brains.purse import Purse
 from nodes.brains.reader import Reader
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.serialise import build_supervisor_context
@@ -39,11 +39,11 @@ _FORCED_FALLBACK = SupervisorDecision(
 class LLMBrain:
     """Judges one run with the models of this process."""
 
-    def __init__(self, models: Models, purse: Purse | None = None) -> None:
+    def __init__(self, models: Models, budget: ModelBudget | None = None) -> None:
         """Use these models; without a given budget, the run has those limits of the models' settings."""
         self._models = models
         self._settings = models.settings
-        self._purse = purse or models.purse()
+        self._budget = budget or models.budget()
 
     @property
     def name(self) -> str:
@@ -64,7 +64,7 @@ class LLMBrain:
                 model,
                 decision_schema(legal, companions),
                 _conversation(system, build_supervisor_context(case.state)),
-                purse=self._paying(case.state),
+                budget=self._paying(case.state),
                 correction=build_supervisor_correction,
                 accept=SupervisorDecision,
             )
@@ -109,7 +109,7 @@ class LLMBrain:
                 model,
                 schema,
                 _conversation(build_role_prompt(role, case.language), build_briefing(case, shown)),
-                purse=self._paying(case.state),
+                budget=self._paying(case.state),
             )
         except InvalidOutput as invalid:
             why = f"{model.name} gave the {role} two invalid answers: {invalid}"
@@ -123,10 +123,10 @@ class LLMBrain:
         tiers = {"simple": settings.simple, "medium": settings.medium, "complex": settings.complex}
         return tiers[state.tier] or settings.default
 
-    def _paying(self, state: BugTriageState) -> Purse:
+    def _paying(self, state: BugTriageState) -> ModelBudget:
         """Return the budget with the state's past usage, which the new brain of a resumed run does not know."""
-        self._purse.begin(state.metrics.usage)
-        return self._purse
+        self._budget.begin(state.metrics.usage)
+        return self._budget
 
 
 def _conversation(system: str, human: str) -> tuple[Message, Message]:
@@ -137,7 +137,7 @@ def _only_choice(state: BugTriageState) -> SupervisorDecision:
     (node,) = legal_next_nodes(state)
     return SupervisorDecision(
         next_node=node,
-        reasoning="The only step that is allowed now.",
+        reasoning="Only this step is allowed now.",
         question=None,
         question_context=None,
         confidence=state.supervisor_confidence,

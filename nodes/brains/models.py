@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nodes.brains.budget import RunBudget, RunLimits
 from nodes.brains.model import LimitName, Model, first_abilities
 from nodes.brains.pace import Pace
-from nodes.brains.purse import RunLimits, RunPurse
-from nodes.brains.remembered import Remembered
+from nodes.brains.remembered import LearntRefusals
 
 if TYPE_CHECKING:
     import httpx
@@ -63,7 +63,7 @@ class Models:
         self.pace = Pace(settings.calls_per_minute)
         self._models: dict[str, Model] = {}
         self._client: httpx.AsyncClient | None = None
-        self._remembered = Remembered(settings.memory)
+        self._remembered = LearntRefusals(settings.memory)
 
     def get(self, name: str) -> Model:
         """Return the model of that name."""
@@ -71,12 +71,12 @@ class Models:
             self._models[name] = self._build(name)
         return self._models[name]
 
-    def purse(self, calls: int | None = None) -> RunPurse:
+    def budget(self, calls: int | None = None) -> RunBudget:
         """Return a new budget with the limits of one run, or with a lower limit on its calls."""
         limits = self.settings.limits
         if calls is not None:
             limits = replace(limits, calls=calls if limits.calls is None else min(calls, limits.calls))
-        return RunPurse(self.pace, limits, self.settings.price)
+        return RunBudget(self.pace, limits, self.settings.price)
 
     async def aclose(self) -> None:
         """Close the connections."""

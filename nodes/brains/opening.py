@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from nodes.brains.briefing import critique, exchanges, facts_in_words, rejection
+from nodes.brains.briefing import critique, exchanges, format_facts, rejection
 from nodes.brains.fence import fence, squeeze
 from nodes.brains.serialise import _format_redirect_instructions
 from nodes.brains.token_count import estimate
-from nodes.context import Case, Sight
+from nodes.context import Case, LookupResult
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Look
 from nodes.trust.secrets import mask
@@ -28,7 +28,7 @@ _BEST = 5
 _QUOTES = (90, 60, 40, 20, 1)
 _REASONS = 30
 _LINE = 160
-_SAYS_NOTHING = re.compile(r"in \S+$|outside any definition$|defines nothing$|its size$|stands for its folder$")
+_SAYS_NOTHING = re.compile(r"in \S+$|outside any definition$|defines nothing$|its size$|represents its folder$")
 
 
 class Opening(NamedTuple):
@@ -43,24 +43,24 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
     text = f"{mask(case.title)[:300]}\n\n{mask(case.body)}".strip()
     issue = squeeze(text, ISSUE)
     # Facts repeat parts of the issue, so they are only needed if the issue was shortened.
-    facts = fence("facts", squeeze(mask(facts_in_words(case.facts)), FACTS)) if issue != text else ""
+    facts = fence("facts", squeeze(mask(format_facts(case.facts)), FACTS)) if issue != text else ""
     described = _described(candidates[:CANDIDATES])
     order = build_engine_order(case.search_confidence)
     sections = (
         ("Issue", fence("issue", issue)),
         ("Facts a program read from the whole of it", facts),
-        ("Said since", _said_since(case)),
+        ("Said since", _later_messages(case)),
         ("Candidates", "\n".join((order, fence("candidates", "\n".join(described)))) if described else ""),
     )
     whole = "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
     return Opening(whole, tuple(candidates[: len(described)]))
 
 
-def show_sight(number: int, wanted: Look, sight: Sight) -> str:
+def show_lookup_result(number: int, wanted: Look, result: LookupResult) -> str:
     """Format the answer to a lookup for the reader."""
     lines = f" {wanted.start_line}-{wanted.end_line}" if wanted.kind == "open" else ""
     asked = f"{wanted.kind} {wanted.what}{lines}"[:_LINE]
-    parts = [asked, *(show(item) for item in sight.found), sight.said]
+    parts = [asked, *(show(item) for item in result.found), result.note]
     return fence(f"look {number}", "\n".join(filter(None, parts)))
 
 
@@ -101,7 +101,7 @@ def _candidate(item: NumberedEvidence, tokens: int, common: Collection[str]) -> 
     return "\n".join([_heading(item), *kept, *more, *([f"why: {reasons}"] if reasons else [])])
 
 
-def _said_since(case: Case) -> str:
+def _later_messages(case: Case) -> str:
     """Format later messages. Redirects come from maintainers and may give instructions; the rest is fenced as data."""
     state = case.state
     redirects = _format_redirect_instructions(state.redirect_instructions)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from nodes.brains.gathered import only_gathered
-from nodes.brains.ledger import ASKING, TOTAL, Ledger
+from nodes.brains.budget import ModelBudget
+from nodes.brains.gathered import drop_unknown
 from nodes.brains.model import Model
-from nodes.brains.opening import build_opening, show_sight
-from nodes.brains.purse import Purse
+from nodes.brains.opening import build_opening, show_lookup_result
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.schema import strict_schema
 from nodes.brains.structured import Message, ask_structured
-from nodes.context import Case, Judged, LookPort, ModelError
+from nodes.brains.token_budget import ASKING, TOTAL, TokenBudget
+from nodes.context import Case, Judged, LookupPort, ModelError
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import LOOKS, CodeReading, CodeStep
 from nodes.state import Usage
@@ -25,13 +25,13 @@ NOTHING = CodeStep(summary="No place in the code was found that this issue could
 class Reader:
     """Judges the candidates of one search with a model."""
 
-    def __init__(self, model: Model, purse: Purse, case: Case) -> None:
+    def __init__(self, model: Model, budget: ModelBudget, case: Case) -> None:
         self._model = model
-        self._purse = purse
+        self._budget = budget
         self._case = case
-        self._ledger = Ledger(json.dumps(strict_schema(CodeStep)))
+        self._token_budget = TokenBudget(json.dumps(strict_schema(CodeStep)))
         # Only appended to, with one schema throughout, so that its beginning stays in a provider's prompt cache.
-        self._said: tuple[Message, ...] = ()
+        self._messages: tuple[Message, ...] = ()
         self._usage = Usage()
 
     async def read(self, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
@@ -43,58 +43,64 @@ class Reader:
         opening = build_opening(self._case, candidates)
         shown = {item.id: item for item in opening.shown}
         looks = self._case.looks
-        self._said = (("system", build_role_prompt("codebase_search", self._case.language)), ("human", opening.text))
-        if not self._may_look(looks):
-            self._said = (self._said[0], ("human", f"{opening.text}\n\n{build_ranking_request()}"))
+        self._messages = (
+            ("system", build_role_prompt("codebase_search", self._case.language)),
+            ("human", opening.text),
+        )
+        if not self._may_look_up(looks):
+            self._messages = (self._messages[0], ("human", f"{opening.text}\n\n{build_ranking_request()}"))
         step: CodeStep | None = None
-        while step is None and looks is not None and self._may_look(looks):
-            step = await self._ask(self._ledger.room_for_looks(self._said))
+        while step is None and looks is not None and self._may_look_up(looks):
+            step = await self._ask(self._token_budget.room_for_lookups(self._messages))
             if step.looks:
                 shown |= await self._look(step, looks)
                 step = None
         if step is None:
             step = await self._rank() if shown else NOTHING
-        reading, dropped = only_gathered(step, shown, self._case)
+        reading, dropped = drop_unknown(step, shown, self._case)
         return Judged(reading, judged_by=self._model.name, usage=self._usage, dropped=dropped)
 
-    def _may_look(self, looks: LookPort | None) -> bool:
-        return looks is not None and looks.left > 0 and self._ledger.may_look(self._said)
+    def _may_look_up(self, looks: LookupPort | None) -> bool:
+        return looks is not None and looks.remaining > 0 and self._token_budget.may_look_up(self._messages)
 
-    async def _look(self, step: CodeStep, looks: LookPort) -> dict[str, NumberedEvidence]:
+    async def _look(self, step: CodeStep, looks: LookupPort) -> dict[str, NumberedEvidence]:
         """Answer the lookups of one step, as many as fit the budget, and tell the model what it may do next."""
         asked: Message = ("ai", json.dumps({"looks": [look.model_dump() for look in step.looks]}, ensure_ascii=False))
         answers: list[str] = []
         found: dict[str, NumberedEvidence] = {}
         for wanted in step.looks:
-            if looks.left <= 0 or self._ledger.room_for_looks([*self._said, asked, ("human", "\n".join(answers))]) < 0:
+            if (
+                looks.remaining <= 0
+                or self._token_budget.room_for_lookups([*self._messages, asked, ("human", "\n".join(answers))]) < 0
+            ):
                 break
-            sight = await looks.look(wanted)
-            answers.append(show_sight(LOOKS - looks.left, wanted, sight))
-            found |= {item.id: item for item in sight.found}
-        before = self._said
-        self._said = (*before, asked, ("human", "\n\n".join([*answers, build_looks_left(looks.left)])))
-        if not self._may_look(looks):
-            self._said = (*before, asked, ("human", "\n\n".join([*answers, build_ranking_request()])))
+            result = await looks.look_up(wanted)
+            answers.append(show_lookup_result(LOOKS - looks.remaining, wanted, result))
+            found |= {item.id: item for item in result.found}
+        before = self._messages
+        self._messages = (*before, asked, ("human", "\n\n".join([*answers, build_looks_left(looks.remaining)])))
+        if not self._may_look_up(looks):
+            self._messages = (*before, asked, ("human", "\n\n".join([*answers, build_ranking_request()])))
         return found
 
     async def _rank(self) -> CodeStep:
         """Request the final ranking."""
-        step = await self._ask(self._ledger.room(self._said))
+        step = await self._ask(self._token_budget.room(self._messages))
         if step.looks and not step.summary.strip():
-            raise ModelError(f"{self._model.name} kept asking for looks after the last one", self._usage)
+            raise ModelError(f"{self._model.name} kept requesting lookups after the last one", self._usage)
         return step
 
     async def _ask(self, room: int) -> CodeStep:
         if room < ASKING:
             raise ModelError(f"the {TOTAL} tokens for reading code are spent", self._usage)
         try:
-            answer = await ask_structured(self._model, CodeStep, self._said, purse=self._purse, room=room)
+            answer = await ask_structured(self._model, CodeStep, self._messages, budget=self._budget, room=room)
         except InvalidOutput as invalid:
             why = f"{self._model.name} gave the codebase_search two invalid answers: {invalid}"
             raise ModelError(why[:300], self._usage + invalid.usage) from invalid
         except ModelError as error:
             raise ModelError(str(error), self._usage + error.usage) from error
-        self._said = answer.asked
+        self._messages = answer.asked
         self._usage += answer.usage
-        self._ledger.note(self._said, answer.value.model_dump_json(), answer.usage)
+        self._token_budget.note(self._messages, answer.value.model_dump_json(), answer.usage)
         return answer.value

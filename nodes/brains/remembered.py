@@ -16,7 +16,7 @@ _FORGET = 7 * 86_400.0
 """Seconds. Servers are updated, so what was refused is tried again after this time."""
 
 
-class Remembered:
+class LearntRefusals:
     """The abilities of models by endpoint and name; with no file, nothing is stored."""
 
     def __init__(self, file: Path | None) -> None:

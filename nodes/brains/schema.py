@@ -57,7 +57,7 @@ def _inline(node: Any, definitions: dict[str, Any]) -> Any:
 
 def _strict(node: Schema) -> Schema:
     kept: Schema = {key: node[key] for key in _KEPT if key in node}
-    if bound := _bound_in_words(node):
+    if bound := _describe_bound(node):
         kept["description"] = f"{kept.get('description', '')} {bound}".strip()
     if "items" in kept:
         kept["items"] = _strict(kept["items"])
@@ -69,7 +69,7 @@ def _strict(node: Schema) -> Schema:
     return kept
 
 
-def _bound_in_words(node: Schema) -> str:
+def _describe_bound(node: Schema) -> str:
     if "maxLength" in node:
         return f"At most {node['maxLength']} characters."
     if "maxItems" in node:

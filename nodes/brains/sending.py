@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from nodes.brains.budget import Call, ModelBudget
 from nodes.brains.fitting import SMALLEST, counted, fit_window
 from nodes.brains.model import METHODS, Abilities, Method, Model
-from nodes.brains.purse import Call, Purse
 from nodes.brains.refusals import Fault, instead
 from nodes.brains.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
 from nodes.brains.token_count import estimate
@@ -54,7 +54,7 @@ class Sender:
 
     model: Model
     schema: dict[str, Any]
-    purse: Purse
+    budget: ModelBudget
     usage: Usage = field(default_factory=Usage)
     """All requests so far, refused and failed ones included."""
 
@@ -82,7 +82,7 @@ class Sender:
         others: Iterator[Abilities] | None = None
         for _ in range(_REFUSALS):
             try:
-                reply = await self._patiently(_Request(self.model, abilities, self.schema, messages, room))
+                reply = await self._with_retries(_Request(self.model, abilities, self.schema, messages, room))
             except _RefusedError as refused:
                 fault = refused.fault
                 if fault.is_context:
@@ -127,7 +127,7 @@ class Sender:
         full = any(0 <= size - reported <= size // 100 for size in _WINDOWS) and reported < _FULL * sent
         return full or reported < _CUT * sent
 
-    async def _patiently(self, request: _Request) -> AIMessage:
+    async def _with_retries(self, request: _Request) -> AIMessage:
         """Send the request, and retry while the server is busy; each attempt counts as a call."""
         model = request.model
         left = model.deadline
@@ -146,13 +146,13 @@ class Sender:
                     raise
                 if left <= 0:
                     raise ModelError(f"the model gave no answer within {model.deadline:g} s") from busy
-                await self.purse.pause(pause, limited=busy.limited)
+                await self.budget.pause(pause, limited=busy.limited)
         raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
     async def _paid(self, call: Call) -> AsyncIterator[_Bill]:
         """Reserve the estimated cost of a call, and settle it by the actual cost."""
-        reserved, bill = await self.purse.reserve(call), _Bill(call)
+        reserved, bill = await self.budget.reserve(call), _Bill(call)
         try:
             yield bill
         except _RefusedError:

@@ -8,9 +8,9 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from nodes.brains.budget import ModelBudget
 from nodes.brains.fence import squeeze
 from nodes.brains.model import Method, Model
-from nodes.brains.purse import Purse
 from nodes.brains.replies import Answer, InvalidOutput, read_answer
 from nodes.brains.schema import fit, strict_schema
 from nodes.brains.sending import Message, Sender
@@ -45,7 +45,7 @@ async def ask_structured(
     schema: type[T],
     messages: Sequence[Message],
     *,
-    purse: Purse,
+    budget: ModelBudget,
     correction: Callable[[str], str] = build_correction,
     accept: type[T] | None = None,
     room: int | None = None,
@@ -58,7 +58,7 @@ async def ask_structured(
         model: The model to ask; what its server refuses is stored in it.
         schema: The expected type of the answer.
         messages: The conversation; secrets are masked here.
-        purse: Pays for every request.
+        budget: Pays for every request.
         correction: Turns an error into the message that follows it.
         accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
         room: Tokens that all answers and the correction may use together; None leaves each to the model's limit.
@@ -68,7 +68,7 @@ async def ask_structured(
         ModelError: No answer arrived: transport, refusal, filter or budget.
     """
     first = [_masked(message) for message in messages]
-    sender = Sender(model, strict_schema(schema), purse)
+    sender = Sender(model, strict_schema(schema), budget)
     asked, corrected, left = first, False, room
     while True:
         method = model.abilities.method

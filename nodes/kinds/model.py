@@ -58,5 +58,5 @@ def load_model(path: Path = WEIGHTS) -> Model:
     """Read the weights, once per process."""
     kept = json.loads(path.read_text(encoding="utf-8"))
     if tuple(kept["kinds"]) != LEARNT:
-        raise ValueError(f"{path} was learnt for other kinds")
+        raise ValueError(f"{path} was trained for other kinds")
     return Model(tuple(kept["bias"]), kept["temperature"], kept["fields"])

@@ -32,10 +32,10 @@ def parts_of(title: str, body: str) -> Parts:
     """Split the beginning of an issue into its parts, in time linear in the text read."""
     whole = body[:MAX_BODY].lower()
     prose, blocks = split_blocks(without_comments(whole))
-    said = "\n".join(line for line in prose.split("\n") if not _by_a_template(line))
+    text = "\n".join(line for line in prose.split("\n") if not _by_a_template(line))
     return Parts(
         title=title[:MAX_TITLE].lower(),
-        prose=_LINK.sub(" ", _IMAGE.sub(" ", said)),
+        prose=_LINK.sub(" ", _IMAGE.sub(" ", text)),
         code="\n".join(blocks)[:MAX_CODE],
         whole=whole,
     )

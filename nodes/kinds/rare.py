@@ -41,8 +41,8 @@ def _is_advert(parts: Parts) -> bool:
     """Return whether a text has two kinds of advertising words and no code, which a real report would have."""
     if parts.code or "`" in parts.whole:
         return False
-    said = f"{parts.title}\n{parts.prose}"
-    return sum(bool(pattern.search(said)) for pattern in _ADVERTS) >= 2
+    text = f"{parts.title}\n{parts.prose}"
+    return sum(bool(pattern.search(text)) for pattern in _ADVERTS) >= 2
 
 
 def _is_docs(parts: Parts) -> bool:

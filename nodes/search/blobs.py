@@ -48,7 +48,7 @@ class BlobReader:
         """Return the contents up to the first object at which git exits; that object is None."""
         asked, answers = self._git.stdin, self._git.out
         assert asked is not None  # noqa: S101 - the process was started with a pipe
-        self._git.more_time()
+        self._git.reset_timeout()
         with suppress(BrokenPipeError):
             asked.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             asked.flush()

@@ -84,7 +84,7 @@ class Cache:
             for key, value in records.items():
                 if len(value) <= room:
                     room -= len(value)
-                    rows.append((key, value, len(value), now, _seal(key)))
+                    rows.append((key, value, len(value), now, _checksum(key)))
             connection.executemany(
                 "insert or replace into record (key, value, size, used, seal) values (?, ?, ?, ?, ?)", rows
             )
@@ -123,7 +123,7 @@ def _writing(connection: sqlite3.Connection) -> Iterator[None]:
     connection.executescript("pragma incremental_vacuum")  # execute() would free a single page only
 
 
-def _seal(key: str) -> int:
+def _checksum(key: str) -> int:
     """Return a checksum of the key for the row; after a power failure a damaged index may map a key to another row."""
     return crc32(key.encode())
 
@@ -135,7 +135,7 @@ def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
         marks = ",".join("?" * len(part))
         statement = f"select id, key, value, used, seal from record where key in ({marks})"  # noqa: S608 - question marks
         for row, key, value, used, seal in connection.execute(statement, part):
-            if seal == _seal(key):
+            if seal == _checksum(key):
                 found[key] = value
             if used < now:
                 stale.append((now, row))

@@ -42,7 +42,7 @@ class CacheFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._told = False
+        self._has_logged = False
 
     def run(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Run an action on a connection; return ``otherwise`` if that fails. Only the first failure is logged."""
@@ -53,10 +53,10 @@ class CacheFile:
                 with self._connection() as connection:
                     return action(connection)
             except sqlite3.OperationalError as error:
-                self._tell(f"parsed files are not kept in {self.path}: {error}")
+                self._tell(f"parsed files are not cached in {self.path}: {error}")
                 return otherwise
             except sqlite3.DatabaseError as error:
-                self._tell(f"{self.path} is begun anew: {error}")
+                self._tell(f"{self.path} is recreated: {error}")
                 self._put_aside(inode, keep=not isinstance(error, _OldFormatError))
         return otherwise
 
@@ -90,9 +90,9 @@ class CacheFile:
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def _tell(self, message: str) -> None:
-        if not self._told:
+        if not self._has_logged:
             logger.warning(message)
-        self._told = True
+        self._has_logged = True
 
 
 def _begin(connection: sqlite3.Connection) -> None:

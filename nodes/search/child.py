@@ -29,7 +29,7 @@ _FAULTS = frozenset(
 """Exit codes for which the current file is at fault; all others may have another cause."""
 
 
-class At(NamedTuple):
+class FilePosition(NamedTuple):
     """The file that a helper works on."""
 
     batch: int
@@ -67,7 +67,7 @@ class Helper:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - ``close`` closes it
         self._note = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._frames = Output(self._output.fileno())
-        self.last: At | None = None
+        self.last: FilePosition | None = None
         """The file that the helper worked on at the last call of ``ended``; None before the first."""
         self._since = time.monotonic()
         note = self._note.fileno()
@@ -108,9 +108,9 @@ class Helper:
             code = self._process.wait()
         return code
 
-    def _at(self) -> At | None:
+    def _at(self) -> FilePosition | None:
         note = os.pread(self._note.fileno(), NOTE.size, 0)
-        return At(*NOTE.unpack(note)) if len(note) == NOTE.size else None
+        return FilePosition(*NOTE.unpack(note)) if len(note) == NOTE.size else None
 
     def close(self) -> None:
         """Kill the process if it still runs, and close its files."""
@@ -125,7 +125,7 @@ def is_fault_of_file(code: int) -> bool:
     return code in _FAULTS
 
 
-def used(at: At, size: int, code: int) -> float:
+def used(at: FilePosition, size: int, code: int) -> float:
     """Return the seconds of processor time that a helper used until it ended.
 
     Args:

@@ -123,7 +123,7 @@ def sealed(files: int, parts: Sequence[bytes | memoryview]) -> bytes:
     return b"".join([struct.pack("<I", checksum), count, *parts])
 
 
-def is_sound(packed: bytes) -> bool:
+def is_intact(packed: bytes) -> bool:
     """Return whether the checksum of a packed table is correct."""
     return len(packed) >= _HEAD.size and crc32(memoryview(packed)[4:]) == _HEAD.unpack_from(packed)[0]
 

@@ -20,7 +20,7 @@ from nodes.search.facts.code import Code
 from nodes.search.facts.confidence import with_facts
 from nodes.search.features import measure
 from nodes.search.features.definitions import add_definitions
-from nodes.search.features.surroundings import FirstLook, look_around
+from nodes.search.features.surroundings import FirstPass, add_context_features
 from nodes.search.features.table import Features
 from nodes.search.fingerprint import Fingerprint, fingerprints
 from nodes.search.forms import IssueForm, read_forms, template_lines
@@ -256,7 +256,7 @@ class Engine:
         first = load_weights().first
         files = weighted(features.files, first["files"], len(index.paths))
         chunks = weighted(features.chunks, first["chunks"], len(index.chunk_file))
-        look_around(features, index, FirstLook(files, chunks), lambda wanted: self._chunk_texts(index, wanted))
+        add_context_features(features, index, FirstPass(files, chunks), lambda wanted: self._chunk_texts(index, wanted))
         return features
 
     def _chunk_texts(self, index: Index, chunks: Sequence[int]) -> dict[int, str]:

@@ -75,8 +75,8 @@ def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
     message = plain_message(trace.message or "")
     if not frames and not (error and message):
         return None
-    said = "\x00".join((error, *frames, *(["message", message] if not enough else [])))
-    value = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    text = "\x00".join((error, *frames, *(["message", message] if not enough else [])))
+    value = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Fingerprint(value, "frames" if enough else "message", error, tuple(frames), message)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from nodes.search.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
-from nodes.search.remembered import Remembered
+from nodes.search.query_cache import QueryCache
 from nodes.search.running import Cut, ReadLimits, Running
 from nodes.search.shortfalls import Shortfalls
 
@@ -70,12 +70,12 @@ class Repository:
     """One clone on this machine. Answers for full ids are cached, because each git process costs milliseconds."""
 
     directory: Path
-    known: Remembered = field(default_factory=Remembered, repr=False, compare=False)
+    known: QueryCache = field(default_factory=QueryCache, repr=False, compare=False)
     """Answers to earlier queries."""
     limits: ReadLimits = field(default=ReadLimits(), compare=False)
     """Limits of each git command."""
     shortfalls: Shortfalls = field(default_factory=Shortfalls, repr=False, compare=False)
-    """What was left unread because the repository is too large."""
+    """What was not read because the repository is too large."""
 
     @classmethod
     def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Repository:
@@ -163,13 +163,13 @@ class Repository:
             found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
             code = git.finish()
             if git.cut is not None:
-                self._fell_short("files", f"only the first {len(found):,} files are searched", git.cut)
-            return found, None if code == 0 or git.cut is not None else git.complaint()
+                self._record_shortfall("files", f"only the first {len(found):,} files are searched", git.cut)
+            return found, None if code == 0 or git.cut is not None else git.stderr_tail()
 
-    def _fell_short(self, what: str, said: str, why: Cut) -> None:
+    def _record_shortfall(self, what: str, message: str, why: Cut) -> None:
         if self.shortfalls.note(f"repository.{what}"):
             extra = {"action": "repository_too_large", "limit": f"repository.{what}"}
-            logger.warning("the repository is too large to index whole (%s): %s", why, said, extra=extra)
+            logger.warning("the repository is too large to index completely (%s): %s", why, message, extra=extra)
 
     def _sizes(self) -> dict[bytes, bytes]:
         """Return the size of each present object by its id; of the first ones only if there are too many."""
@@ -246,7 +246,7 @@ class Repository:
                 return printed if code == 0 else None
             whole = printed[: max(0, printed.rfind(b"\x01"))]  # the last commit may be incomplete
             commits = whole.count(b"\x01")
-            self._fell_short("history", f"only the latest {commits:,} commits are searched", git.cut)
+            self._record_shortfall("history", f"only the latest {commits:,} commits are searched", git.cut)
             return whole
 
     @property
@@ -262,13 +262,13 @@ class Repository:
         with tempfile.TemporaryFile() as given:
             given.write(stdin)
             given.seek(0)
-            limits = replace(self.limits, seconds=self.shortfalls.patience(self.limits.seconds))
+            limits = replace(self.limits, seconds=self.shortfalls.timeout_for(self.limits.seconds))
             most = self.limits.output if limit is None else limit
             with self.started(*arguments, stdin=given, most=most, limits=limits) as git:
                 printed = git.out.read()
                 code = git.finish()
                 if git.cut == "seconds":
-                    self.shortfalls.stuck()
+                    self.shortfalls.record_timeout()
         return printed if code == 0 and git.cut is None else None
 
     def settled(self, *arguments: str | bytes, stdin: bytes = b"", asked: Hashable = None) -> bytes | None:

@@ -108,11 +108,11 @@ def _members(bracket: str) -> str:
     """Translate a bracket expression; it never matches a slash."""
     inner = bracket[1:-1]
     negated = inner[:1] in ("!", "^")
-    said = ""
+    regex = ""
     for first, last, escaped, one in _MEMBER.findall(inner[negated:]):
         if first:
             low, high = first[-1], last[-1]
-            said += f"{re.escape(low)}-{re.escape(high)}" if low <= high else ""
+            regex += f"{re.escape(low)}-{re.escape(high)}" if low <= high else ""
         else:
-            said += re.escape(escaped or one)
-    return f"(?!/)[{'^' if negated else ''}{said}]" if said else _NEVER
+            regex += re.escape(escaped or one)
+    return f"(?!/)[{'^' if negated else ''}{regex}]" if regex else _NEVER

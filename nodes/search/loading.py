@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.changes import COMMITS, read_changes
-from nodes.search.columns import Columns, gathered, is_sound, unpack
+from nodes.search.columns import Columns, gathered, is_intact, unpack
 from nodes.search.git import TEXT_LIMIT, Entry, Repository
 from nodes.search.index import Index
 from nodes.search.languages import always_needs_parser, language_of
@@ -102,7 +102,7 @@ def _tell_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
     """Log once per commit which files are not fully indexed."""
     where = f"{repository.directory} at {commit[:12]}"
     if loaded.unparsed:
-        message = f"{where}: {loaded.unparsed} files are searched as plain text: parsing them takes too long"
+        message = f"{where}: {loaded.unparsed} files are searched as plain text: parsing them timed out"
         logger.warning(message, extra={"action": "index_unparsed"})
     if loaded.left_out:
         message = f"{where}: {loaded.left_out} files are found by path only: there is more text than is indexed"
@@ -179,7 +179,7 @@ class Assembly:
             files = enumerate(zip(near.paths, near.blobs, strict=True))
             self.add([key_of(path, blob) if number in known else "" for number, (path, blob) in files], near.columns)
         if cache:
-            records = {key: record for key, record in cache.get(self.missing).items() if is_sound(record)}
+            records = {key: record for key, record in cache.get(self.missing).items() if is_intact(record)}
             self.add(list(records), unpack(list(records.values())))
 
     def columns(self) -> Columns:

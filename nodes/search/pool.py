@@ -14,7 +14,7 @@ from nodes.search.parsing import plain_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.search.child import At
+    from nodes.search.child import FilePosition
     from nodes.search.git import Repository
     from nodes.search.progress import Progress
 
@@ -105,7 +105,7 @@ class Pool:
         for batch, files in self._progress.left():
             if self._failures >= MOST_FAILURES:
                 self._progress.spoil(batch)
-            self._read_plainly(batch, files)
+            self._read_without_parser(batch, files)
 
     def _replace(self, helper: Helper, code: int) -> None:
         at = helper.last
@@ -123,18 +123,18 @@ class Pool:
             self._suspects.add(at[:2])
         self.start(self._left_of(helper, at))
 
-    def _miss(self, at: At) -> None:
+    def _miss(self, at: FilePosition) -> None:
         self._missed[language_of(self._progress.batches[at.batch][at.file].path)] += 1
-        self._read_plainly(at.batch, [at.file])
+        self._read_without_parser(at.batch, [at.file])
 
-    def _left_of(self, helper: Helper, at: At) -> list[tuple[int, list[int]]]:
+    def _left_of(self, helper: Helper, at: FilePosition) -> list[tuple[int, list[int]]]:
         """Return the files that a helper had claimed and did not finish."""
         given = dict(helper.first)
         taken = helper.first if at.batch in given else [(at.batch, self._progress.left_of(at.batch))]
         left = ((batch, [file for file in files if not self._progress.has(batch, file)]) for batch, files in taken)
         return [(batch, files) for batch, files in left if files]
 
-    def _read_plainly(self, batch: int, files: Sequence[int]) -> None:
+    def _read_without_parser(self, batch: int, files: Sequence[int]) -> None:
         jobs = [self._progress.batches[batch][file] for file in files]
         contents = self.reader.read([job.blob for job in jobs])
         for file, job, content in zip(files, jobs, contents, strict=True):

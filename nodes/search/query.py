@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nodes.search.issue_stop_words import term_weight
 from nodes.search.mentions import find_mentions
 from nodes.search.mentions.asides import without_asides
-from nodes.search.parlance import worth_of
 from nodes.search.stacktraces import find_traces
 from nodes.search.tokens import STOPWORDS, query_terms, shingles
 
@@ -106,7 +106,7 @@ def damped(counts: Counter[str]) -> dict[str, float]:
 def worth(terms: Iterable[str], text: str) -> dict[str, float]:
     """Return the weight of each term: low for a term of many issues, higher for a term in backticks."""
     meant = query_terms("\n".join(QUOTED.findall(text)))
-    return {term: worth_of(term) * (MEANT if term in meant else 1.0) for term in terms}
+    return {term: term_weight(term) * (MEANT if term in meant else 1.0) for term in terms}
 
 
 def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, float]:

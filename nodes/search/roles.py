@@ -60,8 +60,8 @@ def mark_of(head: bytes) -> Role:
         return "minified"
     first = head[:1_000].lower()
     # most files contain neither, and the search for the exact marker takes longer
-    said = b"generated" in first or b"do not" in first
-    return "generated" if said and GENERATED_HEAD.search(first) else "source"
+    is_marked = b"generated" in first or b"do not" in first
+    return "generated" if is_marked and GENERATED_HEAD.search(first) else "source"
 
 
 def _by_path(path: str) -> Role:
@@ -72,7 +72,7 @@ def _asked(path: str) -> Iterator[tuple[object, Role]]:
     """Yield checks with their roles one by one, so that no check runs after the first match."""
     *written, file = path.split("/")
     folders, name = [folder.lower() for folder in written], file.lower()
-    beside = _outside_of_what_is_shipped(folders)
+    beside = _role_folders(folders)
     # The first match wins: a vendored test is vendored.
     yield _is_vendored(folders), "vendored"
     yield MINIFIED.search(name), "minified"
@@ -84,7 +84,7 @@ def _asked(path: str) -> Iterator[tuple[object, Role]]:
     yield DATA.search(name), "data"
 
 
-def _outside_of_what_is_shipped(folders: Sequence[str]) -> Sequence[str]:
+def _role_folders(folders: Sequence[str]) -> Sequence[str]:
     """Return the folders that indicate a file's role; below ``src/main/java`` (Maven, Gradle) they are packages."""
     for at in range(len(folders) - 2):
         if folders[at] == "src" and folders[at + 1] == "main" and folders[at + 2] in JVM:

@@ -103,9 +103,9 @@ class Running:
                 return self._pipe.stop("bytes")
         return None
 
-    def more_time(self) -> None:
+    def reset_timeout(self) -> None:
         """Reset the time limit for the next query to the same process."""
-        self._pipe.more_time()
+        self._pipe.reset_timeout()
 
     def finish(self) -> int:
         """Wait for the process to end after its output, and return the exit code."""
@@ -115,11 +115,11 @@ class Running:
             self._pipe.stop("seconds")
             code = self.process.wait()
         # A signal that this process did not send: a stack overflow, or the system was out of memory.
-        if code < 0 or (code > 0 and b"emory" in self.complaint()):
+        if code < 0 or (code > 0 and b"emory" in self.stderr_tail()):
             self._pipe.stop("memory")
         return code
 
-    def complaint(self) -> bytes:
+    def stderr_tail(self) -> bytes:
         """Return the end of the standard error output."""
         size = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, size - _STDERR))
@@ -175,7 +175,7 @@ class _Pipe(io.RawIOBase):
         self._most -= kept
         return kept
 
-    def more_time(self) -> None:
+    def reset_timeout(self) -> None:
         self.left = self._seconds
 
     def stop(self, why: Cut) -> None:

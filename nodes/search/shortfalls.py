@@ -17,7 +17,7 @@ class Shortfalls:
     def __init__(self) -> None:
         """Start with no limit reached."""
         self._seen: set[str] = set()
-        self._untold: set[str] = set()
+        self._unreported: set[str] = set()
         self._stuck: list[float] = []
         self._lock = Lock()
 
@@ -27,21 +27,21 @@ class Shortfalls:
             if code in self._seen:
                 return False
             self._seen.add(code)
-            self._untold.add(code)
+            self._unreported.add(code)
             return True
 
-    def untold(self) -> tuple[str, ...]:
+    def unreported_limits(self) -> tuple[str, ...]:
         """Return the limits recorded since the last call; each limit is returned once."""
         with self._lock:
-            told, self._untold = tuple(sorted(self._untold)), set()
-            return told
+            reported, self._unreported = tuple(sorted(self._unreported)), set()
+            return reported
 
-    def stuck(self) -> None:
+    def record_timeout(self) -> None:
         """Record that a command timed out."""
         with self._lock:
             self._stuck.append(time.monotonic())
 
-    def patience(self, seconds: float) -> float:
+    def timeout_for(self, seconds: float) -> float:
         """Return the seconds for the next command: each recent timeout divides them by four."""
         with self._lock:
             self._stuck = [then for then in self._stuck if time.monotonic() - then < _FORGIVEN]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from nodes.search.changes import Changes, unpack_changes
-from nodes.search.columns import Columns, is_sound, sealed, unpack
+from nodes.search.columns import Columns, is_intact, sealed, unpack
 from nodes.search.postings import Vocabulary, count_postings
 from nodes.search.tokens import WORD_BYTES
 from nodes.search.types import Role
@@ -60,7 +60,7 @@ class Tree:
 
 def unpack_tree(packed: bytes | None) -> Tree | None:
     """Decode a packed tree; None if there is none or it is damaged."""
-    if packed is None or len(packed) < _HEAD.size or not is_sound(packed):
+    if packed is None or len(packed) < _HEAD.size or not is_intact(packed):
         return None
     _, files, *lengths = _HEAD.unpack_from(packed)
     view = memoryview(packed)

@@ -73,7 +73,7 @@ def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
             pool.start()
         # This process claims easy batches only: it must not load a parser.
         for number in claimed(claims[1].fileno()):
-            _read_here(pool, progress, number)
+            _read_in_process(pool, progress, number)
             pool.collect()
             yield from progress.finished()
         yield from _rest(pool, progress)
@@ -96,7 +96,7 @@ def _rest(pool: Pool, progress: Progress) -> Iterator[Parsed]:
     yield from progress.finished()
 
 
-def _read_here(pool: Pool, progress: Progress, number: int) -> None:
+def _read_in_process(pool: Pool, progress: Progress, number: int) -> None:
     """Read the files of a batch that need no parser."""
     batch = progress.batches[number]
     contents = pool.reader.read([job.blob for job in batch])

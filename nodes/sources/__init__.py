@@ -41,7 +41,7 @@ class Found:
 
     evidence: tuple[Evidence, ...] = ()
     """Best first, sanitised, each with an address or ``mcp:<tool>/<id>``."""
-    said: str = ""
+    message: str = ""
     """The parts of the source that did not answer, in one line."""
 
 

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from nodes.search.types import StackTrace
 from nodes.sources import Dependency
-from nodes.sources.manifests import files_of, find_in, is_itself
-from nodes.sources.packages import Package, own_folders, package_of, raised_in
+from nodes.sources.manifests import declares_package, files_of, find_in
+from nodes.sources.packages import Package, own_folders, package_of, raising_package
 
 _SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
 _MOST_FILES = 40
@@ -28,7 +28,7 @@ async def find_dependency(traces: Sequence[StackTrace], code: Texts) -> Dependen
 
     Lock files give versions and manifests give addresses, so later files fill what earlier ones leave open.
     """
-    package = raised_in(traces)
+    package = raising_package(traces)
     if package is None or await _is_own(traces, package, code):
         return None
     found: Dependency | None = None
@@ -37,7 +37,7 @@ async def find_dependency(traces: Sequence[StackTrace], code: Texts) -> Dependen
     for place in places[:_MOST_FILES]:
         text = await code.text(place) or ""
         name = place.rpartition("/")[2]
-        if is_itself(name, text, package):
+        if declares_package(name, text, package):
             return None
         found = _filled(found, find_in(name, text, package))
         if found is not None and found.repository and found.version:

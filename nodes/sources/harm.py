@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 FALLBACK = (
-    "I can't help with that request. Ask about this repository: what fails, where it may be, what is known of it."
+    "I can't help with that request. Ask about this repository: what fails, where the fault may "
+    "be, what is known about it."
 )
 """The answer to a harmful request (seed 003)."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from nodes.sources import SourceError
-from nodes.sources.meter import Meter, TooMuchError
+from nodes.sources.meter import Meter, ResponseTooLargeError
 
 
 async def fetch_json(
@@ -46,16 +46,16 @@ async def fetch_json(
         raise SourceError(f"no answer within {timeout:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise SourceError(f"{type(error).__name__}: {error}"[:200]) from error
-    except TooMuchError as error:
+    except ResponseTooLargeError as error:
         raise SourceError(f"it said {error}") from error
     except (ValueError, RecursionError) as error:
-        raise SourceError("its answer is no JSON") from error
+        raise SourceError("its response is not JSON") from error
 
 
 def _refuse(answer: httpx.Response) -> None:
     if answer.is_redirect:
-        raise SourceError("it redirects elsewhere, which is not followed: configure the final address")
+        raise SourceError("it redirects, and redirects are not followed: configure the final address")
     if answer.headers.get("content-encoding", "identity") != "identity":
-        raise SourceError("a packed answer, though none was asked for: it may unpack to any size")
+        raise SourceError("a compressed response although none was requested; its decompressed size is unknown")
     if not answer.is_success:
         raise SourceError(f"it answered {answer.status_code}")

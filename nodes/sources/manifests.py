@@ -66,7 +66,7 @@ def find_in(name: str, text: str, package: Package) -> Dependency | None:
     return max(fits, key=lambda one: len(one.name), default=None)
 
 
-def is_itself(name: str, text: str, package: Package) -> bool:
+def declares_package(name: str, text: str, package: Package) -> bool:
     """Return whether a manifest declares the package itself: then the repository is the package."""
     try:
         own = _OWN_NAMES[name](text) if name in _OWN_NAMES else ""
@@ -129,9 +129,9 @@ def _pyproject(text: str) -> Declared:
 
 def _requirements(text: str) -> Declared:
     for found in _REQUIREMENT.finditer(text):
-        said = (found[2] or "").strip()
-        version = said.removeprefix("==").strip() if said.startswith("==") else ""
-        yield Dependency(found[1], "python", version.split(" ")[0], repository_in(said))
+        content = (found[2] or "").strip()
+        version = content.removeprefix("==").strip() if content.startswith("==") else ""
+        yield Dependency(found[1], "python", version.split(" ")[0], repository_in(content))
 
 
 def _package_lock(text: str) -> Declared:

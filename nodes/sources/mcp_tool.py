@@ -107,8 +107,8 @@ def _why(error: BaseException, server: Server, meter: Meter) -> str:
     if isinstance(error, SourceError):
         return str(error)
     if meter.exceeded:
-        return f"it said more than {server.max_bytes:,} bytes"
+        return f"it sent more than {server.max_bytes:,} bytes"
     if isinstance(error, TimeoutError):
         return f"no answer within {server.timeout:g} s"
-    said = clean(str(error)).replace("\n", " ")
-    return f"{type(error).__name__}: {said}"[:200]
+    message = clean(str(error)).replace("\n", " ")
+    return f"{type(error).__name__}: {message}"[:200]

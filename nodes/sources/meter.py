@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator
 
 
-class TooMuchError(Exception):
+class ResponseTooLargeError(Exception):
     """A source sent more than its limit."""
 
 
@@ -33,5 +33,5 @@ class Meter:
             self._read += len(chunk)
             if self._read > self.limit:
                 self.exceeded = True
-                raise TooMuchError(f"more than {self.limit:,} bytes")
+                raise ResponseTooLargeError(f"more than {self.limit:,} bytes")
             yield chunk

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 
 import httpx2
 
-from nodes.sources.meter import Meter, TooMuchError
+from nodes.sources.meter import Meter, ResponseTooLargeError
 
 
 def http_client(headers: Mapping[str, str], timeout: float, meter: Meter) -> httpx2.AsyncClient:
@@ -14,7 +14,9 @@ def http_client(headers: Mapping[str, str], timeout: float, meter: Meter) -> htt
 
     async def count(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise TooMuchError("a packed answer, though none was asked for: it may unpack to any size")
+            raise ResponseTooLargeError(
+                "a compressed response although none was requested; its decompressed size is unknown"
+            )
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _Counted(response.stream, meter)
 

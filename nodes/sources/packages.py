@@ -33,7 +33,7 @@ _CLASS = re.compile(r"[a-z][\w]{0,60}(?:\.[a-z_][\w]{0,60}){1,8}(?=\.[A-Z])")
 _OF_THE_LANGUAGE = re.compile(r"(?:java|javax|jdk|sun|kotlin|kotlinx|scala|android|dalvik|com\.sun)\.")
 
 
-def raised_in(traces: Iterable[StackTrace]) -> Package | None:
+def raising_package(traces: Iterable[StackTrace]) -> Package | None:
     """Return the package whose code raised the final error; None if it was the repository's own code.
 
     Frames of the language's standard library are skipped. A JVM frame only gives the class, so only the manifests can

@@ -30,7 +30,7 @@ class SearchProvider(Protocol):
         """
 
 
-class Turn(Protocol):
+class RateLimiter(Protocol):
     """Limits the rate of calls."""
 
     async def wait(self) -> None:
@@ -42,7 +42,7 @@ class SearxNG:
     """A SearXNG instance (https://docs.searxng.org/dev/search_api.html)."""
 
     url: str
-    turn: Turn
+    turn: RateLimiter
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout: float = 10.0
     max_bytes: int = 1_000_000
@@ -68,7 +68,7 @@ class Tavily:
 
     # Not part of the repr, so that the key does not appear in logs.
     api_key: str = field(repr=False)
-    turn: Turn
+    turn: RateLimiter
     url: str = "https://api.tavily.com"
     timeout: float = 15.0
     max_bytes: int = 1_000_000
@@ -104,7 +104,7 @@ class GitHubIssues:
     """Searches issues about the dependency that raised the error; without a dependency, it sends no query."""
 
     issues: IssueSearch
-    turn: Turn
+    turn: RateLimiter
     name: str = "github_issues"
 
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
@@ -144,6 +144,6 @@ def _list(answer: Any, name: str) -> list[Any]:
 def _result(item: Any, text: str, url: str = "url") -> Result:
     if not isinstance(item, Mapping):
         return Result("")
-    said = {name: item.get(name) for name in ("title", text, url)}
-    title, body, address = (part if isinstance(part, str) else "" for part in said.values())
+    fields = {name: item.get(name) for name in ("title", text, url)}
+    title, body, address = (part if isinstance(part, str) else "" for part in fields.values())
     return Result(body or title, title=title, url=address)

@@ -118,8 +118,8 @@ def _of_mapping(value: Mapping[str, Any]) -> Result:
 
 
 def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
-    said = (value.get(name) for name in names)
-    return next((str(one) for one in said if isinstance(one, str | int) and str(one).strip()), "")
+    candidates = (value.get(name) for name in names)
+    return next((str(one) for one in candidates if isinstance(one, str | int) and str(one).strip()), "")
 
 
 def _is_text(item: Any) -> bool:

@@ -49,16 +49,16 @@ class WebSearch:
         if self._tool is not None:
             asked.append(self._of_tool(self._tool, inquiry, limit))
         answers = await asyncio.gather(*asked)
-        said = "; ".join(answer.said for answer in answers if answer.said)
-        if answers and all(answer.said for answer in answers):
-            raise SourceError(said)
-        return Found(_in_turns([answer.evidence for answer in answers])[:limit], said)
+        message = "; ".join(answer.message for answer in answers if answer.message)
+        if answers and all(answer.message for answer in answers):
+            raise SourceError(message)
+        return Found(_in_turns([answer.evidence for answer in answers])[:limit], message)
 
     async def _of_provider(self, provider: SearchProvider, inquiry: Inquiry, limit: int) -> Found:
         try:
             results = await provider.search(inquiry, limit)
         except SourceError as error:
-            return Found(said=f"{provider.name}: {error}")
+            return Found(message=f"{provider.name}: {error}")
         named = [result for result in results if is_public(result.url)]
         return Found(as_evidence(named, "web", provider.name, limit))
 
@@ -66,7 +66,7 @@ class WebSearch:
         try:
             return await tool.ask(inquiry, limit)
         except SourceError as error:
-            return Found(said=f"{tool.name}: {error}")
+            return Found(message=f"{tool.name}: {error}")
 
 
 def _in_turns(found: Sequence[Sequence[Evidence]]) -> tuple[Evidence, ...]:

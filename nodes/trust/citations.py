@@ -61,15 +61,17 @@ async def check(
     cited = _citations(draft)
     fabricated = tuple(name for name in cited if name not in evidence)
     gathered = [name for name in cited if name in evidence]
-    standing = frozenset([name for name in gathered if await stands(evidence[name], source, issue, others)])
+    standing = frozenset([name for name in gathered if await still_matches(evidence[name], source, issue, others)])
     failed = tuple(name for name in gathered if name not in standing)
     ground = Ground({name: evidence[name] for name in standing}, issue)
     kept, dropped, uncited = sentences(draft.root_cause, ground)
     suspects = tuple(suspect for suspect in draft.suspects if suspect.evidence in standing)
-    gone = [f"suspect {s.evidence}: {_why_gone(s.evidence, fabricated)}" for s in draft.suspects if s not in suspects]
+    gone = [
+        f"suspect {s.evidence}: {_removal_reason(s.evidence, fabricated)}" for s in draft.suspects if s not in suspects
+    ]
     reasoned, unfounded = reasons(suspects, ground)
     others_out, idle = ruled_out(draft.ruled_out, ground)
-    verdict, untold = headline(draft.verdict, ground)
+    verdict, unreported_limits = headline(draft.verdict, ground)
     clean = draft.model_copy(
         update={"root_cause": kept, "suspects": reasoned, "verdict": verdict, "ruled_out": others_out}
     )
@@ -78,7 +80,7 @@ async def check(
         fabricated=fabricated,
         failed=failed,
         uncited_claims=uncited,
-        dropped=tuple(line[:300] for line in (*dropped, *gone, *unfounded, *idle, *untold)),
+        dropped=tuple(line[:300] for line in (*dropped, *gone, *unfounded, *idle, *unreported_limits)),
     )
     return Checked(clean, audit, standing)
 
@@ -95,7 +97,7 @@ def _citations(draft: Draft) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, *(suspect.evidence for suspect in draft.suspects))))
 
 
-async def stands(evidence: Evidence, source: Source, issue: str, others: OtherIssues | None = None) -> bool:
+async def still_matches(evidence: Evidence, source: Source, issue: str, others: OtherIssues | None = None) -> bool:
     """Return whether the text at the evidence's locator still matches its quote."""
     where = evidence.locator
     if evidence.kind == "code":
@@ -112,5 +114,5 @@ async def stands(evidence: Evidence, source: Source, issue: str, others: OtherIs
     return bool(evidence.quote)
 
 
-def _why_gone(name: str, fabricated: tuple[str, ...]) -> str:
-    return "no such evidence was gathered" if name in fabricated else "its lines do not read as quoted"
+def _removal_reason(name: str, fabricated: tuple[str, ...]) -> str:
+    return "the evidence does not exist" if name in fabricated else "its lines do not match the quote"

@@ -13,11 +13,11 @@ TOO_ALIKE = 0.7
 _SEQUENCE = 4  # words in a row; any two texts about one subject share shorter sequences
 _WORD = re.compile(r"\w+")
 _CITATION = re.compile(r"\[[^\[\]\n]{1,80}\]")
-_TOLD = frozenset({"issue", "trace", "human"})
+_FROM_PEOPLE = frozenset({"issue", "trace", "human"})
 """Kinds of evidence that people wrote into the thread."""
 
 
-class Said:
+class IssueEcho:
     """The text of an issue, to check whether a sentence repeats it."""
 
     def __init__(self, text: str) -> None:
@@ -30,12 +30,12 @@ class Said:
         return bool(sequences) and repeated >= TOO_ALIKE * len(sequences)
 
 
-def only_told(cited: Iterable[Evidence]) -> bool:
+def only_reported(cited: Iterable[Evidence]) -> bool:
     """Return whether all cited evidence was written into the thread, so that nothing new was found.
 
     Evidence with an address comes from another issue and is not part of this thread.
     """
-    return all(item.kind in _TOLD and item.locator.url is None for item in cited)
+    return all(item.kind in _FROM_PEOPLE and item.locator.url is None for item in cited)
 
 
 def only_outside(cited: Iterable[Evidence]) -> bool:

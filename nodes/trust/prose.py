@@ -78,7 +78,7 @@ class ProseCheck:
         for sentence in filter(None, _SENTENCE_END.split(text.strip())):
             unknown = await self._unknown(sentence)
             if unknown:
-                self.dropped.append(f"names what this commit does not have: {sentence}")
+                self.dropped.append(f"names something that this commit does not contain: {sentence}")
             else:
                 kept.append(sentence)
         return " ".join(kept)

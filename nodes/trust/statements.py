@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from nodes.evidence import Evidence
 from nodes.judgements import DraftSuspect
 from nodes.sources import OUTSIDE
-from nodes.trust.echo import Said, only_outside, only_told
+from nodes.trust.echo import IssueEcho, only_outside, only_reported
 from nodes.trust.support import fault_of
 
 HEDGES = (
@@ -31,32 +31,32 @@ class Ground:
     def __init__(self, standing: Mapping[str, Evidence], issue: str) -> None:
         self._standing = standing
         self._issue = issue
-        self._said = Said(issue)
+        self._echo = IssueEcho(issue)
 
     def fault(self, statement: str, cited: Sequence[str]) -> str | None:
         """Return the reason why a statement that cites these numbers must not be published, or None."""
         if not set(cited) <= set(self._standing):
             return "evidence does not hold"
         named = [self._standing[name] for name in cited]
-        if cited and only_told(named):
+        if cited and only_reported(named):
             return "rests on the report alone"
         if cited and only_outside(named):
             return "rests alone on what stands outside the repository"
         if found := fault_of(statement, named, self._issue):
             return found
-        return "the report says so itself" if self._said.holds(statement) else None
+        return "the report says so itself" if self._echo.holds(statement) else None
 
     def headline_fault(self, verdict: str) -> str | None:
         """Return the same for a line that cites nothing and may name any confirmed evidence of the repository."""
         inside = [item for item in self._standing.values() if item.kind not in OUTSIDE]
         found = fault_of(verdict, inside, self._issue)
-        return found or ("the report says so itself" if self._said.holds(verdict) else None)
+        return found or ("the report says so itself" if self._echo.holds(verdict) else None)
 
     def program_reason(self, number: str) -> str:
         """Return the search engine's reasons for a piece of evidence."""
         evidence = self._standing[number]
-        said = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
-        return "; ".join(said[:2])[:300]
+        own_reasons = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
+        return "; ".join(own_reasons[:2])[:300]
 
 
 def cited_in(text: str) -> list[str]:

@@ -39,7 +39,7 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str) -> str | None
         if _squeezed(span).removesuffix("()") not in known:
             return "names code that is not in what it cites"
     for first, last in _LINES.findall(sentence):
-        if not _is_told(first, issue) and not _inside(int(first), int(last or first), cited):
+        if not _is_from_reporter(first, issue) and not _inside(int(first), int(last or first), cited):
             return "names lines outside what it cites"
     return None
 
@@ -55,7 +55,7 @@ def _squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-def _is_told(number: str, issue: str) -> bool:
+def _is_from_reporter(number: str, issue: str) -> bool:
     """Return whether the reporter wrote this number; traces give line numbers in many formats."""
     return re.search(rf"(?<!\d){number}(?!\d)", issue) is not None
 

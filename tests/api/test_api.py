@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from bot.api.openapi import openapi
-from bot.errors import NotOursError
+from bot.errors import JobTakenOverError
 from bot.jobs import ApiRun
 from bot.store.api_runs import MOST_UNFINISHED
 from tests.api.conftest import ISSUE, TOKEN, Api
@@ -35,7 +35,7 @@ async def test_a_run_is_stored_with_its_job_and_can_be_asked_for(api: Api, body:
     ended = (await api.get(taken.headers["location"])).json()
     check(ended, "Run")
     assert (ended["state"], ended["fault"]) == ("failed", "no such issue")
-    with pytest.raises(NotOursError):
+    with pytest.raises(JobTakenOverError):
         await api.store.api_runs.settle(taken.json()["id"], job, result=None, fault="again")
 
 
@@ -43,7 +43,7 @@ async def test_a_run_whose_job_was_given_up_has_failed(api: Api) -> None:
     taken = await api.ask()
     job = await api.store.jobs.claim("run", "w")
     assert job is not None
-    await api.store.jobs.bury(job, "ValueError: bad")
+    await api.store.jobs.mark_dead(job, "ValueError: bad")
     run = (await api.get(taken.headers["location"])).json()
     assert run["state"] == "failed"
     assert "given up" in run["fault"]

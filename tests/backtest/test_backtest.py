@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.backtest.ask import Asked, answer
+from bot.backtest.ask import Options, answer
 from bot.backtest.run import Found
-from bot.backtest.summary import About, as_text
+from bot.backtest.summary import Parameters, as_text
 from bot.cli import cli
 from bot.errors import UserError
 from bot.settings import Settings
@@ -36,12 +36,12 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     return path, build(path)
 
 
-def run(path: Path, data: Path, **asked: Any) -> tuple[Found, About]:
+def run(path: Path, data: Path, **asked: Any) -> tuple[Found, Parameters]:
     """A backtest in this process."""
     engine = Engine(path, data / "repos")
     given = {name: asked.pop(name) for name in set(Settings.model_fields) & set(asked)}
     settings = Settings(**{"triage_data_dir": data, "triage_brain": "rules", **given})
-    return asyncio.run(answer(engine, engine.commit("main"), settings, Asked(**asked), lambda *_: None))
+    return asyncio.run(answer(engine, engine.commit("main"), settings, Options(**asked), lambda *_: None))
 
 
 def test_every_issue_is_read_at_the_commit_before_its_fix(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
@@ -122,17 +122,21 @@ def test_what_was_found_out_is_not_found_out_again(story: tuple[Path, dict[str, 
 
 def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     write_issues(tmp_path / "i.jsonl")
-    told = ("backtest", "--repo", str(story[0]), "--issues", "i.jsonl", "--json")
+    arguments = ("backtest", "--repo", str(story[0]), "--issues", "i.jsonl", "--json")
     settings = {"TRIAGE_DATA_DIR": str(tmp_path), "TRIAGE_BRAIN": "rules"}
     process = Forked(
-        command(*told), cwd=tmp_path, env=environment(**settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command(*arguments),
+        cwd=tmp_path,
+        env=environment(**settings),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     wait_for(lambda: any(b"\n" in one.read_bytes() for one in (tmp_path / "backtest").glob("*")), 50.0, pause=0.005)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     (notes,) = (tmp_path / "backtest").glob("*.jsonl")
     kept = notes.read_bytes()[: notes.read_bytes().rfind(b"\n") + 1]
-    done = triage(tmp_path, *told, "--plot", "figures.svg", **settings)
+    done = triage(tmp_path, *arguments, "--plot", "figures.svg", **settings)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["issues"], document["hits"]["1"], document["place_hits"]["3"]) == (3, 1.0, 1.0)
@@ -143,7 +147,7 @@ def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("told", "says"),
+    ("arguments", "says"),
     [
         pytest.param(("--github", "nobody"), "owner/name", id="no-name"),
         pytest.param(("--github", "a/b", "--issues", "x"), "give one", id="two-places"),
@@ -154,11 +158,11 @@ def test_bad_options_are_said_in_one_line(
     story: tuple[Path, dict[str, str]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    told: tuple[str, ...],
+    arguments: tuple[str, ...],
     says: str,
 ) -> None:
     monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path))
-    done = CliRunner().invoke(cli, ["backtest", "--repo", str(story[0]), *told])
+    done = CliRunner().invoke(cli, ["backtest", "--repo", str(story[0]), *arguments])
     assert (done.exit_code, len(done.stderr.splitlines()), says in done.stderr) == (2, 1, True), done.stderr
 
 
@@ -193,7 +197,7 @@ def test_a_private_repository_is_read_with_a_persons_token(
     repo.public = False
     github.world.tokens["of-rita"] = {"permissions": {"issues": "read", "metadata": "read"}, "repositories": [repo.id]}
     asked = {"github": "octo/feed", "github_api_url": github.url}
-    with pytest.raises(UserError, match="no such repository"):
+    with pytest.raises(UserError, match="GitHub does not find the repository"):
         run(story[0], tmp_path, **asked)
     found, _ = run(story[0], tmp_path, **asked, github_token="of-rita")
     assert len(found.cases) == 2
@@ -225,4 +229,4 @@ def test_a_model_is_counted_with_its_cost_and_its_failures(story: tuple[Path, di
     assert [case.fell_back for case in found.cases] == [True]
     said = as_text(found, about)
     assert "judged by gpt-4o" in said
-    assert "In 1 issues rules judged a part of it" in said
+    assert "In 1 issues rules judged part of the run" in said

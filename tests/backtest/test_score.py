@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.backtest.plot import draw
 from bot.backtest.run import Found
 from bot.backtest.score import LEAST, Scored, curve, fifths, hits, recommend
-from bot.backtest.summary import About, as_text
+from bot.backtest.summary import Parameters, as_text
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=60)
 
@@ -71,10 +71,13 @@ def test_the_picture_is_a_document_of_its_own(pairs: list[tuple[float, bool]]) -
 
 @pytest.mark.parametrize(
     ("confidence", "says"),
-    [pytest.param(0.9, "claim_from: 0.9}", id="to-be-set"), pytest.param(0.5, "nothing to set", id="as-it-comes")],
+    [
+        pytest.param(0.9, "claim_from: 0.9}", id="to-be-set"),
+        pytest.param(0.5, "no setting is needed", id="as-it-comes"),
+    ],
 )
 def test_the_table_says_what_to_do_with_a_threshold(confidence: float, says: str) -> None:
     cases = [scored(("a",), confidence=confidence)] * LEAST + [scored(("x",), confidence=0.1)] * LEAST
-    about = About("feed", "c" * 40, "from i.jsonl", "rules", 0.8, 1.0)
+    about = Parameters("feed", "c" * 40, "from i.jsonl", "rules", 0.8, 1.0)
     assert says in as_text(Found(cases), about)
     assert says not in as_text(Found(cases[:3]), about)

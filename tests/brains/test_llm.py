@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
+from nodes.brains.budget import RunLimits
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
-from nodes.brains.purse import RunLimits
 from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.facts import IssueFacts

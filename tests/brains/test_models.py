@@ -1,4 +1,4 @@
-"""Which models may supervise, and how often models are called."""
+"""Which models may supervise, and the rate of model calls."""
 
 from __future__ import annotations
 

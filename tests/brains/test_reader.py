@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from nodes.brains.ledger import TOTAL
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
+from nodes.brains.token_budget import TOTAL
 from nodes.brains.token_count import estimate
+from nodes.code_lookups import CodeLookups
 from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.facts import read_facts
 from nodes.judgements import LOOKS
-from nodes.looks import Looks
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Usage
 from tests.code_reader import costing, look, messages, ranks, wants
 from tests.fakes import FILES, SHA, FakeCode
@@ -60,9 +60,9 @@ def candidates(
 
 def case_of(
     shown: tuple[NumberedEvidence, ...], code: FakeCode | None = None, body: str = "It hangs.", **state: Any
-) -> tuple[Case, Looks]:
+) -> tuple[Case, CodeLookups]:
     keys = [item.evidence.key for item in shown]
-    looks = Looks(code or FakeCode(), keys, keys, lambda _node, _message: None)
+    looks = CodeLookups(code or FakeCode(), keys, keys, lambda _node, _message: None)
     given = BugTriageState(**{"iterations": 1, **state})
     return Case(given, "Crash in scan", body, read_facts("", body), shown, 0.6, looks), looks
 
@@ -116,7 +116,7 @@ async def test_a_refused_look_costs_a_look_and_not_the_judgement(brain: LLMBrain
     server.script = [wants(look("open", "../../etc/passwd", 1, 9), "open x", look("run", "make"), SCAN), ranks("E3")]
     judged = await brain.read_code(case, case.evidence)
     assert judged.value.suspects == ("E3",)
-    assert (looks.left, looks.refused) == (LOOKS - 4, 3)
+    assert (looks.remaining, looks.refused) == (LOOKS - 4, 3)
     assert server.requests[1]["messages"][-1]["content"].count("Refused: ") == 3
 
 
@@ -127,7 +127,7 @@ async def test_a_model_that_wants_everything_gets_six_looks(brain: LLMBrain, ser
     judged = await brain.read_code(case, case.evidence)
     assert judged.value.suspects == ("E3",)
     assert len(server.requests) == 2
-    assert looks.left == 0
+    assert looks.remaining == 0
     assert "No look is left." in server.requests[1]["messages"][-1]["content"]
 
 
@@ -146,7 +146,7 @@ async def test_a_model_that_asks_the_same_for_ever_is_answered_once(brain: LLMBr
 async def test_a_model_that_looks_for_ever_leaves_it_to_the_rules(brain: LLMBrain, server: ModelServer) -> None:
     case, _ = case_of(candidates())
     server.script = [wants(SCAN)]
-    with pytest.raises(ModelError, match="kept asking for looks"):
+    with pytest.raises(ModelError, match="kept requesting lookups"):
         await brain.read_code(case, case.evidence)
     assert len(server.requests) == LOOKS + 1
 
@@ -236,7 +236,7 @@ async def test_six_looks_that_find_nothing_leave_nothing_to_rank(brain: LLMBrain
     server.script = [wants(*(look("definition", f"name{n}") for n in range(LOOKS)))]
     judged = await brain.read_code(case, ())
     assert len(server.requests) == 1
-    assert looks.left == 0
+    assert looks.remaining == 0
     assert judged.value.suspects == ()
 
 
@@ -266,7 +266,7 @@ async def test_a_whole_conversation_stays_within_its_tokens(brain: LLMBrain, ser
     def greedy(request: dict[str, Any]) -> Reply:
         if "No look is left." in text_of(request):
             return costing(ranks("E1", "E2", details="d" * 590), 100, 400)
-        taken = LOOKS - looks.left
+        taken = LOOKS - looks.remaining
         return costing(wants(look("open", f"{'a' * 80}/{taken}.py", 1, 60)), 100, 60)
 
     server.script = greedy
@@ -274,8 +274,8 @@ async def test_a_whole_conversation_stays_within_its_tokens(brain: LLMBrain, ser
     assert judged.value.suspects == ("E1", "E2")
     assert tokens(server.requests[-1]) + judged.usage.output_tokens <= TOTAL
     assert tokens(server.requests[0]) <= 5_900
-    assert looks.left <= LOOKS - 2
-    print("LEFT", kind, looks.left, tokens(server.requests[0]), tokens(server.requests[-1]))
+    assert looks.remaining <= LOOKS - 2
+    print("LEFT", kind, looks.remaining, tokens(server.requests[0]), tokens(server.requests[-1]))
 
 
 async def test_the_servers_own_count_ends_the_looks(brain: LLMBrain, server: ModelServer) -> None:
@@ -283,7 +283,7 @@ async def test_the_servers_own_count_ends_the_looks(brain: LLMBrain, server: Mod
     server.script = [costing(wants(SCAN), 5_000, 50), costing(wants(SCAN), 6_500, 50), costing(ranks("E3"), 7_000, 99)]
     judged = await brain.read_code(case, case.evidence)
     assert judged.value.suspects == ("E3",)
-    assert looks.left == LOOKS - 1
+    assert looks.remaining == LOOKS - 1
     assert "No look is left." in text_of(server.requests[-1])
     assert server.requests[-1]["max_tokens"] <= TOTAL - 6_500
 
@@ -302,7 +302,7 @@ async def test_a_model_that_thinks_at_length_keeps_tokens_for_its_ranking(brain:
     server.script = [costing(wants(SCAN), 1_500, 2_400), costing(ranks("E3"), 1_600, 2_000)]
     judged = await brain.read_code(case, case.evidence)
     assert judged.value.suspects == ("E3",)
-    assert looks.left == LOOKS - 1
+    assert looks.remaining == LOOKS - 1
     assert "No look is left." in text_of(server.requests[1])
     assert server.requests[1]["max_tokens"] >= 2_400
 

@@ -18,8 +18,8 @@ LEXER = place("src/lexer.py", "scan", reasons=NAMED)
         pytest.param((LEXER, place("src/reader.py", "read", score=0.97)), "nearly as well", id="a-rival"),
         pytest.param((LEXER, place("src/lexer.py", "peek", score=0.97)), None, id="no-rival-in-the-same-file"),
         pytest.param((place("tests/test_lexer.py", "test_scan", reasons=NAMED),), "Only tests", id="only-tests"),
-        pytest.param((place("src/other.py", "other", quote="pass"),), "Nothing ties", id="no-link"),
-        pytest.param((place("src/lexer.py", "scan", reasons=NAMED[:1]),), "A single kind", id="one-kind"),
+        pytest.param((place("src/other.py", "other", quote="pass"),), "No evidence links", id="no-link"),
+        pytest.param((place("src/lexer.py", "scan", reasons=NAMED[:1]),), "Only one kind", id="one-kind"),
     ],
 )
 def test_gaps(places, gap):

@@ -31,7 +31,7 @@ def test_a_trace_is_followed_to_the_projects_own_frame():
             "Odd", "Traceback (most recent call last):\nStopIteration", "ends with StopIteration", id="no-frame"
         ),
         pytest.param("Odd", "`parse_date` gives the wrong day.", "`parse_date` does not do", id="symbol"),
-        pytest.param("It is slow today", "Very.", "described in prose only", id="prose"),
+        pytest.param("It is slow today", "Very.", "in prose only", id="prose"),
         pytest.param("Add support for YAML", "It would be nice to have.", "no fault is described", id="feature"),
     ],
 )

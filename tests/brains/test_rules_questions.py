@@ -20,7 +20,7 @@ def asked(*args, **kwargs):
 def test_two_equal_places_are_told_apart_by_what_was_being_done():
     question = next_question(case("Wrong order", LONG, EXPORT, IMPORT, ran=RAN, confidence=0.4))
     assert question is not None
-    assert question.text == "Does it go wrong when exporting, or when importing?"
+    assert question.text == "Does it fail when exporting, or when importing?"
     assert question.options == ("When exporting", "When importing", "Both, or I cannot tell")
 
 
@@ -49,8 +49,8 @@ def test_two_equal_places_are_told_apart_by_what_was_being_done():
             place("server/printing/run.py", "run"),
             place("server/billing/run.py", "run"),
             (
-                "In what has to do with “printing”",
-                "In what has to do with “billing”",
+                "In the part about “printing”",
+                "In the part about “billing”",
                 "Both, or I cannot tell",
             ),
             id="parts-of-the-program",

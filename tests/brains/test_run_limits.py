@@ -13,9 +13,9 @@ from bot.model import model_settings
 from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
 from bot.worker.budgets import run_scope
-from bot.worker.purse import SharedPurse
+from bot.worker.model_budget import SharedBudget
+from nodes.brains.budget import Call, ModelBudget
 from nodes.brains.models import Models
-from nodes.brains.purse import Call, Purse
 from nodes.context import ModelError
 from nodes.state import Usage
 
@@ -34,10 +34,10 @@ SPENT = [
 ]
 
 
-def alone(limits: str) -> Purse:
+def alone(limits: str) -> ModelBudget:
     """What ``triage run`` pays with."""
     settings = Settings(triage_limits_run=limits, triage_prices=PRICES, triage_model_calls_per_minute=100_000)
-    return Models(model_settings(settings)).purse()
+    return Models(model_settings(settings)).budget()
 
 
 @pytest.fixture
@@ -48,20 +48,20 @@ async def stored(tmp_path: Path) -> AsyncIterator[Any]:
     async def limited(_code: str, _said: str) -> None:
         pass
 
-    def purse(limits: str) -> Purse:
+    def budget(limits: str) -> ModelBudget:
         prices = {"gpt-4o": (1_000.0, 2_000.0)}
         scope = run_scope("one", read_ceiling(limits, of_run=True))
-        return SharedPurse(scope, (), store.usage, store.pace("models", 100_000), prices, limited)
+        return SharedBudget(scope, (), store.usage, store.pace("models", 100_000), prices, limited)
 
-    yield purse
+    yield budget
     await store.aclose()
 
 
-async def sent(purse: Purse) -> tuple[int, str]:
+async def sent(budget: ModelBudget) -> tuple[int, str]:
     """How many of five calls are sent, and why the next is not."""
     for number in range(5):
         try:
-            reserved = await purse.reserve(CALL)
+            reserved = await budget.reserve(CALL)
         except ModelError as error:
             return number, str(error)
         await reserved.settle(USED)
@@ -72,8 +72,8 @@ async def sent(purse: Purse) -> tuple[int, str]:
 async def test_every_limit_holds_in_this_process_and_in_the_store(
     stored: Any, limits: str, calls: int, why: str
 ) -> None:
-    for purse in (alone(limits), stored(limits)):
-        number, said = await sent(purse)
+    for budget in (alone(limits), stored(limits)):
+        number, said = await sent(budget)
         assert number == calls
         assert why in said
 
@@ -81,10 +81,10 @@ async def test_every_limit_holds_in_this_process_and_in_the_store(
 async def test_what_a_resumed_run_had_spent_counts() -> None:
     before = Usage(calls=1, input_tokens=900, output_tokens=100)
     for limits in ("calls=1", "tokens=2000", "cost=2.50"):
-        purse = alone(limits)
-        purse.begin(before)
+        budget = alone(limits)
+        budget.begin(before)
         with pytest.raises(ModelError, match="budget"):
-            await purse.reserve(CALL)
+            await budget.reserve(CALL)
 
 
 def test_the_price_of_a_call_is_the_stores() -> None:

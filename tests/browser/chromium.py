@@ -85,7 +85,7 @@ class Tab:
         await (route.continue_() if self._allows(route.request.url) else route.abort())
 
     def _asked(self, request: Request) -> None:
-        """Hears of redirects too, which are not routed."""
+        """Receives events redirects too, which are not routed."""
         if not self._allows(request.url):
             self.faults.append(f"asked for {request.url}")
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from playwright.async_api import Browser
 
 from bot.app import build_app
-from bot.first_start import Finish, defaults_of
+from bot.first_start import FinishSetup, defaults_of
 from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
-from bot.web.setup import SetUp, setup_app
+from bot.web.setup import SetupPages, setup_app
 from tests.browser.chromium import MISSING, found_chromium, opened_tab, started
 from tests.serving import NobodyWorks, serving
 from tests.web.busy import busy
@@ -49,7 +49,7 @@ async def first_start(folder: Path) -> AsyncIterator[list[Shot]]:
     """A server without an App."""
     settings = Settings(triage_public_url=PUBLIC, triage_data_dir=folder)
     done = asyncio.Event()
-    setup = SetUp(defaults_of(settings, name="tracehound-octo"), Finish(settings, done), done=done)
+    setup = SetupPages(defaults_of(settings, name="tracehound-octo"), FinishSetup(settings, done), done=done)
     async with serving(setup_app(setup)) as url:
         yield [
             Shot("landing", url, height=460),
@@ -106,7 +106,7 @@ async def draw(browser: Browser, shot: Shot) -> None:
     async with opened_tab(browser, dark=shot.dark, phone=shot.phone, height=shot.height, **shown) as tab:
         await tab.open(shot.address)
         if await tab.page.locator("#live-line").count():
-            await tab.page.get_by_text("Updates as it happens").wait_for()
+            await tab.page.get_by_text("Updates live").wait_for()
         FOLDER.mkdir(exist_ok=True)
         await tab.page.screenshot(path=FOLDER / f"{shot.name}.png", animations="disabled", caret="hide")
 

@@ -12,11 +12,11 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from bot.app import build_app
-from bot.first_start import Finish, defaults_of
+from bot.first_start import FinishSetup, defaults_of
 from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
-from bot.web.setup import SetUp, setup_app
+from bot.web.setup import SetupPages, setup_app
 from tests.browser.chromium import Tab, assert_accessible, assert_sound, opened_tab
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import Fault, GitHubServer, serve_github
@@ -43,7 +43,7 @@ def github() -> Iterator[GitHubServer]:
 async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[First]:
     settings = Settings(github_server_url=github.url, github_api_url=github.url, triage_data_dir=tmp_path)
     done = asyncio.Event()
-    setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
+    setup = SetupPages(defaults_of(settings), FinishSetup(settings, done), done=done)
     async with serving(setup_app(setup)) as url:
         yield First(url, setup.pending.token)
 
@@ -60,9 +60,9 @@ async def test_the_first_start(
         await assert_sound(tab, f"{first.url}/nothing")
         tab.excuse("404")
         await assert_sound(tab, f"{first.url}/setup?token={first.token}")
-        await tab.page.get_by_text("Change something first").click()
+        await tab.page.get_by_text("Change the settings").click()
         await tab.page.get_by_label("GitHub", exact=True).fill("https://github.com")
-        await tab.page.get_by_role("button", name="Show what would be made").click()
+        await tab.page.get_by_role("button", name="Preview the App").click()
         await tab.page.get_by_text("GitHub cannot send deliveries").wait_for()
         await assert_accessible(tab)
 
@@ -72,7 +72,7 @@ async def test_a_code_that_is_lost_is_said_and_begun_again(first: First, github:
     github.fail("POST", "/conversions", Fault(status=404))
     await tab.open(f"{first.url}/setup?token={first.token}")
     await _through(tab)
-    await tab.page.get_by_role("heading", name="No App was made").wait_for()
+    await tab.page.get_by_role("heading", name="No App was registered").wait_for()
     tab.excuse("502")
     await assert_accessible(tab)
     await tab.page.get_by_role("link", name="Start again").click()
@@ -82,10 +82,10 @@ async def test_a_code_that_is_lost_is_said_and_begun_again(first: First, github:
 async def test_secrets_that_are_shown_once_can_be_read(first: First, github: GitHubServer, tab: Tab) -> None:
     tab.origins.add(github.url)
     await tab.open(f"{first.url}/setup?token={first.token}")
-    await tab.page.get_by_text("Change something first").click()
+    await tab.page.get_by_text("Change the settings").click()
     await tab.page.get_by_label("Organisation").fill("octo-org")
     await tab.page.get_by_label("show them to me once").check()
-    await tab.page.get_by_role("button", name="Show what would be made").click()
+    await tab.page.get_by_role("button", name="Preview the App").click()
     await tab.page.get_by_text("the organisation octo-org").wait_for()
     await _through(tab)
     await tab.page.get_by_text("GITHUB_WEBHOOK_SECRET=").wait_for()

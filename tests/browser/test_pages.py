@@ -62,7 +62,7 @@ async def test_every_page_can_be_read_by_everybody(
             if (dark or phone) and name not in _ALL_KINDS:
                 continue
             await assert_sound(tab, served.url + path)
-            if name == "nothing here":
+            if name == "not found":
                 tab.excuse("404")
 
 
@@ -81,7 +81,7 @@ async def test_a_list_is_filtered_by_keyboard_and_leads_to_a_run(browser: Browse
         await page.get_by_text("More conditions").press("Enter")
         await page.get_by_label("Kind").select_option("feature")
         await page.get_by_role("button", name="Filter").press("Enter")
-        await page.get_by_role("heading", name="No run fits").wait_for()
+        await page.get_by_role("heading", name="No matching run").wait_for()
         await page.get_by_role("link", name="Clear").press("Enter")
         await page.wait_for_url("**/runs")
         await expect(page.locator("tbody tr")).to_have_count(25)
@@ -104,7 +104,7 @@ async def test_a_run_and_its_row_follow_what_happens_and_keep_the_focus(browser:
         steps = tab.page.locator(".steps > li")
         await expect(steps).to_have_count(2)
         for watching in (tab, other):
-            await watching.page.get_by_text("Updates as it happens").wait_for()
+            await watching.page.get_by_text("Updates live").wait_for()
         row = other.page.get_by_role("link", name="Followed")
         await row.focus()
         await mine.events(1).add(*map(dump, visits(TRACE[2:4])))
@@ -116,9 +116,7 @@ async def test_a_run_and_its_row_follow_what_happens_and_keep_the_focus(browser:
         await mine.runs.give_up(1)
         await expect(other.page.locator(f"[id='run-{PARSER.key}#900:1']")).to_contain_text("failed")
         await expect(row).to_be_focused()
-        await tab.page.get_by_text(
-            "A later run took its place"
-        ).wait_for()  # it loads itself again when the run is over
+        await tab.page.get_by_text("A later run replaced it").wait_for()  # it loads itself again when the run is over
 
 
 async def test_a_dead_job_is_replayed(browser: Browser, served: Served) -> None:
@@ -132,7 +130,7 @@ async def test_a_dead_job_is_replayed(browser: Browser, served: Served) -> None:
         await tab.page.keyboard.press("Enter")
         await tab.page.wait_for_url("**/queue")
         await replay.press("Enter")
-        await expect(tab.page.get_by_role("status")).to_contain_text("begins again, with all its attempts")
+        await expect(tab.page.get_by_role("status")).to_contain_text("is queued again, with all its attempts")
         await expect(replay).to_have_count(0)
         await assert_accessible(tab)
 
@@ -141,5 +139,5 @@ async def test_without_scripts_the_pages_say_all_they_know(browser: Browser, ser
     async with opened_tab(browser, java_script_enabled=False, **OPERATOR) as tab:
         await tab.open(served.url + served.busy.paths["running"])
         await expect(tab.page.locator(".steps > li")).to_have_count(5)
-        await tab.page.get_by_role("link", name="Load it again").click()
+        await tab.page.get_by_role("link", name="Reload").click()
         await expect(tab.page.get_by_role("heading", level=1)).to_contain_text("drops the last line")

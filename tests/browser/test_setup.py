@@ -48,7 +48,7 @@ async def test_a_newcomer_comes_to_a_working_app(app: App, github: GitHubServer,
     await assert_accessible(tab)
     await tab.page.get_by_role("button", name="Create the App on GitHub").click()
     await tab.page.get_by_role("button", name="Create GitHub App").click()
-    await tab.page.get_by_role("heading", name="tracehound is at work").wait_for()
+    await tab.page.get_by_role("heading", name="tracehound is running").wait_for()
     await assert_accessible(tab)
     install = await tab.page.get_by_role("link", name="Install tracehound").get_attribute("href")
     assert install == f"{github.url}/github-apps/tracehound/installations/new"

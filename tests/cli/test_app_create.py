@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.registration.kept import keep, read_kept
+from bot.registration.stored import read_registration, store_registration
 from tests.browserless import on_github
 from tests.cli.process import command, environment, triage
 from tests.github_server import GitHubServer, serve_github
@@ -37,14 +37,14 @@ async def created(github: GitHubServer, cwd: Path, *options: str) -> tuple[int, 
         async with httpx.AsyncClient(base_url=base, timeout=patience(30), follow_redirects=True) as http:
             assert (await http.get(address)).status_code == 200
             done = await http.get(await on_github(http))
-        assert (done.status_code, "This page can be closed" in done.text) == (200, True)
+        assert (done.status_code, "You can close this page" in done.text) == (200, True)
         printed, _ = process.communicate(timeout=patience(30))
     return process.returncode, printed
 
 
 async def test_the_app_is_kept_for_the_server(github: GitHubServer, tmp_path: Path) -> None:
     code, printed = await created(github, tmp_path, "--org", "octo-org", "--name", "hound")
-    kept = read_kept(tmp_path / "data")
+    kept = read_registration(tmp_path / "data")
     assert (code, kept["github_app_id"], kept["triage_public_url"]) == (0, "4711", PUBLIC)
     assert kept["github_webhook_secret"] not in printed
     assert "tracehound/installations/new" in printed
@@ -53,7 +53,7 @@ async def test_the_app_is_kept_for_the_server(github: GitHubServer, tmp_path: Pa
 
 async def test_the_app_is_printed_for_a_secret_store(github: GitHubServer, tmp_path: Path) -> None:
     code, printed = await created(github, tmp_path, "--show", "--webhook-url", "https://smee.example/channel")
-    assert (code, read_kept(tmp_path / "data")) == (0, {})
+    assert (code, read_registration(tmp_path / "data")) == (0, {})
     assert re.search(r"^GITHUB_PRIVATE_KEY=-----BEGIN PRIVATE KEY-----\\n.+-----\\n$", printed, re.MULTILINE)
     assert github.world.registered[0]["hook_attributes"]["url"] == "https://smee.example/channel"
 
@@ -61,6 +61,6 @@ async def test_the_app_is_printed_for_a_secret_store(github: GitHubServer, tmp_p
 def test_what_is_missing_or_in_the_way_is_said_before_github_is_asked(tmp_path: Path) -> None:
     done = triage(tmp_path, "app", "create", "--no-browser")
     assert (done.returncode, "--public-url" in done.stderr) == (2, True)
-    keep(tmp_path / "data", {"github_app_id": "1"})
+    store_registration(tmp_path / "data", {"github_app_id": "1"})
     done = triage(tmp_path, "app", "create", "--no-browser", "--public-url", PUBLIC)
-    assert (done.returncode, "there is an App already" in done.stderr) == (2, True)
+    assert (done.returncode, "an App exists already" in done.stderr) == (2, True)

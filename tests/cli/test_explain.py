@@ -15,7 +15,15 @@ from tests.model_server import serve
 from tests.repositories import make_repository
 
 ASKED = ("run", "--repo", "app", "--issue", "issue.md", "--explain")
-PARTS = ("The path it took", "Guards that fired", "Evidence", "Claims dropped", "Evaluation", "Retries", "Model, looks")
+PARTS = (
+    "Path through the graph",
+    "Guards that fired",
+    "Evidence",
+    "Claims dropped",
+    "Evaluation",
+    "Retries",
+    "Model, looks",
+)
 
 
 @pytest.fixture
@@ -44,7 +52,7 @@ def test_with_a_model_its_fabrications_and_its_cost_are_shown(place: Path) -> No
         assert done.returncode == 0, done.stderr
         assert all(part in done.stdout for part in PARTS)
         assert "judged by `small`" in done.stdout
-        assert "names evidence that nobody gathered: `E999`" in done.stdout
+        assert "cites evidence that was not gathered: `E999`" in done.stdout
         assert "tokens in: " in done.stdout
         assert "tokens in: 0" not in done.stdout
         document = json.loads(triage(place, *ASKED, "--format", "json", **settings).stdout)

@@ -62,10 +62,10 @@ def test_where_nothing_can_be_kept_an_answer_still_comes_and_warming_does_not_pr
     path.mkdir()
     refused = triage(place, "index", "--repo", "app")
     assert refused.returncode == 2
-    assert "nothing could be kept" in refused.stderr.splitlines()[-1]
+    assert "nothing could be stored" in refused.stderr.splitlines()[-1]
     answered = triage(place, "locate", "--repo", "app", "--text", "f7_3 fails")
     assert answered.returncode == 0
-    assert answered.stderr.count("parsed files are not kept") == 1
+    assert answered.stderr.count("parsed files are not cached") == 1
 
 
 def test_killed_at_any_instant_it_leaves_nothing_wrong(place: Path) -> None:

@@ -98,6 +98,6 @@ def test_code_that_cannot_be_read_is_no_reason_to_say_nothing(
     done = triage(tmp_path, "run", "--issue", f"{repo.full_name}#1", "--format", form, **here, GITHUB_TOKEN=TOKEN)
     assert done.returncode == 0, done.stderr
     assert "could not be read: the repository has no commit yet" in done.stderr
-    assert "The code could not be read, so no place is named." in done.stdout
+    assert "The code could not be read, so the report names no place." in done.stdout
     assert "Searched the code" not in done.stdout
     assert ('"not_found": "code_not_readable"' in done.stdout) == (form == "json")

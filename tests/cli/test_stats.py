@@ -37,7 +37,7 @@ async def fill(path: Path, count: int) -> None:
 @pytest.mark.parametrize(
     ("count", "by", "said"),
     [
-        pytest.param(4, "shipped", "the shipped calibration, as fewer than 30 fixes are known", id="few"),
+        pytest.param(4, "shipped", "the shipped calibration, because fewer than 30 fixes are known", id="few"),
         pytest.param(30, "this repository", "its 30 known fixes", id="enough"),
     ],
 )

@@ -179,11 +179,11 @@ async def test_the_address_with_the_most_connections_gives_way() -> None:
         return Fake(address, since, phase, protected)
 
     connections = Connections(8)
-    honest = [other("10.0.0.1", 0.0), other("10.0.0.2", 1.0)]
+    capped_confidence = [other("10.0.0.1", 0.0), other("10.0.0.2", 1.0)]
     crowd = [other("10.0.0.9", 2.0, protected=True), *(other("10.0.0.9", 2.0 + n) for n in range(1, 6))]
-    for one in (*honest, *crowd, newest := other("10.0.0.3", 9.0)):
+    for one in (*capped_confidence, *crowd, newest := other("10.0.0.3", 9.0)):
         connections.add(one)
-    assert [one.ended for one in (*honest, newest)] == [False] * 3
+    assert [one.ended for one in (*capped_confidence, newest)] == [False] * 3
     assert [one.ended for one in crowd] == [False, True, False, False, False, False]
 
 

@@ -118,7 +118,9 @@ async def test_what_may_pass_is_tried_again_and_a_fault_is_given_up(store: Sqlit
     async with dispatching(store, worker):
         await settled(store)
     assert tries == {1: 6, 2: attempts.TRIES_OF_A_FAULT, 3: 1}
-    assert [(dead.issue_key, dead.said) for dead in await store.jobs.shelved()] == [(ref(2).key, "KeyError: 'a bug'")]
+    assert [(dead.issue_key, dead.message) for dead in await store.jobs.held_jobs()] == [
+        (ref(2).key, "KeyError: 'a bug'")
+    ]
 
 
 async def test_work_of_a_suspended_installation_is_laid_aside(store: SqliteStore) -> None:
@@ -128,7 +130,7 @@ async def test_work_of_a_suspended_installation_is_laid_aside(store: SqliteStore
     await arrive(store, Triage(ref=ref(1), why="opened"))
     async with dispatching(store, worker):
         await settled(store)
-    assert [job.said for job in await store.jobs.shelved("parked")] == ["suspended"]
+    assert [job.message for job in await store.jobs.held_jobs("parked")] == ["suspended"]
 
 
 async def test_stopping_lets_what_runs_end_and_frees_the_rest(store: SqliteStore) -> None:
@@ -243,8 +245,8 @@ async def test_a_job_that_takes_too_long_is_ended_tried_again_and_given_up(
     await dispatcher.drain(2.0)
     await running
     assert seen == [0, 1, 2, 3]
-    dead = await store.jobs.shelved()
-    assert [(one.issue_key, one.said) for one in dead] == [(ref(1).key, "the job took longer than 0 s")]
+    dead = await store.jobs.held_jobs()
+    assert [(one.issue_key, one.message) for one in dead] == [(ref(1).key, "the job took longer than 0 s")]
 
 
 async def test_a_timeout_inside_a_job_is_a_fault_like_any_other(store: SqliteStore) -> None:
@@ -254,4 +256,4 @@ async def test_a_timeout_inside_a_job_is_a_fault_like_any_other(store: SqliteSto
     await arrive(store, Triage(ref=ref(1), why="opened"))
     async with dispatching(store, worker):
         await settled(store)
-    assert [one.said for one in await store.jobs.shelved()] == ["TimeoutError: 0"]
+    assert [one.message for one in await store.jobs.held_jobs()] == ["TimeoutError: 0"]

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from bot.dispatch.child import ALIVE, READY, WorkerProcess
-from bot.dispatch.heartbeat import OVERDUE, SILENT, InHand, Pulse, beat
-from bot.server import Elsewhere
+from bot.dispatch.heartbeat import OVERDUE, SILENT, ActiveAttempts, HeartbeatMonitor, send_heartbeats
+from bot.server import ExternalWorkers
 from bot.store.tables import Store
 
 
@@ -25,7 +25,7 @@ def clock() -> Clock:
 
 
 def test_a_silent_worker_is_not_ready(clock: Clock) -> None:
-    pulse = Pulse(clock)
+    pulse = HeartbeatMonitor(clock)
     assert pulse.fault() == "the worker is starting"
     pulse.received(0.0)
     assert pulse.fault() == ""
@@ -38,21 +38,21 @@ def test_a_silent_worker_is_not_ready(clock: Clock) -> None:
 
 
 def test_a_worker_with_an_overdue_job_is_not_ready(clock: Clock) -> None:
-    pulse, in_hand = Pulse(clock), InHand(clock)
-    with in_hand.attempt(1):
+    pulse, active_attempts = HeartbeatMonitor(clock), ActiveAttempts(clock)
+    with active_attempts.attempt(1):
         clock.now += OVERDUE
-        pulse.received(in_hand.oldest())
+        pulse.received(active_attempts.oldest())
         assert pulse.fault() == ""
         clock.now += 2
-        pulse.received(in_hand.oldest())
-        assert pulse.fault() == "a job has been under way for 3602 seconds"
-    pulse.received(in_hand.oldest())
+        pulse.received(active_attempts.oldest())
+        assert pulse.fault() == "a job has been running for 3602 seconds"
+    pulse.received(active_attempts.oldest())
     assert pulse.fault() == ""
 
 
 async def test_a_loop_that_turns_gives_signs_of_life() -> None:
     sent: list[float] = []
-    beating = asyncio.create_task(beat(InHand(), sent.append, every=0.01))
+    beating = asyncio.create_task(send_heartbeats(ActiveAttempts(), sent.append, every=0.01))
     async with asyncio.timeout(30):
         while len(sent) < 3:
             await asyncio.sleep(0.01)
@@ -65,16 +65,16 @@ async def test_signs_of_life_count_only_once_the_worker_takes_jobs() -> None:
     assert await worker.not_ready() == "the worker is starting"
     worker._receive(READY)
     worker._receive(ALIVE + b"%.0f\n" % (OVERDUE + 1))
-    assert "a job has been under way" in await worker.not_ready()
+    assert "a job has been running" in await worker.not_ready()
 
 
 async def test_a_server_without_a_worker_of_its_own_asks_the_store(store: Store) -> None:
-    server = Elsewhere(store)
-    assert await server.not_ready() == "no worker gives a sign of life"
-    await store.heartbeats.beat("here:1", 0.05)
+    server = ExternalWorkers(store)
+    assert await server.not_ready() == "no worker sends heartbeats"
+    await store.heartbeats.record("here:1", 0.05)
     await asyncio.sleep(0.1)
-    assert await server.not_ready() == "no worker gives a sign of life"
-    await store.heartbeats.beat("here:1", 600.0)
-    await store.heartbeats.beat("there:2", 600.0)
+    assert await server.not_ready() == "no worker sends heartbeats"
+    await store.heartbeats.record("here:1", 600.0)
+    await store.heartbeats.record("there:2", 600.0)
     assert await server.not_ready() == ""
     assert await store.heartbeats.alive() == 2

@@ -6,8 +6,8 @@ import pytest
 
 from bot.github import GitHub
 from bot.github.answers import Answer
-from bot.github.remembered import LARGEST, MOST, MOST_BYTES, Remembered
 from bot.github.repository import RepositoryClient
+from bot.github.response_cache import LARGEST, MOST, MOST_BYTES, ResponseCache
 from bot.ports import RepositoryRef
 from tests.github_server import Fault, GitHubServer
 from tests.github_world import INSTALLATION, Repo
@@ -80,7 +80,7 @@ async def test_an_organisations_absent_file_is_asked_for_once_in_a_while(server,
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    known = Remembered()
+    known = ResponseCache()
     for number in range(MOST + 10):
         known.put(number, Answer(200, {}, etag="e", content=b"{}"))
     assert (known.etag(9), known.etag(10)) == ("", "e")
@@ -94,7 +94,7 @@ def test_what_is_remembered_is_bounded() -> None:
 
 def test_an_absence_is_believed_for_a_while() -> None:
     now = [0.0]
-    known = Remembered(lambda: now[0])
+    known = ResponseCache(lambda: now[0])
     known.note_absent("a")
     assert known.is_absent("a")
     now[0] = 301.0

@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 
 from nodes.checkpoints import serializer
-from nodes.context import ModelError, Patience, Signal
+from nodes.context import ModelError, Signal, TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import MAX_CALLS
@@ -34,7 +34,7 @@ PAST = History(
             SuspectCommit(Commit(sha, LONG[:80], 1, 1, title), 1.0, "versions", (Reason("lines", LONG, 1.0),) * 9)
             for sha, title in SUBJECTS.items()
         ),
-        said=LONG,
+        explanation=LONG,
     ),
     (Owner(LONG[:80], 1.0, (Reason("blame", LONG, 1.0),) * 9),),
 )
@@ -106,7 +106,7 @@ async def run(script: Script) -> Ran:
         evidence=FakeEvidence(),
         web=FakeWeb(tuple(pages), before=source) if script.web else None,
         tools=[FakeWeb(tuple(pages[1:]), name=name, before=source) for name in script.tools],
-        patience=Patience(outside=0.01, code=60.0),
+        patience=TimeLimits(outside=0.01, code=60.0),
         signals=FakeSignals([Signal(n + 1, "redirect", f"look at {n}") for n in range(script.redirects)]),
     )
     graph = build_graph(InMemorySaver(serde=serializer()))
@@ -188,7 +188,7 @@ def _critic_faults(state: BugTriageState) -> list[str]:
         ):
             new = True
         below_limit = entry.node == "supervisor" and entry.guard != "iteration_limit" and not entry.error
-        settled = entry.reason == "Every decision leads here."
+        settled = entry.reason == "Only one step is possible."
         if below_limit and not settled and entry.decision == "writer" and verdict == "REJECTED":
             faults.append("a writer on a live REJECTED")
     return faults

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from nodes.checkpoints import serializer
-from nodes.context import Patience
+from nodes.context import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import NOTHING_JOINED, companions
@@ -74,7 +74,7 @@ async def test_two_specialists_work_at_the_same_time() -> None:
 async def test_one_that_hangs_costs_its_time_and_an_entry_in_the_trace() -> None:
     tools = [source("docs", 600.0)]
     ctx = context(
-        ScriptedBrain(list(BESIDE)), web=source("web_search"), tools=tools, patience=Patience(outside=0.3, code=60.0)
+        ScriptedBrain(list(BESIDE)), web=source("web_search"), tools=tools, patience=TimeLimits(outside=0.3, code=60.0)
     )
     state = await finish(ctx)
     hung = entry(state, "docs")
@@ -89,7 +89,7 @@ async def test_one_that_hangs_costs_its_time_and_an_entry_in_the_trace() -> None
 
 async def test_a_web_search_that_hangs_alone_costs_its_time_too() -> None:
     decisions = [decide("web_search"), decide("codebase_search"), decide("writer")]
-    ctx = context(ScriptedBrain(decisions), web=source("web_search", 600.0), patience=Patience(outside=0.3))
+    ctx = context(ScriptedBrain(decisions), web=source("web_search", 600.0), patience=TimeLimits(outside=0.3))
     state = await finish(ctx)
     assert entry(state, "web_search").error == "no answer within 0.3 s"
 
@@ -103,7 +103,7 @@ async def test_a_code_search_that_hangs_beside_others_costs_its_time_too() -> No
             return await super().find(query)
 
     ctx = context(
-        ScriptedBrain(list(BESIDE)), code=Hanging(), tools=[source("docs")], patience=Patience(outside=60.0, code=0.3)
+        ScriptedBrain(list(BESIDE)), code=Hanging(), tools=[source("docs")], patience=TimeLimits(outside=60.0, code=0.3)
     )
     state = await finish(ctx)
     assert entry(state, "codebase_search").decision == "failed"

@@ -32,13 +32,15 @@ def change(sha: str = GUILTY, basis: Basis = "versions", subject: str = "Speed u
     return SuspectCommit(commit, 1.5, basis, reasons, ("L2 of `scan`",))
 
 
-OWNERS = (Owner("@octo/lexers", 2.0, (Reason("codeowners", "CODEOWNERS gives them `/src/`", 2.0),)),)
+OWNERS = (Owner("@octo/lexers", 2.0, (Reason("codeowners", "CODEOWNERS assigns `/src/`", 2.0),)),)
 SUSPECTED = History(
     Suspicion((change(), change(FORGED)), span="2.3.2 → 2.4.1", commits=7),
     OWNERS,
     (Fingerprint("0123456789abcdef", "frames", "KeyError", ("a:b", "c:d")),),
 )
-ONLY_RECENT = History(Suspicion(recent=(change(basis="recent"),), doubt="no_version", said="it names no version"))
+ONLY_RECENT = History(
+    Suspicion(recent=(change(basis="recent"),), doubt="no_version", explanation="it names no version")
+)
 
 
 def ran(code: FakeCode, draft: Draft | None = None) -> tuple[BugTriageState, TriageReport, Context]:
@@ -84,7 +86,7 @@ def test_a_commit_that_does_not_read_as_gathered_is_left_out() -> None:
 
 def test_the_owner_comes_with_a_reason_and_the_crash_with_its_name() -> None:
     _, report, _ = ran(told(SUSPECTED))
-    assert (report.owner, report.owner_reason) == ("@octo/lexers", "CODEOWNERS gives them `/src/`")
+    assert (report.owner, report.owner_reason) == ("@octo/lexers", "CODEOWNERS assigns `/src/`")
     assert report.fingerprints == ("0123456789abcdef",)
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from nodes.context import Nearby, PastIssue, PastUnreadableError
 from nodes.evidence import Evidence, Locator
-from nodes.past_issues import Reread
+from nodes.past_issues import PastIssueTitles
 from nodes.report import RelatedIssue, TriageReport
 from nodes.run import Finished, advance
 from nodes.search.similar import PastIndex, words_of
 from nodes.state import BugTriageState
-from nodes.trust.citations import stands
+from nodes.trust.citations import still_matches
 from tests.fakes import FakeCode, FakeEvidence, ScriptedBrain, context
 from tests.graph.test_run import PLAIN, START, graph
 
@@ -118,7 +118,7 @@ def test_earlier_issues_are_named_as_they_are_now(past: FakePast, expected: list
 
 
 def test_what_was_compared_is_said() -> None:
-    assert "Compared with 5 earlier issues: 1 of them about the same or close." in ran(FakePast([past_issue(3)])).tried
+    assert "Compared with 5 earlier issues: 1 of them duplicates or similar." in ran(FakePast([past_issue(3)])).tried
     assert not any("earlier" in line for line in ran(None).tried)
 
 
@@ -144,13 +144,13 @@ def test_no_more_than_the_nearest_are_read() -> None:
 async def test_the_citation_engine_reads_an_issue_again() -> None:
     past = FakePast([past_issue(3)])
     cited = Evidence(kind="issue", locator=Locator(url=f"{BASE}/3"), quote="scan hangs")
-    assert await stands(cited, FakeCode(), "", Reread(past))
-    assert not await stands(cited, FakeCode(), "scan hangs")
+    assert await still_matches(cited, FakeCode(), "", PastIssueTitles(past))
+    assert not await still_matches(cited, FakeCode(), "scan hangs")
     past.changed[3] = past_issue(3, title="scan hangs no more")
-    assert not await stands(cited, FakeCode(), "", Reread(past))
+    assert not await still_matches(cited, FakeCode(), "", PastIssueTitles(past))
     for url in (f"{BASE}/4", "https://evil.example/issues/3", "https://github.com", ""):
         forged = cited.model_copy(update={"locator": Locator(url=url)})
-        assert not await stands(forged, FakeCode(), "scan hangs", Reread(FakePast([past_issue(3)])))
+        assert not await still_matches(forged, FakeCode(), "scan hangs", PastIssueTitles(FakePast([past_issue(3)])))
 
 
 def test_a_hostile_title_is_quoted_on_one_line_and_bounded() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodes.brains.rules import RulesBrain
-from nodes.context import Patience
+from nodes.context import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.facts import read_facts
 from nodes.run import Finished, advance, initial_state
@@ -216,7 +216,7 @@ async def play(scene: Scene) -> tuple[BugTriageState, list[str]]:
         code=FakeCode(),
         web=source("web_search") if scene.web else None,
         tools=[source(name, keywords) for name, keywords in scene.tools.items()],
-        patience=Patience(outside=60.0),
+        patience=TimeLimits(outside=60.0),
         signals=FakeSignals([]),
     )
     start = initial_state(scene.title, scene.body, repository="o/r", sha=SHA, outside=ctx.outside)

@@ -38,7 +38,7 @@ async def test_a_model_that_claims_a_cause_cannot_claim_a_search(code: Any, deci
     assert not [line for line in report.tried if line.startswith("Searched the code")]
     if any(entry.node == "codebase_search" for entry in state.trace):
         assert report.not_found == "code_not_readable"
-        assert report.verdict == "The code could not be read, so no place is named."
+        assert report.verdict == "The code could not be read, so the report names no place."
         assert report.requires_human_review
 
 

@@ -26,9 +26,9 @@ from bot.report.document import build_result
 from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from bot.report.sticky import QUESTION_WORDS, report_comment, visible_words, waiting_comment, withheld_comment
 from bot.report.thread import REPORT_MARKER, Thread
+from nodes.brains.budget import RunLimits
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
-from nodes.brains.purse import RunLimits
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import serializer
 from nodes.context import Brain, Context, Outside
@@ -223,7 +223,7 @@ def _asked(exchange: HumanExchange, slot: int, **given: Any) -> AskedQuestion:
 
 def _answer(case: Hostile) -> str | None:
     said = Comment(5, 1, "rita", author_is_bot=False, body=_wire(case.body), url="", created_at="", updated_at="")
-    question = AskedQuestion(1, "q", "Does it go wrong when exporting?", "", ("Yes", "No"), "")
+    question = AskedQuestion(1, "q", "Does it fail when exporting?", "", ("Yes", "No"), "")
     return answer_in(said, question, by_reporter=True)
 
 

@@ -87,10 +87,10 @@ async def test_issues_over_a_days_limit_wait_or_are_left_alone(github: GitHubSer
     async with staged(github, tmp_path, triage_limits_repository="issues=1") as stage:
         first, second = await stage.opened(), await stage.opened()
         assert (bool(stage.reported(first)), bool(stage.reported(second))) == (True, False)
-        assert await stage.worker.jobs.waits(stage.ref(second).key)
+        assert await stage.worker.jobs.has_unfinished(stage.ref(second).key)
         stage.repo.files[".github/triage.yml"] = "limits:\n  over: skip\n"
         third = await stage.opened()
-        assert not await stage.worker.jobs.waits(stage.ref(third).key)
+        assert not await stage.worker.jobs.has_unfinished(stage.ref(third).key)
 
 
 @pytest.mark.parametrize(

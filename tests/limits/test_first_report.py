@@ -98,7 +98,7 @@ async def test_a_crash_between_the_two_leads_to_the_edit(tmp_path: Path, monkeyp
         assert again is not None
         with pytest.raises(first.ModelBusyError):
             await stage.worker.work(again)
-        await stage.worker.jobs.put_off(again, 180.0, "later", limited=True)
+        await stage.worker.jobs.postpone(again, 180.0, "later", limited=True)
         assert (written.edits, FOLLOWS in report(stage)) == (0, True)
         await asyncio.wait_for(day.live(stage.worker, Counter(), asyncio.Event()), 60)
         assert (written.edits, FOLLOWS in report(stage)) == (1, False)
@@ -158,7 +158,7 @@ async def test_a_stop_between_the_two_leaves_the_first(
         job = await stage.worker.jobs.claim("run", "us")
         with pytest.raises(first.ModelBusyError):
             await stage.worker.work(job)
-        await stage.worker.jobs.put_off(job, 180.0, "later", limited=True)
+        await stage.worker.jobs.postpone(job, 180.0, "later", limited=True)
         if said:
             await stage.worker.store.for_issue(ref).row.mute(muted=True)
         else:  # a person deletes it

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import structlog
 
-from bot.logs import about, also_about, log_to_stderr
+from bot.logs import add_log_context, log_context, log_to_stderr
 
 TOKEN = "ghp_" + "a1B2" * 9
 
@@ -47,8 +47,8 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def test_a_line_names_what_it_is_about_whichever_library_logs(stream: io.StringIO) -> None:
-    with about(delivery="d1", job=7):
-        also_about(run=3)
+    with log_context(delivery="d1", job=7):
+        add_log_context(run=3)
         logging.getLogger("bot.worker").info("took %s", "it", extra={"action": "job_taken"})
         structlog.get_logger("bot.worker").info("took it", action="job_taken")
         logging.getLogger("httpx").warning("slow")
@@ -97,7 +97,7 @@ def test_on_a_terminal_it_is_read_by_people(monkeypatch: pytest.MonkeyPatch, no_
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("NO_COLOR", no_colour)
     log_to_stderr()
-    with about(issue="github.com/1#2"):
+    with log_context(issue="github.com/1#2"):
         logging.getLogger("bot").info("done \x1b]0;title\x07 %s", TOKEN)
     said = stream.getvalue()
     assert ("\x1b[" in said) == coloured

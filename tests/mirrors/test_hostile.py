@@ -107,7 +107,7 @@ async def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
 async def test_nothing_is_fetched_onto_a_full_disk(tmp_path: Path) -> None:
     limits = MirrorLimits(free=free_bytes(tmp_path) * 2)
     with serve_hostile(endless_pack) as server:
-        with pytest.raises(RateLimitedError, match="no room for mirrors"):
+        with pytest.raises(RateLimitedError, match="no space for mirrors"):
             async with Mirrors(tmp_path / "repos", limits).ready(REF, At(server.url)):
                 pass
         assert server.asked == []

@@ -54,8 +54,8 @@ async def test_a_mirror_has_the_tip_the_history_and_the_tags(tmp_path, repo, sou
         assert mirror.directory == tmp_path / "repos" / str(repo.id) / "mirror"
         assert git(mirror.directory, "tag").split() == [b"v1"]
         assert git(mirror.directory, "rev-parse", "HEAD").decode().strip() == tip
-        assert await mirror.reaches(git(tmp_path / "theirs", "rev-parse", "v1").decode().strip())
-        assert not await mirror.reaches("0" * 40)
+        assert await mirror.contains(git(tmp_path / "theirs", "rev-parse", "v1").decode().strip())
+        assert not await mirror.contains("0" * 40)
 
 
 async def test_a_later_call_sees_what_was_pushed_since_even_by_force(tmp_path, repo, source) -> None:
@@ -67,7 +67,7 @@ async def test_a_later_call_sees_what_was_pushed_since_even_by_force(tmp_path, r
     async with mirrors.ready(ref_to(repo), source) as mirror:
         assert mirror.sha == tip
         assert git(mirror.directory, "cat-file", "-t", old) == b"commit\n"  # the object alone says nothing
-        assert not await mirror.reaches(old)
+        assert not await mirror.contains(old)
 
 
 async def test_no_secret_is_left_on_disk_or_shown_in_arguments(tmp_path, server, repo, source, monkeypatch) -> None:
@@ -152,7 +152,7 @@ async def test_what_github_says_is_the_newest_is_not_fetched_again(tmp_path, ser
     shutil.rmtree(mirror.directory)
     async with mirrors.ready(ref_to(repo), source) as mirror:
         assert {mirror.sha} == set(shas)
-    assert await mirror.reaches(mirror.sha)
+    assert await mirror.contains(mirror.sha)
 
 
 async def test_a_failed_fetch_serves_nobody(tmp_path, repo, source) -> None:

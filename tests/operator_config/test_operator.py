@@ -89,7 +89,7 @@ def test_an_empty_file_asks_nobody(text: str) -> None:
         pytest.param("tools:\n  a:\n    url: https://x\n    command: [x]\n", 2, "either url or command", id="both"),
         pytest.param("tools:\n  a: {url: 'ftp://x'}\n", 2, "http or https address", id="scheme"),
         pytest.param("tools:\n  a: {url: 'https://me:pw@x'}\n", 2, "without a user or password", id="userinfo"),
-        pytest.param("tools:\n  critic: {command: [x]}\n", 2, "is a part of triage itself", id="taken-name"),
+        pytest.param("tools:\n  critic: {command: [x]}\n", 2, "is reserved", id="taken-name"),
         pytest.param("tools:\n  A-b: {command: [x]}\n", 2, "should match pattern", id="odd-name"),
         pytest.param("tools:\n  a: {command: x y}\n", 2, "valid tuple", id="command-is-a-list"),
         pytest.param("tools:\n  a: {command: []}\n", 2, "at least 1 item", id="empty-command"),
@@ -114,8 +114,8 @@ def test_a_fault_is_named_with_its_line(text: str, line: int, says: str) -> None
         read_operator_config(text)
     fault = raised.value.faults[0]
     assert fault.line == line
-    assert says in fault.says
-    assert "Value error" not in fault.says
+    assert says in fault.message
+    assert "Value error" not in fault.message
 
 
 def test_all_faults_are_said_at_once() -> None:
@@ -128,7 +128,7 @@ def test_all_faults_are_said_at_once() -> None:
 def test_a_file_that_came_with_the_repository_is_refused(tmp_path: Path) -> None:
     repository = tmp_path / "clone"
     make_repository(repository, {"tools.yml": "tools: {}\n"})
-    with pytest.raises(UserError, match="lies in the repository that is read"):
+    with pytest.raises(UserError, match="is inside the repository that is read"):
         load_operator_config(repository / "tools.yml", str(repository))
     outside = tmp_path / "tools.yml"
     outside.write_text("")
@@ -194,7 +194,7 @@ async def test_a_question_goes_where_its_keywords_say(question: str, route: str,
         text = f"web:\n  searxng: {{url: '{server.url}'}}\n  keywords: [upstream]\n"
         answered = await Sources(read_operator_config(text)).answer(question)
     assert (answered.route, len(answered.found)) == (route, found)
-    assert (answered.said == FALLBACK) == (route == "fallback")
+    assert (answered.message == FALLBACK) == (route == "fallback")
     assert bool(server.asked) == (route == "sources")
 
 

@@ -7,8 +7,8 @@ import pytest
 from bot.cli.past_issues import learn
 from bot.errors import RateLimitedError, RetryableError, UserError
 from bot.github.repository import RepositoryClient
-from bot.past.learn import is_enough, learn_page, see
-from bot.store.past_issues import PastIssues, Walk
+from bot.past.learn import is_enough, learn_page, update_stored_issue
+from bot.store.past_issues import PastIssues, ReadingProgress
 from tests.github_server import Fault, GitHubServer
 from tests.github_world import Repo
 
@@ -37,7 +37,12 @@ async def test_every_page_is_read_once_and_pull_requests_are_left_out(
     server: GitHubServer, client: RepositoryClient, past: PastIssues
 ) -> None:
     walks = [await learn_page(past, client) for _ in range(4)]
-    assert walks == [Walk(2, 2), Walk(3, 3), Walk(4, 4, finished=True), Walk(4, 4, finished=True)]
+    assert walks == [
+        ReadingProgress(2, 2),
+        ReadingProgress(3, 3),
+        ReadingProgress(4, 4, finished=True),
+        ReadingProgress(4, 4, finished=True),
+    ]
     assert await numbers(past) == [(5, True), (4, True), (2, False), (1, True)]
     assert pages(server) == ["1", "2", "3"]
 
@@ -50,7 +55,7 @@ async def test_a_walk_that_was_cut_off_goes_on_with_its_page(
     with pytest.raises(RateLimitedError) as limited:
         await learn_page(past, client)
     assert limited.value.after == 40
-    assert await past.walk() == Walk(2, 2)
+    assert await past.progress() == ReadingProgress(2, 2)
 
 
 async def test_a_page_that_does_not_come_is_asked_for_later(
@@ -59,19 +64,19 @@ async def test_a_page_that_does_not_come_is_asked_for_later(
     server.fail("GET", "/issues", *[Fault(status=502)] * 9)
     with pytest.raises(RetryableError):
         await learn_page(past, client)
-    assert await past.walk() is None
+    assert await past.progress() is None
 
 
 @pytest.mark.parametrize(
     ("walk", "expected"),
     [
-        pytest.param(Walk(3, 200), False, id="more-to-come"),
-        pytest.param(Walk(11, 1_000), True, id="a-thousand-issues"),
-        pytest.param(Walk(21, 30), True, id="pull-requests-for-the-most-part"),
-        pytest.param(Walk(2, 4, finished=True), True, id="all-of-them"),
+        pytest.param(ReadingProgress(3, 200), False, id="more-to-come"),
+        pytest.param(ReadingProgress(11, 1_000), True, id="a-thousand-issues"),
+        pytest.param(ReadingProgress(21, 30), True, id="pull-requests-for-the-most-part"),
+        pytest.param(ReadingProgress(2, 4, finished=True), True, id="all-of-them"),
     ],
 )
-def test_it_ends(walk: Walk, expected: bool) -> None:
+def test_it_ends(walk: ReadingProgress, expected: bool) -> None:
     assert is_enough(walk) == expected
 
 
@@ -83,7 +88,7 @@ async def test_the_command_shows_progress_stops_at_its_limit_and_goes_on(
     assert said == [
         "2 of at most 3 issues",
         "3 of at most 3 issues",
-        "3 old issues were read to compare with; older ones were left",
+        "3 old issues were indexed; older ones were not read",
     ]
     server.fail("GET", "/issues", *[LIMITED] * 9)
     with pytest.raises(UserError, match="wait for 40 s; the same command goes on after 3 issues"):
@@ -94,8 +99,8 @@ async def test_an_issue_that_is_read_is_kept_or_forgotten_as_it_is(
     server: GitHubServer, repo: Repo, client: RepositoryClient, past: PastIssues
 ) -> None:
     for number in (1, 3):
-        await see(past, number, await client.issue(number))
+        await update_stored_issue(past, number, await client.issue(number))
     assert await numbers(past) == [(1, True)]
     del repo.issues[1]
-    await see(past, 1, await client.issue(1))
+    await update_stored_issue(past, 1, await client.issue(1))
     assert await numbers(past) == []

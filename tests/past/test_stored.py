@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.github.repository import RepositoryClient
-from bot.past.learn import kept_of, learn_page
+from bot.past.learn import learn_page, to_stored
 from bot.past.stored import StoredPast
 from bot.ports import IssueRef, RepositoryRef
 from bot.store.past_issues import PastIssues
@@ -79,4 +79,4 @@ async def test_a_huge_issue_is_kept_small(server, repo, client, past) -> None:
     server.world.open_issue(repo, "x" * 300, "\n".join(f"word{n} log{n}" for n in range(5_000)))
     issue = await client.issue(1)
     assert issue is not None
-    assert len(kept_of(issue).words.body) <= 5 * 800
+    assert len(to_stored(issue).words.body) <= 5 * 800

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import NotOursError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
+from bot.errors import (
+    JobTakenOverError,
+    OutcomeUnknownError,
+    RateLimitedError,
+    RefusedError,
+    RetryableError,
+    StoppedError,
+)
 from bot.github import GitHub
 from bot.ports import AskedQuestion, Finished, IssueRef, Relation, Stopped, Waiting, Withheld
 from bot.publish import Publication, Published, Publisher
@@ -163,7 +170,7 @@ async def test_a_changed_report_is_edited_in_place(stage) -> None:
     await stage.publish(OTHER, why="edited")
     assert len(stage.said) == 1
     assert "No line of the code could be tied" in stage.said[0]
-    assert "*Updated since the issue was edited.*" in stage.said[0]
+    assert "*Updated because the issue was edited.*" in stage.said[0]
     assert "updated 2026-01-01 11:02 UTC" in stage.said[0]
 
 
@@ -195,7 +202,7 @@ async def test_a_post_that_failed_is_repeated_only_after_the_grace(stage, fault)
     stage.server.fail("POST", "/comments", fault)
     with pytest.raises(RetryableError):
         await stage.publish()
-    with pytest.raises(RetryableError, match="on its way"):
+    with pytest.raises(RetryableError, match="in transit"):
         await stage.publish()
     assert stage.said == []
     stage.later(16)
@@ -293,10 +300,10 @@ async def test_dry_run_writes_nothing_and_label_mode_only_labels(stage) -> None:
 
 async def test_nothing_is_written_for_an_attempt_that_is_no_longer_ours(stage) -> None:
     async def not_ours() -> None:
-        raise NotOursError("another attempt has it")
+        raise JobTakenOverError("another attempt has it")
 
     publisher = replace(stage.publisher, owner_check=not_ours)
-    with pytest.raises(NotOursError):
+    with pytest.raises(JobTakenOverError):
         await publisher.publish(Publication(stage.ref, 1, FINISHED, found()))
     assert stage.writes() == 0
 

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from bot.errors import UserError
-from bot.registration.manifest import Wish, api_of, installation_address, is_local
+from bot.registration.manifest import RequestedApp, api_of, installation_address, is_local
 from tests.github_pages import manifest_fault
 
-WISH = Wish(
+WISH = RequestedApp(
     here="https://triage.example.org",
     public_url="https://triage.example.org",
     webhook_url="https://triage.example.org/webhooks/github",
@@ -20,8 +20,8 @@ WISH = Wish(
 )
 
 
-def wish(**other: str) -> Wish:
-    return Wish(**{name: getattr(WISH, name) for name in WISH.__slots__} | other)  # type: ignore[attr-defined,arg-type]
+def requested(**other: str) -> RequestedApp:
+    return RequestedApp(**{name: getattr(WISH, name) for name in WISH.__slots__} | other)  # type: ignore[attr-defined,arg-type]
 
 
 def test_permissions_and_events_are_those_of_app_yml() -> None:
@@ -37,7 +37,7 @@ def test_permissions_and_events_are_those_of_app_yml() -> None:
 
 def test_the_manifest_goes_to_the_account_and_the_github_that_were_named() -> None:
     assert WISH.address("s&") == "https://github.com/settings/apps/new?state=s%26"
-    named = wish(owner="octo-org", server_url="https://ghe.example.org/")
+    named = requested(owner="octo-org", server_url="https://ghe.example.org/")
     assert named.address("s") == "https://ghe.example.org/organizations/octo-org/settings/apps/new?state=s"
 
 
@@ -77,7 +77,7 @@ def test_each_github_has_its_own_addresses(server: str, api: str, apps: str) -> 
 )
 def test_what_github_could_not_be_asked_for_is_said(other: dict[str, str]) -> None:
     with pytest.raises(UserError):
-        wish(**other).check()
+        requested(**other).check()
     WISH.check()
 
 
@@ -96,5 +96,5 @@ def test_what_github_could_not_be_asked_for_is_said(other: dict[str, str]) -> No
 )
 def test_addresses_that_github_cannot_reach_are_told(host: str, *, local: bool) -> None:
     assert is_local(f"http://{host}/webhooks/github") is local
-    assert wish(webhook_url=f"http://{host}/").unreachable is local
-    assert not wish(webhook_url=f"http://{host}/", server_url="http://ghe.local").unreachable
+    assert requested(webhook_url=f"http://{host}/").unreachable is local
+    assert not requested(webhook_url=f"http://{host}/", server_url="http://ghe.local").unreachable

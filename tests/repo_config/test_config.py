@@ -64,7 +64,7 @@ def test_an_empty_file_means_the_defaults(text: str) -> None:
         pytest.param("commands:\n  stop: anyone\n", 2, "`commands.stop`", id="role"),
         pytest.param("mode: shout\n", 1, "'dry-run', 'label' or 'comment'", id="value"),
         pytest.param("a: 1\nlimits:\n  questions: 3\n", 3, "less than or equal to 2", id="number"),
-        pytest.param("mode: label\nmode: comment\n", 2, "`mode` stands twice", id="twice"),
+        pytest.param("mode: label\nmode: comment\n", 2, "`mode` appears twice", id="twice"),
         pytest.param("bots:\n  - a\n  - []\n", 3, "bots", id="item"),
         pytest.param("mode: 'label\n", 2, "not YAML", id="broken"),
         pytest.param("- mode\n", 1, "a mapping", id="a-list"),
@@ -80,13 +80,13 @@ def test_an_empty_file_means_the_defaults(text: str) -> None:
 def test_a_fault_is_named_with_its_line(text: str, line: int, says: str) -> None:
     with pytest.raises(ConfigError) as raised:
         read_config(text)
-    assert any(fault.line == line and says in fault.says for fault in raised.value.faults), raised.value.faults
+    assert any(fault.line == line and says in fault.message for fault in raised.value.faults), raised.value.faults
 
 
 def test_a_name_in_a_fault_cannot_act() -> None:
     with pytest.raises(ConfigError) as raised:
         read_config('"`@all`\\n/close": 1\n')
-    assert raised.value.faults[0].says.startswith("unknown key `@all/close`")
+    assert raised.value.faults[0].message.startswith("unknown key `@all/close`")
 
 
 def test_the_schema_accepts_what_we_accept() -> None:

@@ -104,7 +104,7 @@ FOUND = TriageReport(
     owner_reason="made 6 of the last 10 changes of `parser/lexer.py`",
     fingerprints=("0123456789abcdef",),
     confidence=0.78,
-    tried=("Read the issue: 1 stack traces, 0 errors.", "Searched the code: 4 places strong enough to look at."),
+    tried=("Read the issue: 1 stack traces, 0 errors.", "Searched the code: 4 places strong enough to consider."),
     commit=SHA,
     repository="octo/parser",
     citation_audit=CitationAudit(citations=4, dropped=("no evidence cited: It is bad.",)),
@@ -133,13 +133,13 @@ NOTHING = TriageReport(
 QUESTION_OPEN = WEAK.model_copy(
     update={
         "status": "needs_clarification",
-        "missing": ("Does it go wrong when exporting, or when importing?",),
+        "missing": ("Does it fail when exporting, or when importing?",),
         "requires_human_review": True,
         "review_message": "After 2 wider searches, confidence in the first place is 40%.",
     }
 )
 FEATURE = TriageReport(
-    verdict="Reads as a feature request: it describes no fault, so no cause was looked for.",
+    verdict="This is probably a feature request: it describes no fault, so no cause was searched for.",
     kind="feature",
     not_found="not_a_bug_report",
     labels=("enhancement",),
@@ -168,7 +168,7 @@ POINTED = WEAK.model_copy(
     update={
         "verdict": "A maintainer said to look at `parser/store.py`.",
         "statement": "facts",
-        "suspects": (suspect("parser/store.py", 2, symbol="save", pointed=True, why="a maintainer said to look here"),),
+        "suspects": (suspect("parser/store.py", 2, symbol="save", pointed=True, why="a maintainer pointed here"),),
         "missing": (),
     }
 )

@@ -67,7 +67,7 @@ FOUND: dict[str, Any] = {
     "how_to_confirm": "Repeat what the report describes with a breakpoint at `src/order parser.py:6`.",
     "suspect_changes": (CHANGE,),
     "owner": "@acme/orders",
-    "owner_reason": "CODEOWNERS gives them `/src/`; wrote 3 of the 5 lines of `Parser.parse`",
+    "owner_reason": "CODEOWNERS assigns `/src/`; wrote 3 of the 5 lines of `Parser.parse`",
     "fingerprints": ("0123456789abcdef",),
     "labels": ("bug", "area: orders"),
     "tried": ("Read the issue: 1 stack traces, 1 errors.",),
@@ -78,7 +78,7 @@ FOUND: dict[str, Any] = {
 NOT_FOUND: dict[str, Any] = {
     "verdict": "No line of the code could be tied to this report.",
     "not_found": "no_candidates",
-    "tried": ("Searched the code: nothing strong enough to look at.",),
+    "tried": ("Searched the code: nothing strong enough to consider.",),
     "missing": ("The whole error message or stack trace",),
     "commit": SHA,
 }

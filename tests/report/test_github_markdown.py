@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.commands.obey import _unknown
+from bot.commands.execute import _unknown
 from bot.commands.parse import Command
 from bot.commands.status import _run, _waiting
 from bot.ports import RunView

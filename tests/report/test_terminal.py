@@ -16,7 +16,7 @@ def test_the_history_is_told_in_words():
     shown = render_terminal(FOUND, width=200, colour=False)
     change = "bbbbbbbbbb “Speed up the lexer” (in the range given, 2.3.2 → 2.4.1) — touches L12 of `Lexer.scan`"
     assert f"Suspect change, not bisected: {change}" in shown
-    assert "Knows this code: alice (made 6 of the last 10 changes of `parser/lexer.py`)" in shown
+    assert "People who know this code: alice (made 6 of the last 10 changes of `parser/lexer.py`)" in shown
     unknown = FOUND.model_copy(update={"suspect_changes": (), "no_suspect_change": "it names no version"})
     assert "No change is suspected: it names no version" in render_terminal(unknown, width=200, colour=False)
 

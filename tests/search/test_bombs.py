@@ -41,10 +41,10 @@ def test_a_tree_bomb_is_listed_up_to_a_limit_and_told_once(
         repository.tree(sha)
     assert len(found) <= most
     assert {entry.size for entry in found} <= {6}
-    assert [line for line in caplog.messages if "too large to index whole" in line] == caplog.messages
+    assert [line for line in caplog.messages if "too large to index completely" in line] == caplog.messages
     assert len(caplog.messages) == 1
-    assert repository.shortfalls.untold() == ("repository.files",)
-    assert repository.shortfalls.untold() == ()
+    assert repository.shortfalls.unreported_limits() == ("repository.files",)
+    assert repository.shortfalls.unreported_limits() == ()
 
 
 def test_the_default_limits_hold_a_tree_bomb(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_trees_without_a_file_end_by_the_clock(tmp_path: Path) -> None:
     sha = silent_bomb(tmp_path)
     repository = Repository.open(tmp_path, ReadLimits(seconds=0.3))
     assert repository.tree(sha) == []
-    assert repository.shortfalls.untold() == ("repository.files",)
+    assert repository.shortfalls.unreported_limits() == ("repository.files",)
 
 
 def test_a_path_that_is_a_bomb_is_not_walked(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_path_that_is_a_bomb_is_not_walked(tmp_path: Path) -> None:
     repository = Repository.open(tmp_path, SMALL)
     first = git(tmp_path, "ls-tree", "--name-only", sha).decode().split("\n")[0]
     assert repository.entry(sha, first) is None
-    assert repository.shortfalls.untold() == ()
+    assert repository.shortfalls.unreported_limits() == ()
 
 
 def test_a_log_bomb_is_read_as_far_as_whole_commits_go(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_log_bomb_is_read_as_far_as_whole_commits_go(tmp_path: Path) -> None:
     repository = Repository.open(tmp_path, SMALL)
     log = repository.log(git(tmp_path, "rev-parse", f"{sha}^").decode().strip(), 10)
     assert log == b""
-    assert repository.shortfalls.untold() == ("repository.history",)
+    assert repository.shortfalls.unreported_limits() == ("repository.history",)
     for number in range(3):
         sha = make_repository(tmp_path / "plain", {"a.py": f"a = {number}\n"}, message=f"Change {number} " + "x" * 900)
     log = Repository.open(tmp_path / "plain", ReadLimits(output=1_500)).log(sha, 10)
@@ -98,7 +98,7 @@ def test_what_fits_is_searched(tmp_path: Path, bomb: object) -> None:
     engine.repository = Repository.open(tmp_path, SMALL)
     found = engine.find(Query(title="x = 1 in real.py is wrong"), sha)
     assert found.commit == sha
-    assert engine.repository.shortfalls.untold()
+    assert engine.repository.shortfalls.unreported_limits()
 
 
 def test_what_is_stuck_leaves_less_time_to_what_follows(tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_what_is_stuck_leaves_less_time_to_what_follows(tmp_path: Path) -> None:
     repository = Repository.open(tmp_path, ReadLimits(seconds=1.0))
     question = ("ls-tree", "-r", sha)
     assert repository.output(*question) is None
-    assert repository.shortfalls.patience(60.0) == 15.0
-    assert repository.shortfalls.patience(1.0) == 1.0
+    assert repository.shortfalls.timeout_for(60.0) == 15.0
+    assert repository.shortfalls.timeout_for(1.0) == 1.0
 
 
 def test_an_object_that_needs_too_much_memory_costs_itself_alone(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_file_of_a_newer_format_is_left_alone(path, caplog):
     cache.put({"b": b"2"})
     assert cache.get(["a", "b"]) == {}
     assert [record.message for record in caplog.records] == [
-        f"parsed files are not kept in {path}: a newer version wrote it"
+        f"parsed files are not cached in {path}: a newer version wrote it"
     ]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("select key from record").fetchall() == [("a",)]
@@ -204,7 +204,7 @@ def test_a_full_disk_means_no_cache(path):
     )
     assert done.stdout == "0 None\n"
     assert done.stderr.count("\n") == 1
-    assert "parsed files are not kept in" in done.stderr
+    assert "parsed files are not cached in" in done.stderr
     Cache(path).put({"a": b"1"})
     assert Cache(path).get(["a"]) == {"a": b"1"}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nodes.search.changes import read_changes
-from nodes.search.columns import COLUMNS, empty, gathered, is_sound, joined, unpack
+from nodes.search.columns import COLUMNS, empty, gathered, is_intact, joined, unpack
 from nodes.search.parsing import plain_text as parse_text
 from nodes.search.postings import Vocabulary
 from nodes.search.records import build_columns
@@ -61,10 +61,10 @@ def test_files_are_gathered_from_anywhere(picks):
 
 def test_every_flipped_bit_and_every_lost_end_is_noticed():
     packed = built(0).records()[0]
-    assert is_sound(packed)
+    assert is_intact(packed)
     for place in range(0, len(packed), 7):
-        assert not is_sound(packed[:place] + bytes([packed[place] ^ 16]) + packed[place + 1 :])
-        assert not is_sound(packed[:place])
+        assert not is_intact(packed[:place] + bytes([packed[place] ^ 16]) + packed[place + 1 :])
+        assert not is_intact(packed[:place])
 
 
 def test_a_tree_is_packed_and_read_again():

@@ -128,7 +128,7 @@ def test_what_is_beyond_the_budget_of_text_is_found_by_its_path(repository, cach
     loaded = load_index(repository, sha, cache, ignored, most_text=300)
     indexed = {loaded.index.paths[number] for number in set(loaded.index.chunk_file.tolist())}
     assert loaded.left_out == 6
-    assert repository.shortfalls.untold() == ("repository.text",)
+    assert repository.shortfalls.unreported_limits() == ("repository.text",)
     assert loaded.texts == len(indexed) == 8
     assert set(loaded.index.paths) == set(FILES)
     assert [record.action for record in caplog.records] == ["index_limited"]

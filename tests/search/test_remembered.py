@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodes.search.git import Repository
 from nodes.search.history.log import Log
-from nodes.search.remembered import Remembered
+from nodes.search.query_cache import QueryCache
 from tests.repositories import git, make_repository
 
 FILES = {"a.py": "one = 1\ntwo = 2\n", "b/c.py": "three = 3\n"}
@@ -19,7 +19,7 @@ FILES = {"a.py": "one = 1\ntwo = 2\n", "b/c.py": "three = 3\n"}
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40)), max_size=60))
 def test_it_holds_no_more_than_it_may_and_nothing_untrue(told: list[tuple[int, int]]) -> None:
-    remembered, last = Remembered(largest=320), dict[int, tuple[int, int]]()
+    remembered, last = QueryCache(largest=320), dict[int, tuple[int, int]]()
     for number, (asked, size) in enumerate(told):
         if size <= 20:
             last[asked] = (number, size)

@@ -29,7 +29,7 @@ def test_an_empty_repository_was_not_searched(app: App, github: GitHubServer, tm
     repo = github.world.repository("octo/empty", git=tmp_path)
     for title, body in ((TITLE, BODY), ("It fails", "It does not work.")):
         said = report_of(app, github, repo, title, body)
-        assert "The code could not be read, so no place is named." in said
+        assert "The code could not be read, so the report names no place." in said
         assert "the repository has no commit yet" in said
         assert not [claim for claim in CLAIMS if claim in said], said
         assert "**Q1**" not in said
@@ -67,7 +67,7 @@ def test_a_force_push_while_a_question_waits_is_searched_again_and_said(
     said = sticky(github, repo, number)
     assert (f"/{old}/" in said, f"/{new}/" in said) == (False, True)
     told = said.replace("`", "")
-    assert f"Commit {old[:12]}, which was read first, is no longer part of the default branch." in told
+    assert f"Commit {old[:12]}, which was read first, is no longer on of the default branch." in told
     assert f"{new[:12]} was searched instead" in told
     assert "- [x] **Q1**" in said
 
@@ -81,7 +81,7 @@ def test_a_push_while_a_question_waits_changes_nothing(app: App, github: GitHubS
     app.comment(repo, number, ANSWER)
     wait_for(lambda: "dates.py" in sticky(github, repo, number), 60.0, lambda: app.log[-5:])
     assert f"/{old}/" in sticky(github, repo, number)
-    assert "no longer part" not in sticky(github, repo, number)
+    assert "no longer on" not in sticky(github, repo, number)
 
 
 @pytest.mark.timeout(300)
@@ -96,7 +96,7 @@ def test_a_bomb_is_reported_on_and_said_once_beside_a_healthy_repository(
     wait_for(lambda: bool(sticky(github, bomb, first)), 200.0, lambda: app.log[-5:])
     second = app.open_issue(bomb, TITLE, BODY)
     wait_for(lambda: bool(sticky(github, bomb, second)), 200.0, lambda: app.log[-5:])
-    told = "this repository is too large to be searched whole"
+    told = "this repository is too large to search completely"
     assert (told in sticky(github, bomb, first), told in sticky(github, bomb, second)) == (True, False)
     said = [line for line in app.log if line.get("action") == "repository_too_large"]
     assert [line["limit"] for line in said if line["limit"] == "repository.files"] == ["repository.files"]

@@ -87,18 +87,18 @@ def test_replay_refuses_what_is_no_delivery(tmp_path: Path) -> None:
 
 
 def test_a_dead_job_is_listed_and_begun_again(tmp_path: Path) -> None:
-    async def bury() -> None:
+    async def mark_dead() -> None:
         store = SqliteStore(tmp_path / "data" / "store.db")
         work = Triage(ref=IssueRef("github.com", 7, 9, "octo", "parser", 4), why="opened")
         await store.inbox.accept(Arrival("g", "issues", b"{}", (work,)))
         job = await store.jobs.claim("run", "me")
         assert job is not None
-        await store.jobs.bury(job, "KeyError: 'a bug'")
+        await store.jobs.mark_dead(job, "KeyError: 'a bug'")
         await store.aclose()
 
     data = {"TRIAGE_DATA_DIR": str(tmp_path / "data")}
     assert "there is no" in triage(tmp_path, "jobs", **data).stderr
-    asyncio.run(bury())
+    asyncio.run(mark_dead())
     said = json.loads(triage(tmp_path, "jobs", "--json", **data).stdout)
     assert (said["issue"], said["said"]) == ("github.com/9#4", "KeyError: 'a bug'")
     assert triage(tmp_path, "jobs", "--replay", str(said["job"]), **data).returncode == 0

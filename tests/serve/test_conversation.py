@@ -282,7 +282,7 @@ def test_an_edit_that_says_what_was_asked_answers_the_question(app: App, github:
     app.pass_time(60.0)
     wait_for(lambda: "feedbox/dates.py" in report(github, repo, number), 40.0, lambda: app.log[-5:])
     app.settled()
-    assert "since the issue was edited" in report(github, repo, number)
+    assert "because the issue was edited" in report(github, repo, number)
 
 
 def test_after_two_weeks_it_goes_on_without_an_answer(app: App, github: GitHubServer, repo: Repo) -> None:

@@ -158,4 +158,4 @@ def test_issues_from_before_the_app_are_learnt_and_an_edit_is_heard(
     assert f"Probably the same as [`#{number}`]" in report(app, github, twins, last)
     done = triage(tmp_path, "backfill", twins.full_name, "--past-issues", "50", **settings)
     assert done.returncode == 0, done.stderr
-    assert "2 old issues were read to compare with; there are no older ones" in done.stderr
+    assert "2 old issues were indexed; no older issues exist" in done.stderr

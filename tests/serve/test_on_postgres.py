@@ -21,7 +21,7 @@ def test_a_database_holds_all_a_server_must_not_lose(
     with pytest.raises(AssertionError, match="run `triage migrate`"), running(github, tmp_path / "early", **settings):
         pass
     done = triage(tmp_path, "migrate", **settings)
-    assert (done.returncode, "steps taken" in done.stdout) == (0, True), done.stderr
+    assert (done.returncode, "migration steps applied" in done.stdout) == (0, True), done.stderr
     assert triage(tmp_path, "migrate", **settings).stdout == "the database is up to date\n"
     with running(github, tmp_path / "one", **settings) as app:
         number = app.open_issue(repo, TITLE, BODY)

@@ -15,7 +15,7 @@ from bot.settings import Settings
 from bot.store.opening import open_store
 from bot.store.outcomes import LOOKS, Outcome
 from bot.store.tables import Store
-from bot.worker.upkeep import look_for_fixes
+from bot.worker.upkeep import queue_fix_searches
 from tests.cli.process import triage
 from tests.deliveries import issue_event
 from tests.github_server import GitHubServer
@@ -78,7 +78,7 @@ def upkeep(app: App) -> int:
         store = store_of(app)
         store.outcomes._clock = lambda: 4e9
         try:
-            return await look_for_fixes(store)
+            return await queue_fix_searches(store)
         finally:
             await store.aclose()
 

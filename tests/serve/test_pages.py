@@ -35,7 +35,7 @@ def test_an_issue_is_followed_to_its_report_and_a_watcher_keeps_nobody_from_stop
         page = http.get(f"/runs/{repo.full_name}/{number}", follow_redirects=True).text
         assert TITLE in page
         assert "then Writer, then the end" in page
-        assert "When each node was at work" in page
+        assert "Timeline of the nodes" in page
         assert re.search(rf'href="{github.url}/{repo.full_name}/blob/{repo.head}/feedbox/dates.py#L\d+-L\d+"', page)
         assert "The comment as posted" in page
         assert app.stop() == 0

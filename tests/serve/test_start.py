@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.registration.kept import keep
+from bot.registration.stored import store_registration
 from tests.cli.process import triage
 from tests.deliveries import SECRET
 from tests.github_server import GitHubServer, private_key
@@ -79,7 +79,7 @@ def test_a_server_without_an_app_stops_as_any_other_and_starts_with_what_was_kep
     assert app.stop() == 0
     app_id, key = str(APP_ID), private_key()
     kept = {"github_app_id": app_id, "github_private_key": key, "github_webhook_secret": SECRET}
-    keep(tmp_path / "data", kept)
+    store_registration(tmp_path / "data", kept)
     try:
         app.start()
         number = app.open_issue(repo, TITLE, BODY)

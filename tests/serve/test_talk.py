@@ -117,7 +117,7 @@ def test_a_reply_to_a_command_is_one_short_comment(app: App, github: GitHubServe
     app.settled()
     app.comment(repo, number, "/triage why")
     wait_for(lambda: len(github.world.ours(repo, number)) == 2, 10.0, lambda: app.log[-5:])
-    assert "The path it took" in github.world.ours(repo, number)[1]
+    assert "Path through the graph" in github.world.ours(repo, number)[1]
     app.comment(repo, number, "/triage redirect elsewhere", "olaf")  # reactions wait while many are left
     app.settled()
     assert len(github.world.ours(repo, number)) == 2

@@ -23,7 +23,7 @@ import numpy as np
 
 from bot.past.stored import _nearby
 from bot.ports import RepositoryRef
-from bot.store.past_issues import KeptIssue
+from bot.store.past_issues import StoredIssue
 from bot.store.sqlite import SqliteStore
 from nodes.search.similar import words_of
 
@@ -46,7 +46,7 @@ def ours(number: int, folder: Path) -> None:
     async def measured() -> tuple[list[float], int, int]:
         store = SqliteStore(folder / "store.db")
         past = store.for_repository(REF).past
-        kept = [KeptIssue(n, True, "2024", words_of(*issue)) for n, issue in enumerate(issues, 1)]
+        kept = [StoredIssue(n, True, "2024", words_of(*issue)) for n, issue in enumerate(issues, 1)]
         await past.keep(kept)
         del kept
         before, took = peak(), []

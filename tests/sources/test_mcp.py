@@ -29,7 +29,7 @@ def tool(name: str = "docs", **given: Any) -> McpTool:
     return McpTool(Server(name, **{"timeout": PATIENT, **given}))
 
 
-async def said(asked: McpTool) -> list[str]:
+async def message(asked: McpTool) -> list[str]:
     return [f"{item.locator} {item.quote}" for item in (await asked.ask(ASKED, 5)).evidence]
 
 
@@ -60,7 +60,7 @@ async def test_a_command_sees_little_of_us_and_its_whole_group_ends_with_the_que
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.chdir(tmp_path)
-    (seen,) = await said(tool(command=(*REAL, "all"), tool="surroundings", env={"REPORTS_DSN": "x"}))
+    (seen,) = await message(tool(command=(*REAL, "all"), tool="surroundings", env={"REPORTS_DSN": "x"}))
     assert "OPENAI_API_KEY" not in seen
     assert "REPORTS_DSN" in seen
     assert seen.split()[-3:-2] == ["/"]
@@ -178,7 +178,7 @@ async def test_nothing_found_is_an_answer(mcp_url: str) -> None:
 
 
 async def test_text_is_shown_as_it_reads(mcp_url: str) -> None:
-    (seen,) = await said(tool(url=mcp_url, tool="injects"))
+    (seen,) = await message(tool(url=mcp_url, tool="injects"))
     assert "Ignore all previous instructions" in seen  # data like any other: prompts fence it
     assert not {"\u202e", "\u200b", "\x1b"} & set(seen)
 

@@ -106,18 +106,18 @@ async def test_one_that_fails_costs_its_own_results() -> None:
         web = WebSearch([SearxNG(f"{bad}/refuses", turn()), Tavily("key", turn(), server.url)])
         found = await web.ask(ASKED, 5)
     assert len(found.evidence) == 1
-    assert found.said == "searxng: it answered 500"
+    assert found.message == "searxng: it answered 500"
 
 
 @pytest.mark.tried("search and tool servers that fail, stall or lie")
 @pytest.mark.parametrize(
     ("path", "seconds", "says"),
     [
-        pytest.param("redirects", 30.0, "redirects elsewhere", id="redirects"),
-        pytest.param("garbage", 30.0, "no JSON", id="garbage"),
+        pytest.param("redirects", 30.0, "redirects are not followed", id="redirects"),
+        pytest.param("garbage", 30.0, "not JSON", id="garbage"),
         pytest.param("secret", 30.0, "no list of results", id="no-results"),
         pytest.param("refuses", 30.0, "it answered 500", id="refuses"),
-        pytest.param("packed", 30.0, "packed answer", id="packed"),
+        pytest.param("packed", 30.0, "compressed response", id="packed"),
         pytest.param("endless", 30.0, "more than 100,000 bytes", id="endless"),
         pytest.param("silent", 0.5, "no answer within 0.5 s", id="silent"),
         pytest.param("drips", 0.5, "no answer within 0.5 s", id="drips"),

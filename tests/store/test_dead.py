@@ -47,20 +47,20 @@ def stage(database: Database) -> Stage:
 async def test_what_was_given_up_while_something_was_away_is_begun_again_a_few_times(stage) -> None:
     job = await stage.stored(OPENED)
     for chance in range(CHANCES["transient"]):
-        await stage.jobs.bury(job, "no answer", death="transient")
+        await stage.jobs.mark_dead(job, "no answer", death="transient")
         rest = FIRST_REST * 2.0**chance
         assert await stage.revived(rest - 1) == 0
         assert await stage.revived(1) == 1
         job = await stage.claimed(OPENED)
         assert job.attempt == 1
-    await stage.jobs.bury(job, "no answer", death="transient")
+    await stage.jobs.mark_dead(job, "no answer", death="transient")
     assert await stage.revived(100 * 86_400.0) == 0
     assert await stage.jobs.replay(job.id)
 
 
 async def test_a_fault_of_ours_has_fewer_chances_and_what_ends_the_process_none(stage) -> None:
     job = await stage.stored(OPENED)
-    await stage.jobs.bury(job, "KeyError")
+    await stage.jobs.mark_dead(job, "KeyError")
     assert CHANCES["fault"] < CHANCES["transient"]
     assert await stage.revived() == 1
     for _ in range(MAX_LOST):
@@ -75,12 +75,12 @@ async def test_a_fault_of_ours_has_fewer_chances_and_what_ends_the_process_none(
 
 async def test_a_later_job_of_the_same_kind_makes_up_for_it(stage) -> None:
     job = await stage.stored(OPENED)
-    await stage.jobs.bury(job, "no answer", death="transient")
+    await stage.jobs.mark_dead(job, "no answer", death="transient")
     other = await stage.stored(Edited(ref=REF))
-    await stage.jobs.settle(other, "not triaged, or muted")
+    await stage.jobs.settle(other, "not triaged, or stopped")
     assert await stage.revived() == 1
     job = await stage.claimed(OPENED)
-    await stage.jobs.bury(job, "no answer", death="transient")
+    await stage.jobs.mark_dead(job, "no answer", death="transient")
     await stage.jobs.settle(await stage.stored(Triage(ref=REF, why="command")), "posted")
     assert await stage.revived(10 * FIRST_REST) == 0
 
@@ -88,6 +88,6 @@ async def test_a_later_job_of_the_same_kind_makes_up_for_it(stage) -> None:
 async def test_an_old_command_does_not_undo_what_came_after_it(stage) -> None:
     comment = Comment(1, 2, "rita", False, "/triage stop", "", "", "")
     job = await stage.stored(Commands(ref=REF, comment=comment))
-    await stage.jobs.bury(job, "no answer", death="transient")
+    await stage.jobs.mark_dead(job, "no answer", death="transient")
     await stage.jobs.settle(await stage.stored(Ended(ref=REF, how="closed")), "closed")
     assert await stage.revived(10 * FIRST_REST) == 0

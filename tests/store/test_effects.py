@@ -20,8 +20,8 @@ async def test_of_several_at_once_exactly_one_is_the_first(store: Store) -> None
 
 async def test_what_is_forgotten_is_wanted_anew(store: Store) -> None:
     effects = store.for_repository(REF).effects
-    await effects.want(KEY, "sticky", "", "a", "a")
-    await effects.done(KEY, "sticky", "", "a", 5)
+    await effects.set_wanted(KEY, "sticky", "", "a", "a")
+    await effects.record_done(KEY, "sticky", "", "a", 5)
     await effects.forget(KEY, "sticky")
     assert await effects.get(KEY, "sticky") is None
-    assert (await effects.want(KEY, "sticky", "", "a", "a")).github_id is None
+    assert (await effects.set_wanted(KEY, "sticky", "", "a", "a")).github_id is None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.errors import NotOursError
+from bot.errors import JobTakenOverError
 from bot.jobs import EDIT_DELAY, Commands, Continue, Edited, Ended, Expire, Job, Triage, Work
 from bot.ports import Comment, IssueRef
 from bot.store.database import Database
@@ -76,7 +76,7 @@ async def test_what_follows_from_a_job_is_stored_with_its_end_and_once(queue: Qu
     await queue.store(triage())
     job = await queue.claim()
     await queue.jobs.settle(job, next_work=[Continue(ref=ref())])
-    with pytest.raises(NotOursError):
+    with pytest.raises(JobTakenOverError):
         await queue.jobs.settle(job, next_work=[Continue(ref=ref())])
     await queue.jobs.settle(await queue.claim())
     assert await queue.idle()
@@ -84,7 +84,7 @@ async def test_what_follows_from_a_job_is_stored_with_its_end_and_once(queue: Qu
 
 async def test_a_job_that_is_put_off_keeps_its_place(queue: Queue) -> None:
     await queue.store(triage(), Continue(ref=ref()))
-    await queue.jobs.put_off(await queue.claim(), 30.0, "GitHub is down")
+    await queue.jobs.postpone(await queue.claim(), 30.0, "GitHub is down")
     assert await queue.idle()
     assert await queue.jobs.idle() == 30.0
     queue.clock.now += 30
@@ -129,10 +129,10 @@ async def test_an_attempt_that_was_taken_over_may_do_nothing_more(queue: Queue) 
     for forbidden in (
         queue.jobs.check(frozen),
         queue.jobs.settle(frozen),
-        queue.jobs.put_off(frozen, 1, ""),
-        queue.jobs.bury(frozen, ""),
+        queue.jobs.postpone(frozen, 1, ""),
+        queue.jobs.mark_dead(frozen, ""),
     ):
-        with pytest.raises(NotOursError):
+        with pytest.raises(JobTakenOverError):
             await forbidden
     await queue.jobs.check(taken)
 
@@ -143,8 +143,8 @@ async def test_a_job_that_ends_its_process_is_given_up_and_the_next_one_runs(que
         assert (await queue.claim()).work == triage()
         await queue.jobs.recover(blame=True)
     assert (await queue.claim()).work == Continue(ref=ref())
-    (dead,) = await queue.jobs.shelved()
-    assert (dead.kind, dead.issue_key, "ended the process" in dead.said) == ("triage", ref().key, True)
+    (dead,) = await queue.jobs.held_jobs()
+    assert (dead.kind, dead.issue_key, "crashed its worker process" in dead.message) == ("triage", ref().key, True)
 
 
 async def test_twenty_kills_of_the_server_lose_nothing_and_no_job_goes_on_for_ever(queue: Queue) -> None:
@@ -156,14 +156,14 @@ async def test_twenty_kills_of_the_server_lose_nothing_and_no_job_goes_on_for_ev
         queue.clock.now += 300
     assert MAX_ATTEMPTS > 20
     assert await queue.idle()
-    assert [dead.attempts for dead in await queue.jobs.shelved()] == [MAX_ATTEMPTS]
+    assert [dead.attempts for dead in await queue.jobs.held_jobs()] == [MAX_ATTEMPTS]
 
 
 async def test_a_dead_job_can_be_replayed(queue: Queue) -> None:
     await queue.store(triage())
-    await queue.jobs.bury(await queue.claim(), "a bug")
+    await queue.jobs.mark_dead(await queue.claim(), "a bug")
     assert await queue.jobs.counts() == {"dead": 1}
-    (dead,) = await queue.jobs.shelved()
+    (dead,) = await queue.jobs.held_jobs()
     assert await queue.jobs.replay(dead.id)
     assert not await queue.jobs.replay(dead.id)
     assert (await queue.claim()).attempt == 1
@@ -201,7 +201,7 @@ async def test_old_deliveries_and_jobs_are_dropped_only_when_they_are_done(queue
 async def test_a_limit_costs_a_job_none_of_its_attempts(queue: Queue) -> None:
     await queue.store(Triage(ref=ref(1), why="opened"))
     for _ in range(2 * MAX_ATTEMPTS):
-        await queue.jobs.put_off(await queue.claim(), 0.0, "GitHub asked to wait", limited=True)
+        await queue.jobs.postpone(await queue.claim(), 0.0, "GitHub asked to wait", limited=True)
     job = await queue.claim()
     assert (job.attempt, job.tried) == (2 * MAX_ATTEMPTS + 1, 1)
 
@@ -249,6 +249,6 @@ async def test_a_command_that_is_being_done_takes_no_other_in(queue: Queue) -> N
     await queue.jobs.settle(job)
     assert await waiting(queue, "run") == 1
     await queue.store(AGAIN)
-    await queue.jobs.put_off(await queue.claim(), 0.0, "later")
+    await queue.jobs.postpone(await queue.claim(), 0.0, "later")
     await queue.store(AGAIN)
     assert await waiting(queue, "run") == 2

@@ -17,7 +17,7 @@ async def test_one_of_many_has_a_lease_until_it_is_over_or_given_back(database: 
     assert await leases.take("another", 0.01)
     await asyncio.sleep(0.05)
     assert await leases.take("another", 60.0)
-    await leases.give_back("upkeep")
+    await leases.release("upkeep")
     assert await leases.take("upkeep", 60.0)
 
 

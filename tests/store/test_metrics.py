@@ -26,10 +26,10 @@ async def test_two_workers_and_a_restart_add_up(store: Store) -> None:
         process.jobs.labels("triage").inc(2)
         process.seconds.observe(seconds)
         process.left.set(left)
-        await process.shared.hand_over()
+        await process.shared.flush_changes()
         process.jobs.labels("triage").inc()
-        await process.shared.hand_over()
-        await process.shared.hand_over()
+        await process.shared.flush_changes()
+        await process.shared.flush_changes()
     samples = await store.metrics.samples()
     assert samples["jobs_total", (("kind", "triage"),)] == 6
     assert samples["seconds_bucket", (("le", "1.0"),)] == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.ports import CommandEffects, Comment, IssueRef, Relation, RepositoryRef
-from bot.store.past_issues import KeptIssue, PastIssues, Walk
+from bot.store.past_issues import PastIssues, ReadingProgress, StoredIssue
 from bot.store.sqlite import SqliteStore
 from bot.store.tables import Store
 from nodes.search.similar import words_of
@@ -22,8 +22,8 @@ def past(store: Store) -> PastIssues:
     return store.for_repository(REF).past
 
 
-def kept(number: int, title: str = "It fails", at: str = EARLY, *, is_open: bool = True) -> KeptIssue:
-    return KeptIssue(number, is_open, at, words_of(title, "in the lexer"))
+def kept(number: int, title: str = "It fails", at: str = EARLY, *, is_open: bool = True) -> StoredIssue:
+    return StoredIssue(number, is_open, at, words_of(title, "in the lexer"))
 
 
 async def test_older_issues_come_newest_first_and_only_those_of_the_repository(store: Store, past: PastIssues) -> None:
@@ -43,20 +43,20 @@ async def test_the_latest_state_of_an_issue_counts_in_whatever_order_it_is_read(
 
 
 async def test_what_is_gone_is_forgotten(store: Store, past: PastIssues) -> None:
-    await past.walked([kept(1), kept(2)], Walk(2, 2))
+    await past.store_page([kept(1), kept(2)], ReadingProgress(2, 2))
     await past.forget(1)
     assert [one.number for one in await past.before(9)] == [2]
     await store.past_of(REF.key).clear()
     assert await past.before(9) == []
-    assert await past.walk() is None
+    assert await past.progress() is None
 
 
 async def test_a_walk_goes_on_where_it_stopped(past: PastIssues) -> None:
-    assert await past.walk() is None
-    await past.walked([kept(8)], Walk(2, 1))
-    assert await past.walk() == Walk(2, 1)
-    await past.walked([], Walk(3, 1, finished=True))
-    assert await past.walk() == Walk(3, 1, finished=True)
+    assert await past.progress() is None
+    await past.store_page([kept(8)], ReadingProgress(2, 1))
+    assert await past.progress() == ReadingProgress(2, 1)
+    await past.store_page([], ReadingProgress(3, 1, finished=True))
+    assert await past.progress() == ReadingProgress(3, 1, finished=True)
 
 
 async def test_a_denial_holds_whichever_of_the_two_it_was_said_on(store: Store, past: PastIssues) -> None:
@@ -69,9 +69,9 @@ async def test_a_denial_holds_whichever_of_the_two_it_was_said_on(store: Store, 
         await control.apply(comment(100 * issue + other), 0, "not-duplicate", effects)
     elsewhere = store.for_issue(IssueRef("github.com", 7, 91, "octo", "other", 4)).control
     await elsewhere.apply(comment(1), 0, "not-duplicate", CommandEffects(relations=(Relation(1, False),)))
-    assert await past.other_matters(4) == {2, 7}
-    assert await past.other_matters(2) == {4}
-    assert await past.other_matters(1) == set()
+    assert await past.confirmed_distinct(4) == {2, 7}
+    assert await past.confirmed_distinct(2) == {4}
+    assert await past.confirmed_distinct(1) == set()
 
 
 async def test_no_text_of_an_issue_is_kept(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_database_that_is_another_release_s_is_refused(postgres: Postgres) -> 
     ("url", "said"),
     [
         pytest.param("postgresql://me:secret@127.0.0.1:1/name", "cannot be reached", id="nobody-answers"),
-        pytest.param("postgresql://me:secret@host/name?what=ever", "is no address", id="no-address"),
+        pytest.param("postgresql://me:secret@host/name?what=ever", "is not an address", id="no-address"),
     ],
 )
 def test_a_database_that_is_not_there_is_said_without_its_password(url: str, said: str) -> None:
@@ -88,7 +88,7 @@ async def test_many_workers_take_each_job_once_and_an_issue_s_in_order(stores: l
         known = await asyncio.gather(*(store.inbox.accept(one) for one in batch for store in stores[:2]))
         assert sum(known) == issues
     done: dict[str, list[int]] = defaultdict(list)
-    in_hand: set[str] = set()
+    active_attempts: set[str] = set()
 
     async def work(store: PostgresStore) -> None:
         while sum(map(len, done.values())) < issues * each:
@@ -96,10 +96,10 @@ async def test_many_workers_take_each_job_once_and_an_issue_s_in_order(stores: l
             if job is None:
                 await asyncio.sleep(0.005)
                 continue
-            assert job.work.key not in in_hand
-            in_hand.add(job.work.key)
+            assert job.work.key not in active_attempts
+            active_attempts.add(job.work.key)
             await asyncio.sleep(random.uniform(0, 0.01))
-            in_hand.discard(job.work.key)
+            active_attempts.discard(job.work.key)
             done[job.work.key].append(job.id)
             await store.jobs.settle(job)
 

@@ -53,9 +53,9 @@ def triage(number: int, installation: int) -> Triage:
 
 async def test_one_issue_does_not_wait_for_120_of_another_installation(queue: Queue) -> None:
     await queue.store(*(triage(n, LOUD) for n in range(1, 121)))
-    in_hand = [await queue.claim() for _ in range(4)]
+    active_attempts = [await queue.claim() for _ in range(4)]
     await queue.store(triage(1, QUIET))
-    await queue.jobs.settle(in_hand[0])
+    await queue.jobs.settle(active_attempts[0])
     assert (await queue.claim()).work == triage(1, QUIET)
 
 
@@ -79,7 +79,7 @@ async def test_jobs_of_one_installation_keep_their_order(queue: Queue) -> None:
 
 async def test_a_job_with_an_attempt_goes_first_among_those_of_its_installation(queue: Queue) -> None:
     await queue.store(*(triage(n, LOUD) for n in (1, 2, 3)))
-    await queue.jobs.put_off(await queue.claim(), 1.0, "later")
+    await queue.jobs.postpone(await queue.claim(), 1.0, "later")
     queue.clock.time = queue.clock.time.replace(minute=30)
     assert (await queue.claim()).work == triage(1, LOUD)
 

@@ -25,7 +25,7 @@ async def test_what_is_not_spent_is_given_back(store: Store) -> None:
     scope = day(tokens=100)
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) == Reached("repository", "tokens", 100)
-    await store.usage.give_back((scope,), Amount(tokens=50))
+    await store.usage.refund((scope,), Amount(tokens=50))
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
     assert await store.usage.spent(scope) == Amount(calls=2, tokens=70)
 
@@ -77,13 +77,13 @@ async def test_what_a_model_asks_for_is_kept_by_all(store: Store) -> None:
 
 async def test_a_limit_is_told_once_a_day_in_a_repository(store: Store) -> None:
     limited = store.for_repository(REF.repository).limited
-    assert await limited.to_tell(REF.key) == ()
+    assert await limited.unreported(REF.key) == ()
     await limited.note("repository.tokens")
     await limited.note("repository.tokens")
-    assert await limited.to_tell(REF.key) == ("repository.tokens",)
+    assert await limited.unreported(REF.key) == ("repository.tokens",)
     await limited.note("github.quiet")
-    assert await limited.to_tell(f"{KEY}#6") == ()
-    assert await limited.to_tell(REF.key) == ("github.quiet", "repository.tokens")
+    assert await limited.unreported(f"{KEY}#6") == ()
+    assert await limited.unreported(REF.key) == ("github.quiet", "repository.tokens")
     assert await limited.today() == {"github.quiet": 1, "repository.tokens": 2}
 
 
@@ -107,7 +107,7 @@ def test_what_is_no_ceiling_is_refused_with_what_would_be_one(text: str) -> None
 
 
 def test_a_run_has_no_ceiling_of_issues() -> None:
-    with pytest.raises(ValueError, match="is no limit"):
+    with pytest.raises(ValueError, match="is not a limit"):
         read_ceiling("issues=3", of_run=True)
 
 
@@ -119,4 +119,4 @@ def test_prices_and_authors_are_read_too() -> None:
 
 
 def test_of_two_ceilings_the_lower_one_holds() -> None:
-    assert Ceiling(calls=9, issues=1).lowered(Ceiling(calls=3, tokens=5)) == Ceiling(calls=3, tokens=5, issues=1)
+    assert Ceiling(calls=9, issues=1).capped_by(Ceiling(calls=3, tokens=5)) == Ceiling(calls=3, tokens=5, issues=1)

@@ -59,7 +59,7 @@ Change = Callable[[PostgresStore, Job], Awaitable[object]]
 
 
 async def _replayed(store: PostgresStore, job: Job) -> None:
-    await store.jobs.bury(job, "a bug")
+    await store.jobs.mark_dead(job, "a bug")
     assert await store.jobs.replay(job.id)
 
 
@@ -69,7 +69,7 @@ async def _unparked(store: PostgresStore, job: Job) -> None:
 
 
 CHANGES: list[tuple[str, Change, int]] = [
-    ("put-off", lambda store, job: store.jobs.put_off(job, 30.0, "later"), 30),
+    ("put-off", lambda store, job: store.jobs.postpone(job, 30.0, "later"), 30),
     ("replayed", _replayed, 0),
     ("unparked", _unparked, 0),
     ("recovered", lambda store, _: store.jobs.recover(blame=True, place="here"), 0),
@@ -89,10 +89,10 @@ async def test_a_job_that_is_to_be_done_again_has_another(
 
 async def test_only_what_is_due_and_has_none_is_given_one_afterwards(store: PostgresStore, url: str) -> None:
     await stored(store, Expire(ref=REF, question_id="q"))
-    assert await store.workers.wake_forgotten() == 0
+    assert await store.workers.create_missing_wakeups() == 0
     ask(url, "UPDATE jobs SET due = due - 14 * 86400 - 10")
     ask(url, "DELETE FROM procrastinate_jobs")
-    assert [await store.workers.wake_forgotten() for _ in range(2)] == [1, 0]
+    assert [await store.workers.create_missing_wakeups() for _ in range(2)] == [1, 0]
 
 
 def test_a_database_of_another_application_is_left_alone(postgres: Postgres) -> None:

@@ -10,14 +10,14 @@ from collections import Counter
 import pytest
 
 from bot.errors import RateLimitedError
-from bot.limits import PER_HOUR, PER_MINUTE, REPLIES, WHOLE, Share
+from bot.limits import PER_HOUR, PER_MINUTE, REPLIES, WHOLE, WriteBudget
 from bot.ports import RepositoryRef
 from bot.store.database import Database
 from bot.store.installations import Installations
 from bot.store.writes import SEEN_FOR, StoredWrites
 
 OURS, OTHERS = "github.com/installation:7", "github.com/installation:8"
-REACTION = Share(minute=0.7, hour=0.4, comes_back=False)
+REACTION = WriteBudget(minute=0.7, hour=0.4, retries_on_time=False)
 
 
 class Clock:
@@ -41,10 +41,10 @@ def processes(database: Database, clock: Clock) -> list[StoredWrites]:
     return [StoredWrites(database, clock), StoredWrites(database, clock)]
 
 
-async def refused(writes: StoredWrites, share: Share = WHOLE) -> float:
+async def refused(writes: StoredWrites, budget: WriteBudget = WHOLE) -> float:
     """Seconds to wait; 0 where a write was allowed."""
     try:
-        await writes.take(OURS, share)
+        await writes.take(OURS, budget)
     except RateLimitedError as error:
         return error.after or -1.0
     return 0.0
@@ -85,22 +85,22 @@ async def test_what_matters_less_leaves_room_and_holds_up_nobody(processes) -> N
 async def test_the_second_limit_in_a_row_silences_every_process(processes, clock) -> None:
     one, other = processes
     await one.limited(OURS, 40.0, whole=False, write=False)
-    await other.check_quiet(OURS)
+    await other.check_paused(OURS)
     await other.limited(OURS, 40.0, whole=False, write=False)
     clock.now += SEEN_FOR
     for writes in processes:
         with pytest.raises(RateLimitedError) as raised:
-            await writes.check_quiet(OURS)
+            await writes.check_paused(OURS)
         assert raised.value.after == pytest.approx(40 - SEEN_FOR, abs=2)
-    await one.check_quiet(OTHERS)
+    await one.check_paused(OTHERS)
     clock.now += 40
-    await one.check_quiet(OURS)
+    await one.check_paused(OURS)
 
 
 async def test_a_limit_on_everything_silences_at_once(processes, clock) -> None:
     await processes[0].limited(OURS, 1_800.0, whole=True, write=False)
     with pytest.raises(RateLimitedError) as raised:
-        await processes[1].check_quiet(OURS)
+        await processes[1].check_paused(OURS)
     assert raised.value.after == pytest.approx(1_800, abs=0.01)
 
 
@@ -110,7 +110,7 @@ async def test_a_refused_write_keeps_everybody_from_writing_and_nobody_from_read
     for _ in range(3):
         for _ in range(2):  # the second was under way
             await one.limited(OURS, None, whole=False, write=True)
-        await one.check_quiet(OURS)
+        await one.check_paused(OURS)
         await one.answered(OURS, write=False)
         waits.append(await refused(other))
         clock.now += waits[-1]
@@ -124,11 +124,11 @@ async def test_a_refused_write_keeps_everybody_from_writing_and_nobody_from_read
 async def test_an_answer_in_between_ends_the_row(processes, clock) -> None:
     one, other = processes
     await one.limited(OURS, None, whole=False, write=False)
-    await other.check_quiet(OURS)
+    await other.check_paused(OURS)
     await other.answered(OURS, write=False)
     await one.limited(OURS, None, whole=False, write=False)
     clock.now += SEEN_FOR
-    await other.check_quiet(OURS)
+    await other.check_paused(OURS)
 
 
 async def test_without_a_named_time_the_quiet_doubles_up_to_a_bound(processes, clock) -> None:
@@ -138,7 +138,7 @@ async def test_without_a_named_time_the_quiet_doubles_up_to_a_bound(processes, c
         for _ in range(3):  # calls that are under way say nothing new
             await processes[0].limited(OURS, None, whole=False, write=False)
         with pytest.raises(RateLimitedError) as raised:
-            await processes[1].check_quiet(OURS)
+            await processes[1].check_paused(OURS)
         quiet.append(raised.value.after or 0)
         clock.now += quiet[-1] + SEEN_FOR
     assert quiet == pytest.approx([60, 120, 240, 480, 900, 900, 900], abs=0.1)
@@ -150,14 +150,14 @@ async def test_a_clock_that_is_set_back_locks_nobody_out(processes, clock) -> No
     await processes[0].limited(OURS, 60.0, whole=True, write=False)
     clock.now -= 86_400
     await processes[0].take(OURS)
-    await processes[0].check_quiet(OURS)
+    await processes[0].check_paused(OURS)
 
 
-async def written(writes: StoredWrites, repository: str, share: Share = WHOLE) -> int:
+async def written(writes: StoredWrites, repository: str, budget: WriteBudget = WHOLE) -> int:
     """Writes that are allowed one after the other."""
     for count in range(2_000):
         try:
-            await writes.take(OURS, share, repository)
+            await writes.take(OURS, budget, repository)
         except RateLimitedError:
             return count
     raise AssertionError("nothing is refused")

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.backtest.blind import Blind, Triagist
+from bot.backtest.blind import Blind, BlindTriager
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 from tests.ranking.examples import clone_with
@@ -81,7 +81,7 @@ def _hold_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Iter
         engine = engines.pop(clone, None) or Engine(clone, cache, cache_bytes=2_000_000_000)
         engines = {clone: engine}
         title, _, body = row["issue"].partition("\n")
-        yield _hold(row, clone, asyncio.run(Triagist(engine).triage(title, body, row["base_commit"])))
+        yield _hold(row, clone, asyncio.run(BlindTriager(engine).triage(title, body, row["base_commit"])))
     print(file=sys.stderr)
 
 
@@ -150,9 +150,9 @@ def _table(held: Sequence[Held], seconds: float) -> str:
 
 def _keeps_its_word(held: Sequence[Held]) -> bool:
     claims = [one for one in held if one.claims]
-    honest = not any(one.wrong_lines or one.uncited for one in held)
+    capped_confidence = not any(one.wrong_lines or one.uncited for one in held)
     enough = len(claims) >= COVERAGE * len(held)
-    return honest and enough and sum(one.right for one in claims) >= PRECISION * len(claims)
+    return capped_confidence and enough and sum(one.right for one in claims) >= PRECISION * len(claims)
 
 
 def _share(part: int, whole: int) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.evidence import Evidence, Locator
-from nodes.trust.echo import Said, names, only_told
+from nodes.trust.echo import IssueEcho, names, only_reported
 from nodes.trust.support import fault_of
 
 CODE = Evidence(
@@ -65,15 +65,15 @@ def test_a_span_that_nothing_cited_holds_is_never_let_through(text: str, name: s
     ],
 )
 def test_what_the_reporter_said_is_an_echo(sentence: str, echo: bool) -> None:
-    assert Said(ISSUE).holds(sentence) is echo
+    assert IssueEcho(ISSUE).holds(sentence) is echo
 
 
 def test_another_issue_is_more_than_was_told() -> None:
     told = Evidence(kind="issue", quote="It ignores the sign")
     other = Evidence(kind="issue", locator=Locator(url="https://github.com/o/r/issues/7"), quote="Sign lost")
-    assert only_told([told])
-    assert not only_told([told, other])
-    assert not only_told([told, CODE])
+    assert only_reported([told])
+    assert not only_reported([told, other])
+    assert not only_reported([told, CODE])
 
 
 @pytest.mark.parametrize(

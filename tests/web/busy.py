@@ -68,7 +68,9 @@ async def busy(store: Store) -> Busy:
     failed = await ran(
         store, Ran(title="Cannot be read", number=410, status="failed", trace=(), gathered=[], visits=())
     )
-    await store.jobs.bury(await job_for(store, failed), "RetryableError: GitHub answered 502 to the last five attempts")
+    await store.jobs.mark_dead(
+        await job_for(store, failed), "RetryableError: GitHub answered 502 to the last five attempts"
+    )
     clock.at += 700
     waiting = await ran(store, Ran(title="It does not work", number=411, status="waiting", trace=TRACE[:2]))
     await ask(store, waiting)
@@ -78,8 +80,8 @@ async def busy(store: Store) -> Busy:
     running = await _running(store, clock)
     asked = "UPDATE questions SET asked_at = '2026-11-18T11:36:02Z'"
     await store._database.do(lambda db: db.execute(asked).rowcount)
-    put_off = await job_for(store, IssueRef("github.com", 7, 9, "octo", "parser", 414))
-    await store.jobs.put_off(put_off, 240, "our own share of writes is used up")
+    postpone = await job_for(store, IssueRef("github.com", 7, 9, "octo", "parser", 414))
+    await store.jobs.postpone(postpone, 240, "our own share of writes is used up")
     run = f"/runs/octo/parser/{main.number}/1"
     return Busy(
         {
@@ -92,7 +94,7 @@ async def busy(store: Store) -> Busy:
             "repository": "/repositories/octo/parser",
             "queue": "/queue",
             "no run fits": "/runs?q=unheard-of",
-            "nothing here": "/runs/octo/parser/9999/1",
+            "not found": "/runs/octo/parser/9999/1",
         },
         running,
         clock,
@@ -180,7 +182,7 @@ async def _used(store: Store) -> None:
     await mine.limited.note("repository.tokens")
     for number in range(60):
         labels = '["bug", "area: parser"]' if number % 3 else '["enhancement"]'
-        await mine.effects.want(f"{PARSER.key}#{100 + number}", "labels", "", "h", labels)
+        await mine.effects.set_wanted(f"{PARSER.key}#{100 + number}", "labels", "", "h", labels)
     for number, label in ((101, "bug"), (104, "bug"), (105, "area: parser")):
         ref = IssueRef("github.com", 7, 9, "octo", "parser", number)
         await store.for_issue(ref).people.labelled(label, "rita", added=False)

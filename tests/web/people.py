@@ -16,7 +16,7 @@ from bot.app import build_app
 from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.store.tables import Store
-from bot.web.door import OPERATOR, Door
+from bot.web.authentication import OPERATOR, Authenticator
 from bot.web.viewer import Viewer
 from tests.serving import NobodyWorks
 from tests.web.stored import PARSER, known
@@ -53,10 +53,10 @@ class Site:
 async def opened(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
     """Serve pages to whoever a header says they are."""
 
-    async def viewer(_self: Door, request: Request) -> Viewer | None:
+    async def viewer(_self: Authenticator, request: Request) -> Viewer | None:
         return PEOPLE.get(request.headers.get("x-who", ""))
 
-    monkeypatch.setattr(Door, "viewer", viewer)
+    monkeypatch.setattr(Authenticator, "viewer", viewer)
     settings = Settings(triage_data_dir=folder)  # type: ignore[call-arg]
     await known(store)
     app = build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())

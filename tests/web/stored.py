@@ -37,7 +37,7 @@ def entry(node: str, decision: str, number: int, **given: Any) -> TraceEntry:
 TRACE = (
     entry(
         *("supervisor", "investigator", 0),
-        reason="Every decision leads here.",
+        reason="Only one step is possible.",
         guard="investigator_first",
         confidence=0.0,
     ),
@@ -54,7 +54,7 @@ TRACE = (
     entry("critic", "APPROVED", 2, confidence=0.8, reason="Each claim names evidence that reads as quoted."),
     entry("supervisor", "writer", 3, confidence=0.8, reason="Confidence is high enough with two findings."),
     entry("writer", "accept", 3, confidence=0.78, reason="The report passed the quality gate.", duration_ms=35),
-    entry("supervisor", "end", 4, reason="Every decision leads here.", guard="report_ends_the_run"),
+    entry("supervisor", "end", 4, reason="Only one step is possible.", guard="report_ends_the_run"),
 )
 
 
@@ -137,8 +137,8 @@ async def ran(store: Store, run: Ran) -> IssueRef:
     await mine.evidence(row.number).put(run.gathered)
     await mine.events(row.number).add(*map(dump, visits(run.trace) if run.visits is None else run.visits))
     if run.comment:
-        await mine.repository.effects.want(ref.key, "sticky", "", "h", run.comment)
-        await mine.repository.effects.done(ref.key, "sticky", "", "h", 5)
+        await mine.repository.effects.set_wanted(ref.key, "sticky", "", "h", run.comment)
+        await mine.repository.effects.record_done(ref.key, "sticky", "", "h", 5)
     if run.status != "running":
         await _settle(mine, row.number, job, run)
     return ref

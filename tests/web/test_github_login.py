@@ -109,7 +109,7 @@ async def accounts(github: GitHubServer, clock: Clock) -> Accounts:
 async def test_what_somebody_may_see_follows_github_within_a_minute(
     accounts: Accounts, github: GitHubServer, clock: Clock
 ) -> None:
-    key = await accounts.enter("ghu_rita")
+    key = await accounts.log_in("ghu_rita")
     viewer = await accounts.viewer(key)
     assert viewer is not None
     assert (viewer.may_see("github.example/11"), viewer.may_see("github.example/13")) == (True, False)
@@ -124,13 +124,13 @@ async def test_what_somebody_may_see_follows_github_within_a_minute(
 
 async def test_every_page_of_the_list_is_read(accounts: Accounts, github: GitHubServer) -> None:
     github.world.may_read["rita"] = set(range(250))
-    viewer = await accounts.viewer(await accounts.enter("ghu_rita"))
+    viewer = await accounts.viewer(await accounts.log_in("ghu_rita"))
     assert viewer is not None
     assert all(viewer.may_see(f"github.example/{number}") for number in range(250))
 
 
 async def test_a_token_that_was_revoked_logs_out(accounts: Accounts, github: GitHubServer, clock: Clock) -> None:
-    key = await accounts.enter("ghu_rita")
+    key = await accounts.log_in("ghu_rita")
     del github.world.people["ghu_rita"]
     clock.now = FRESH + 1
     assert await accounts.viewer(key) is None
@@ -140,7 +140,7 @@ async def test_a_token_that_was_revoked_logs_out(accounts: Accounts, github: Git
 async def test_a_silent_github_is_believed_for_ten_minutes(
     accounts: Accounts, github: GitHubServer, clock: Clock
 ) -> None:
-    key = await accounts.enter("ghu_rita")
+    key = await accounts.log_in("ghu_rita")
     github.fault = lambda call: Fault(status=502) if call.path.startswith("/user") else None
     clock.now = FRESH + 1
     assert await accounts.viewer(key) is not None
@@ -151,7 +151,7 @@ async def test_a_silent_github_is_believed_for_ten_minutes(
 
 async def test_nobodys_token_lets_nobody_in(accounts: Accounts) -> None:
     with pytest.raises(LoggedOutError):
-        await accounts.enter("ghu_nobody")
+        await accounts.log_in("ghu_nobody")
     assert await accounts.viewer("no such key") is None
 
 
@@ -159,7 +159,7 @@ async def test_nobodys_token_lets_nobody_in(accounts: Accounts) -> None:
 async def test_a_refused_list_is_not_an_empty_one(
     pages: Pages, accounts: Accounts, github: GitHubServer, clock: Clock, status: int
 ) -> None:
-    key = await accounts.enter("ghu_rita")
+    key = await accounts.log_in("ghu_rita")
     back = await go(pages)
     github.fault = lambda call: Fault(status=status) if call.path.endswith("/user/installations") else None
     assert (await pages.http.get(back)).status_code == 503
@@ -184,14 +184,14 @@ async def test_a_flood_of_logins_displaces_nobody_else(
     accounts: Accounts, github: GitHubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounts_of, "MOST", 30)
-    rita = await accounts.enter("ghu_rita")
+    rita = await accounts.log_in("ghu_rita")
     github.world.people["ghu_sam"] = "sam"
-    sams = [await accounts.enter("ghu_sam") for _ in range(15)]
+    sams = [await accounts.log_in("ghu_sam") for _ in range(15)]
     assert await accounts.viewer(sams[0]) is None
     assert await accounts.viewer(sams[-1]) is not None
     for number in range(35):
         github.world.people[f"ghu_{number}"] = f"throwaway-{number}"
-        await accounts.enter(f"ghu_{number}")
+        await accounts.log_in(f"ghu_{number}")
     assert await accounts.viewer(rita) is not None
 
 

@@ -8,7 +8,7 @@ import pytest
 from starlette.responses import Response
 
 from bot.store.sqlite import SqliteStore
-from bot.web.door import Door
+from bot.web.authentication import Authenticator
 from bot.web.sessions import Sessions
 from tests.web.conftest import FROM_HERE, TOKEN, Pages
 from tests.web.requests import request
@@ -83,14 +83,14 @@ async def test_a_copy_of_the_cookie_opens_nothing_after_logging_out(pages: Pages
 async def test_a_session_that_was_logged_out_stays_so_after_a_restart(tmp_path: Path) -> None:
     cookie_of, response = Sessions(b"secret", https=False), Response()
     store = SqliteStore(tmp_path / "store.db")
-    door = Door(cookie_of, TOKEN, errands=cookie_of, ended=store.ended_sessions)
-    door.let_in(request(), response)
+    authenticator = Authenticator(cookie_of, TOKEN, oauth_states=cookie_of, ended=store.ended_sessions)
+    authenticator.log_in(request(), response)
     cookie = response.headers["set-cookie"].partition(";")[0]
-    await door.let_out(request(cookie=cookie), Response())
+    await authenticator.log_out(request(cookie=cookie), Response())
     await store.aclose()
     store = SqliteStore(tmp_path / "store.db")
-    door = Door(cookie_of, TOKEN, errands=cookie_of, ended=store.ended_sessions)
-    assert await door.viewer(request(cookie=cookie)) is None
+    authenticator = Authenticator(cookie_of, TOKEN, oauth_states=cookie_of, ended=store.ended_sessions)
+    assert await authenticator.viewer(request(cookie=cookie)) is None
     await store.aclose()
 
 
@@ -110,9 +110,11 @@ async def test_a_cookie_of_ones_own_making_opens_nothing(pages: Pages, cookie: s
 
 async def test_a_cookie_ends_with_the_token_it_was_given_for() -> None:
     cookie_of = Sessions(b"secret", https=False)
-    before, after = (Door(cookie_of, token, errands=cookie_of) for token in (TOKEN, "another-token-of-theirs"))
+    before, after = (
+        Authenticator(cookie_of, token, oauth_states=cookie_of) for token in (TOKEN, "another-token-of-theirs")
+    )
     response = Response()
-    before.let_in(request(), response)
+    before.log_in(request(), response)
     cookie = response.headers["set-cookie"].partition(";")[0]
     assert await before.viewer(request(cookie=cookie)) is not None
     assert await after.viewer(request(cookie=cookie)) is None

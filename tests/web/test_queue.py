@@ -27,12 +27,12 @@ async def site(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 async def dead(store: Store, ref: IssueRef = PARSED) -> int:
     """A job that was given up."""
     job = await job_for(store, ref)
-    await store.jobs.bury(job, "GitHub says <b>502</b>")
+    await store.jobs.mark_dead(job, "GitHub says <b>502</b>")
     return job.id
 
 
 async def test_an_empty_queue_says_what_will_be_there(site: Site) -> None:
-    assert "Nothing to do" in await site.page("/queue")
+    assert "No jobs" in await site.page("/queue")
 
 
 async def test_jobs_stand_under_their_state_with_their_reason(site: Site) -> None:
@@ -46,7 +46,7 @@ async def test_jobs_stand_under_their_state_with_their_reason(site: Site) -> Non
     await site.store.inbox.accept(Arrival("l", "issues", b"", (LearnPast(ref=PARSER),)))
     page = await site.page("/queue")
     assert re.findall(r"<dt>([\w ]+)</dt><dd[^>]*>(\d+)</dd>", page) == [
-        *(("Given up", "2"), ("Running", "0"), ("Waiting", "2"), ("Parked", "1"))
+        *(("Dead", "2"), ("Running", "0"), ("Waiting", "2"), ("On hold", "1"))
     ]
     assert f'action="/queue/{number}/replay"' in page
     for said in ("GitHub says &lt;b&gt;502", "octo/secret-plans", "learn past", "installation:7", "suspended"):
@@ -62,7 +62,7 @@ async def test_the_operator_begins_a_dead_job_again(site: Site) -> None:
     number = await dead(site.store)
     answer = await site.http.post(f"/queue/{number}/replay", headers={"X-Who": "operator", **FROM_HERE})
     assert (answer.status_code, answer.headers["location"]) == (303, f"/queue?replayed={number}")
-    assert f"Job {number} begins again" in await site.page(f"/queue?replayed={number}")
+    assert f"Job {number} is queued again" in await site.page(f"/queue?replayed={number}")
     assert await site.store.jobs.counts() == {"todo": 1}
     again = await site.http.post(f"/queue/{number}/replay", headers={"X-Who": "operator", **FROM_HERE})
     assert again.status_code == 404

@@ -30,18 +30,18 @@ async def test_a_repository_without_a_fix_says_what_it_waits_for(site: Site) -> 
     ref = await ran(site.store, Ran())
     page = words(await site.page("/repositories/octo/parser"))
     assert "1 report waits for its fix." in page
-    assert "None was put on yet" in page
+    assert "No label was added yet" in page
     assert "shipped calibration" not in page
     await site.store.for_issue(ref).outcome.keep(Verdict("unknown", why="no commit says so"))
-    assert "1 of them closed without one that was found" in words(await site.page("/repositories/octo/parser"))
+    assert "1 of them closed without a fix that was found" in words(await site.page("/repositories/octo/parser"))
 
 
 async def test_accuracy_labels_and_limits_are_counted(site: Site) -> None:
     await scored(site.store, months=3, each=4)
     mine = site.store.for_repository(PARSER)
     for number in (1, 2):
-        await mine.effects.want(f"{PARSER.key}#{number}", "labels", "", "h", '["bug", "area: parser"]')
-    await site.store.for_repository(SECRET).effects.want(f"{SECRET.key}#1", "labels", "", "h", '["not ours"]')
+        await mine.effects.set_wanted(f"{PARSER.key}#{number}", "labels", "", "h", '["bug", "area: parser"]')
+    await site.store.for_repository(SECRET).effects.set_wanted(f"{SECRET.key}#1", "labels", "", "h", '["not ours"]')
     issue = await ran(site.store, Ran(title="another"))
     await site.store.for_issue(issue).people.labelled("bug", "rita", added=False)
     await site.store.usage.reserve([Scope("repository", PARSER.key, "2026-11-20")], Amount(calls=3, cost=420_000))
@@ -54,7 +54,7 @@ async def test_accuracy_labels_and_limits_are_counted(site: Site) -> None:
     found, first, three = map(int, month.groups())
     assert (found, first <= three <= found) == (4, True)
     assert f"2026-02: {first} of 4 first files right, {three} among three" in text
-    assert "Words such as “likely” go by the shipped calibration until 30 fixes are known here." in text
+    assert "Words such as “likely” are based on the shipped calibration until 30 fixes are known here." in text
     assert re.search(r"bug 2 0 1 ", text)
     assert re.search(r"area: parser 2 0 0 ", text)
     assert "model tokens for this repository today × 2" in text

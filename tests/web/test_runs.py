@@ -93,8 +93,8 @@ async def test_runs_are_found_by_what_they_are(site: Site) -> None:
         ("since=nonsense&status=odd&repository=no/such&before=~~&after=1e999~x~9", everything),
     ):
         assert titles(await site.page(f"/runs?{asked}")) == expected, asked
-    assert "No run fits" in await site.page("/runs?q=unheard-of")
-    assert "Left out, as it makes no sense here: repository, status, since." in await site.page(
+    assert "No matching run" in await site.page("/runs?q=unheard-of")
+    assert "Ignored, because the value is not valid: repository, status, since." in await site.page(
         "/runs?since=nonsense&status=odd&repository=no/such"
     )
 
@@ -136,10 +136,10 @@ async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
         "investigator_first",  # a guard, and what it means
         "Nothing is concluded before the issue was read.",
         "Start, then Investigator, then Code search, then Critic, then Writer, then the end.",  # the graph in words
-        "names evidence that nobody gathered: E99",  # dropped claims
+        "cites evidence that was not gathered: E99",  # dropped claims
         "no evidence cited: It is bad.",
-        "quality was too low; a citation failed",  # a retry
-        "draft 1: 52%, sent back because quality was too low; draft 2: 78%",
+        "quality too low; a citation failed",  # a retry
+        "draft 1: 52%, sent back because quality too low; draft 2: 78%",
         "Which version does it happen with?",
         "2.4.1, on Debian",
         "18\N{NARROW NO-BREAK SPACE}420 tokens",
@@ -194,7 +194,7 @@ async def test_a_security_report_and_what_may_become_one_is_the_operators(site: 
         mine, theirs = await site.page(path), await site.page(path, "rita")
         for said in ("Two findings agree" if ref is closed else "had to be", "on the reporter", "parser/lexer.py"):
             assert said not in theirs, said
-        assert "shown to the operator alone" in theirs
+        assert "shown to the operator only" in theirs
         assert "on the reporter" in mine
         assert (await site.get(f"{path}/evidence", "rita")).status_code == 404
 
@@ -268,7 +268,7 @@ async def test_an_earlier_run_says_that_a_later_one_took_its_place(site: Site) -
     ref = await ran(site.store, Ran(title="It hangs", comment=COMMENT))
     await ran(site.store, Ran(title="It hangs still", number=ref.number))
     first = await site.page(f"/runs/octo/parser/{ref.number}/1")
-    assert "A later run took its place" in first
+    assert "A later run replaced it" in first
     assert "It was checked" not in first
     assert "It was checked" in await site.page(f"/runs/octo/parser/{ref.number}/2")
 
@@ -279,7 +279,7 @@ async def test_an_earlier_run_says_that_a_later_one_took_its_place(site: Site) -
 async def test_a_run_that_is_not_there_is_said_to_be_so(site: Site, path: str) -> None:
     answer = await site.get(path)
     assert answer.status_code == 404
-    assert "There is nothing here" in answer.text
+    assert "Page not found" in answer.text
 
 
 async def test_runs_of_an_older_release_are_shown_with_what_is_known(site: Site, store: Store) -> None:
@@ -289,9 +289,9 @@ async def test_runs_of_an_older_release_are_shown_with_what_is_known(site: Site,
     await store._database.do(lambda db: db.execute(old).rowcount)
     assert "Untitled" in await site.page("/runs")
     page = await site.page(f"/runs/octo/parser/{ref.number}/1")
-    assert "No times are known" in page
-    assert "not noted" in page
-    assert "are kept no more" in page
+    assert "No times were recorded" in page
+    assert "unknown" in page
+    assert "were deleted" in page
 
 
 async def test_a_renamed_repository_has_its_runs_under_its_new_name(site: Site) -> None:

@@ -13,10 +13,10 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from bot.first_start import Finish, defaults_of
-from bot.registration.kept import read_kept
+from bot.first_start import FinishSetup, defaults_of
+from bot.registration.stored import read_registration
 from bot.settings import Settings
-from bot.web.setup import SetUp, setup_app
+from bot.web.setup import SetupPages, setup_app
 from tests.browserless import form_of, on_github
 from tests.github_server import Fault, GitHubServer, serve_github
 from tests.patience import patience
@@ -27,11 +27,11 @@ from tests.web.conftest import FROM_HERE, PAGE
 @dataclass
 class FirstStart:
     http: httpx.AsyncClient
-    setup: SetUp
+    setup: SetupPages
     github: GitHubServer
     data: Path
 
-    async def come_in(self) -> None:
+    async def accept_token(self) -> None:
         answer = await self.http.get("/setup", params={"token": self.setup.pending.token})
         assert (answer.status_code, answer.headers["location"]) == (303, "/setup")
 
@@ -50,7 +50,7 @@ def github() -> Iterator[GitHubServer]:
 async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStart]:
     settings = Settings(github_server_url=github.url, github_api_url=github.url, triage_data_dir=tmp_path)
     done = asyncio.Event()
-    setup = SetUp(defaults_of(settings), Finish(settings, done), done=done)
+    setup = SetupPages(defaults_of(settings), FinishSetup(settings, done), done=done)
     async with (
         serving(setup_app(setup)) as url,
         httpx.AsyncClient(base_url=url, timeout=patience(30), headers=PAGE) as http,
@@ -77,7 +77,7 @@ async def test_without_the_token_nothing_is_shown_or_made(first: FirstStart) -> 
     ):
         assert answer.status_code in (401, 403)
         assert "manifest" not in answer.text
-    state = first.setup.pending.remember(first.setup.defaults.wish("http://x", {}))
+    state = first.setup.pending.remember(first.setup.defaults.requested("http://x", {}))
     answer = await first.http.get("/setup/callback", params={"code": "c", "state": state})
     assert answer.status_code == 400
     assert first.github.asked("POST", "conversions") == []
@@ -91,10 +91,10 @@ async def test_wrong_tokens_lock_nobody_out(first: FirstStart) -> None:
 
 
 async def test_the_app_is_kept_and_the_page_closed(first: FirstStart) -> None:
-    await first.come_in()
+    await first.accept_token()
     answer = await first.http.get(await first.on_github())
     assert (answer.status_code, answer.headers["location"]) == (303, "/welcome")
-    kept = read_kept(first.data)
+    kept = read_registration(first.data)
     assert (kept["github_app_id"], kept["github_api_url"]) == ("4711", first.github.url)
     assert kept["github_private_key"] not in answer.text
     assert first.setup.done.is_set()
@@ -104,41 +104,41 @@ async def test_the_app_is_kept_and_the_page_closed(first: FirstStart) -> None:
 
 
 async def test_a_state_is_good_once_and_a_code_is_sent_once(first: FirstStart) -> None:
-    await first.come_in()
+    await first.accept_token()
     back = await first.on_github()
     first.github.fail("POST", "conversions", Fault(status=502, after=True))
     answer = await first.http.get(back)
     assert (answer.status_code, "GitHub answered 502" in answer.text) == (502, True)
     assert (await first.http.get(back)).status_code == 400
     assert len(first.github.asked("POST", "conversions")) == 1
-    assert read_kept(first.data) == {}
+    assert read_registration(first.data) == {}
     assert (await first.http.get(await first.on_github())).status_code == 303
 
 
 @pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "../../user"}, {"code": ""}])
 async def test_an_answer_that_nobody_asked_for_is_refused(first: FirstStart, other: dict[str, str]) -> None:
-    await first.come_in()
+    await first.accept_token()
     said = {name: values[0] for name, values in parse_qs(urlsplit(await first.on_github()).query).items()}
     answer = await first.http.get("/setup/callback", params=said | other)
     assert answer.status_code in (400, 502)
     assert first.github.asked("POST", "conversions") == []
-    assert read_kept(first.data) == {}
+    assert read_registration(first.data) == {}
 
 
 async def test_secrets_are_shown_once_for_a_secret_store(first: FirstStart) -> None:
-    await first.come_in()
+    await first.accept_token()
     back = await first.on_github(keep="no", owner="octo-org", name="hound")
     answer = await first.http.get(back)
     assert "GITHUB_WEBHOOK_SECRET=" in answer.text
     assert answer.headers["cache-control"] == "no-store"
     assert (await first.http.get(back)).status_code == 410
-    assert read_kept(first.data) == {}
+    assert read_registration(first.data) == {}
     assert not first.setup.done.is_set()
-    assert "start it again" in (await first.http.get("/")).text
+    assert "restart it" in (await first.http.get("/")).text
 
 
 async def test_what_was_changed_is_what_is_asked_for(first: FirstStart) -> None:
-    await first.come_in()
+    await first.accept_token()
     asked = {"owner": "octo-org", "server_url": "https://ghe.example.org", "webhook_url": "https://hook.example.org/w"}
     action, manifest = form_of((await first.http.get("/setup", params=asked)).text)
     assert action.startswith("https://ghe.example.org/organizations/octo-org/settings/apps/new?state=")
@@ -146,7 +146,7 @@ async def test_what_was_changed_is_what_is_asked_for(first: FirstStart) -> None:
 
 
 async def test_github_is_not_asked_for_what_it_would_refuse(first: FirstStart) -> None:
-    await first.come_in()
+    await first.accept_token()
     for asked, status in (
         ({"server_url": "https://github.com"}, 200),
         ({"owner": "a b"}, 422),

@@ -28,7 +28,7 @@ THERE_IS_NONE = {"owner": "nobody", "name": "nothing", "issue": "999999", "run":
 
 
 @dataclass
-class Kept:
+class StoredRepository:
     """What the store knows of two repositories."""
 
     secret: IssueRef
@@ -53,7 +53,7 @@ def given(github: GitHubServer) -> dict[str, str]:
 
 
 @pytest.fixture
-async def kept(pages: Pages, github: GitHubServer) -> Kept:
+async def kept(pages: Pages, github: GitHubServer) -> StoredRepository:
     """A run in a repository nobody may see, and one in rita's."""
     host = urlsplit(github.url).netloc
     secret, theirs = RepositoryRef(host, 7, 91, "zebra", "secret-plans"), RepositoryRef(host, 7, 9, "octo", "parser")
@@ -61,7 +61,7 @@ async def kept(pages: Pages, github: GitHubServer) -> Kept:
     await pages.store.installations.add([secret, theirs])
     github.world.may_read["rita"] = {theirs.id}
     mine = await ran(pages.store, Ran(repository=theirs, title="theirs", gathered=[], report=None, status="dead"))
-    return Kept(await ran(pages.store, Ran(repository=secret)), mine)
+    return StoredRepository(await ran(pages.store, Ran(repository=secret)), mine)
 
 
 def templates(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[str]:
@@ -104,7 +104,7 @@ async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_a_stranger_is_told_the_same_of_what_is_there_and_what_is_not(
-    pages: Pages, kept: Kept, given: dict[str, str]
+    pages: Pages, kept: StoredRepository, given: dict[str, str]
 ) -> None:
     for template in every_path(pages, given):
         real, none = filled(template, kept.there), filled(template, THERE_IS_NONE)
@@ -120,7 +120,7 @@ async def test_a_stranger_is_told_the_same_of_what_is_there_and_what_is_not(
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 async def test_somebody_sees_nothing_of_a_repository_that_github_hides_from_them(
-    pages: Pages, kept: Kept, given: dict[str, str]
+    pages: Pages, kept: StoredRepository, given: dict[str, str]
 ) -> None:
     begun = await pages.http.get("/login/github")
     async with httpx.AsyncClient() as browser:
@@ -141,7 +141,7 @@ async def test_somebody_sees_nothing_of_a_repository_that_github_hides_from_them
     assert "octo/parser" in seen
 
 
-async def test_the_operator_sees_it(pages: Pages, kept: Kept, given: dict[str, str]) -> None:
+async def test_the_operator_sees_it(pages: Pages, kept: StoredRepository, given: dict[str, str]) -> None:
     pages.http.headers["Authorization"] = f"Bearer {TOKEN}"
     shown = {}
     for template in every_path(pages, given):

@@ -42,7 +42,7 @@ def test_a_tool_of_the_operators_and_a_node_at_work_are_drawn() -> None:
     trace = (*TRACE[:3], entry("crash<db>", "2 rows", 1))
     svg = path.draw(trace, now=["critic"])
     assert "crash&lt;db&gt;" in svg
-    assert words(svg) == "Start, then Investigator, then crash<db>, then Critic at work now."
+    assert words(svg) == "Start, then Investigator, then crash<db>, then Critic running now."
     assert 'class="now"' in svg
 
 

@@ -83,7 +83,7 @@ async def test_where_no_installation_is_left_it_stays_parked(stage: Stage) -> No
     await stage.parked(repo, INSTALLATION + 77)
     del stage.server.world.repos[repo.id]
     assert await stage.revived() == 0
-    assert len(await stage.store.jobs.shelved("parked")) == 1
+    assert len(await stage.store.jobs.held_jobs("parked")) == 1
 
 
 async def test_what_github_does_not_say_is_asked_in_the_next_round(stage: Stage) -> None:

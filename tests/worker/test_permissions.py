@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.ceilings import explained
+from bot.ceilings import describe_limit
 from bot.metrics.measures import LIMITS
 from bot.store.limited import RepositoryLimited
 from bot.store.tables import Store
@@ -40,7 +40,7 @@ async def test_labels_that_are_not_allowed_are_told_of_in_one_report(
         stage.repo.labels.add("bug")
         github.fault = lambda call: REFUSED if call.path.endswith("/labels") and call.method == "POST" else None
         numbers = [await stage.opened(title=f"parse_date ignores the sign of the zone, {n}") for n in range(4)]
-        told = [number for number in numbers if explained("permission.issues") in stage.reported(number)]
+        told = [number for number in numbers if describe_limit("permission.issues") in stage.reported(number)]
         runs = [await stage.worker.store.for_issue(stage.ref(number)).runs.last() for number in numbers]
         met = await stage.worker.store.for_repository(stage.ref(1).repository).limited.today()
     assert [run.status for run in runs if run] == ["finished"] * 4
@@ -77,5 +77,5 @@ async def test_a_missing_permission_is_told_once_and_a_limit_once_a_day(
         monkeypatch.setattr(limited, "_today", lambda day=day: day)
         for code in ("permission.issues", "repository.tokens"):
             await limited.note(code)
-        days.append([await limited.to_tell(f"github.com/9#{day[-1]}{n}") for n in range(2)])
+        days.append([await limited.unreported(f"github.com/9#{day[-1]}{n}") for n in range(2)])
     assert days == [[("permission.issues", "repository.tokens"), ()], [("repository.tokens",), ()]]

@@ -9,8 +9,8 @@ import pytest
 from bot.repo_config import RepositoryConfig
 from bot.worker.brains import Brains
 from bot.worker.engines import Engines
+from nodes.brains.budget import RunLimits
 from nodes.brains.models import Models, ModelSettings
-from nodes.brains.purse import RunLimits
 from nodes.brains.rules import RulesBrain
 from nodes.context import Case, ModelError
 from nodes.facts import IssueFacts

@@ -14,7 +14,7 @@ from bot.ports import IssueRef
 from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.worker import upkeep
-from bot.worker.prune import prune, tidy_up
+from bot.worker.prune import prune, remove_unused_mirrors
 from bot.worker.tools import Tools, open_tools
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
@@ -39,14 +39,14 @@ async def test_of_those_that_start_one_does_a_round_and_none_of_those_that_follo
 ) -> None:
     rounds: list[Tools] = []
 
-    async def go_round(given: Tools) -> None:
+    async def run_upkeep_round(given: Tools) -> None:
         rounds.append(given)
 
-    monkeypatch.setattr(upkeep, "go_round", go_round)
+    monkeypatch.setattr(upkeep, "run_upkeep_round", run_upkeep_round)
     monkeypatch.setattr(upkeep, "LOOK", 0.01)
     async with tools(tmp_path) as one, tools(tmp_path) as other:
         for _ in range(2):
-            keeping = [asyncio.create_task(upkeep.keep_up(given)) for given in (one, other)]
+            keeping = [asyncio.create_task(upkeep.run_upkeep(given)) for given in (one, other)]
             await until(lambda: bool(rounds))
             await asyncio.sleep(0.2)
             for task in keeping:
@@ -63,7 +63,7 @@ async def test_a_part_that_fails_keeps_nobody_from_the_others(tmp_path: Path, ca
         await issue.row.end("closed")
         old = given.store._database.clock() + 100 * 86_400
         given.store.pruning._database.clock = lambda: old  # type: ignore[method-assign]
-        await upkeep.go_round(given)
+        await upkeep.run_upkeep_round(given)
         assert await issue.evidence(1).get([Evidence(kind="code", quote="x = 1").key]) == {}
     assert [record.part for record in caplog.records if hasattr(record, "part")] == ["catch_up"]  # GitHub is away
 
@@ -97,7 +97,7 @@ async def test_mirrors_go_that_nobody_used_or_knows(tmp_path: Path) -> None:
             (tmp_path / "repos" / name / "mirror").mkdir(parents=True)
         long_ago = given.store.clock() - 40 * 86_400
         os.utime(tmp_path / "repos" / "10", (long_ago, long_ago))
-        await tidy_up(given)
+        await remove_unused_mirrors(given)
     assert [folder.name for folder in (tmp_path / "repos").iterdir()] == ["9"]
 
 

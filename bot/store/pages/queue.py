@@ -27,7 +27,7 @@ class JobRow:
     attempt: int
     due: float
     stored_at: float
-    said: str
+    message: str
     owner: str | None
     """Owner of its repository; None if the job has no known repository."""
     name: str | None

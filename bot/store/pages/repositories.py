@@ -67,7 +67,7 @@ class LabelUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class DailyUsage:
     """The usage of one day."""
 
     day: str
@@ -122,7 +122,7 @@ class Repositories:
         """Return the labels in use, the most used first."""
         return await self._database.read(lambda db: _labels(db, key))
 
-    async def spent(self, key: str, days: int = 14) -> list[Spent]:
+    async def spent(self, key: str, days: int = 14) -> list[DailyUsage]:
         """Return the usage of the latest days that have any, the latest first."""
         return await self._database.read(lambda db: _spent(db, key, days))
 
@@ -132,7 +132,7 @@ def _row(row: tuple[str, str, str, str, int, int, int, float | None]) -> Reposit
     return RepositoryRow(key, host, owner, name, bool(archived), bool(gone), runs, last)
 
 
-def _spent(db: Connection, key: str, days: int) -> list[Spent]:
+def _spent(db: Connection, key: str, days: int) -> list[DailyUsage]:
     used = "SELECT day, calls, tokens, cost_micros, issues FROM usage WHERE scope = ? ORDER BY day DESC LIMIT ?"
     rows = {row[0]: row[1:] for row in db.execute(used, (key, days)).fetchall()}
     met: dict[str, list[tuple[str, int]]] = {}
@@ -144,7 +144,7 @@ def _spent(db: Connection, key: str, days: int) -> list[Spent]:
     found = []
     for day in latest:
         calls, tokens, cost, issues = rows.get(day, nothing)
-        found.append(Spent(day, calls, tokens, cost, issues, tuple(met.get(day, ()))))
+        found.append(DailyUsage(day, calls, tokens, cost, issues, tuple(met.get(day, ()))))
     return found
 
 

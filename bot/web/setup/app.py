@@ -16,8 +16,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import UserError
-from bot.github.registration import NewApp, take_over
-from bot.registration.manifest import CALLBACK, WEBHOOK, Wish, api_of, installation_address, is_local, registration
+from bot.github.registration import NewApp, exchange_code
+from bot.registration.manifest import (
+    CALLBACK,
+    WEBHOOK,
+    RequestedApp,
+    api_of,
+    installation_address,
+    is_local,
+    registration,
+)
 from bot.web import assets, faults
 from bot.web.faults import fault
 from bot.web.forms import read_form
@@ -34,11 +42,11 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class SetUp:
+class SetupPages:
     """The dependencies of the setup pages."""
 
     defaults: Defaults
-    finish: Callable[[Request, NewApp, Wish, str], Awaitable[Response]]
+    finish: Callable[[Request, NewApp, RequestedApp, str], Awaitable[Response]]
     """Stores a new App, or shows its secrets, and returns a page with the next steps; sets ``done`` to end the setup.
 
     Takes the request, the App, the wish it was made for and the address of the API that returned it.
@@ -48,15 +56,15 @@ class SetUp:
     """Set when the setup is complete."""
 
 
-def setup_app(setup: SetUp) -> ASGIApp:
+def setup_app(setup: SetupPages) -> ASGIApp:
     """Build the setup application. It has no access to repositories and can register one App once."""
     routes = [
         Route("/", landing),
         Route("/healthz", _healthz),
         Route("/readyz", _not_ready),
         Route("/setup", form),
-        Route("/setup", come_in, methods=["POST"]),
-        Route(CALLBACK, come_back),
+        Route("/setup", accept_token, methods=["POST"]),
+        Route(CALLBACK, complete_registration),
         Route("/welcome", _soon),
         *assets.routes(),
     ]
@@ -84,39 +92,44 @@ async def form(request: Request) -> Response:
         return fault(request, 410)
     if "token" in request.query_params:
         return _take(request, request.query_params["token"])
-    if not setup.pending.came_in(request):
+    if not setup.pending.has_shown_token(request):
         return render(request, "setup/token.html", status=401, wrong=False)
-    wish = setup.defaults.wish(_here(request), request.query_params)
+    requested = setup.defaults.requested(_here(request), request.query_params)
     try:
-        wish.check()
+        requested.check()
     except UserError as error:
-        return render(request, "setup/form.html", status=422, wish=wish, says=str(error), **_shown(wish))
-    return _ready(request, wish)
+        return render(request, "setup/form.html", status=422, requested=requested, says=str(error), **_shown(requested))
+    return _ready(request, requested)
 
 
-async def come_in(request: Request) -> Response:
+async def accept_token(request: Request) -> Response:
     """Accept the token from the token form."""
     if _setup(request).pending.over:
         return fault(request, 410)
     return _take(request, (await read_form(request)).get("token", "").strip())
 
 
-async def come_back(request: Request) -> Response:
+async def complete_registration(request: Request) -> Response:
     """Handle GitHub's redirect after it made the App: exchange the code, once."""
     setup = _setup(request)
     if setup.pending.over:
         return fault(request, 410)
-    wish = setup.pending.take(request.query_params.get("state", "")) if setup.pending.came_in(request) else None
-    if wish is None:
+    requested = (
+        setup.pending.take(request.query_params.get("state", "")) if setup.pending.has_shown_token(request) else None
+    )
+    if requested is None:
         return render(
-            request, "setup/failed.html", status=400, says="This answer belongs to nothing that was begun here."
+            request,
+            "setup/failed.html",
+            status=400,
+            says="This response belongs to no registration that was started here.",
         )
-    api = setup.defaults.api_url if wish.server_url == setup.defaults.server_url else api_of(wish.server_url)
+    api = setup.defaults.api_url if requested.server_url == setup.defaults.server_url else api_of(requested.server_url)
     try:
-        app = await take_over(api, request.query_params.get("code", ""))
-        response = await setup.finish(request, app, wish, api)
+        app = await exchange_code(api, request.query_params.get("code", ""))
+        response = await setup.finish(request, app, requested, api)
     except UserError as error:
-        logger.warning("no App was made: %s", error, extra={"action": "setup_failed"})
+        logger.warning("no App was registered: %s", error, extra={"action": "setup_failed"})
         return render(request, "setup/failed.html", status=502, says=f"{error}.")
     setup.pending.over = True
     logger.info("the App %s is registered", app.slug, extra={"action": "app_registered"})
@@ -126,10 +139,10 @@ async def come_back(request: Request) -> Response:
 def _take(request: Request, token: str) -> Response:
     pending, address = _setup(request).pending, request.client.host if request.client else ""
     # The correct token is checked first, so other clients' attempts cannot lock the operator out.
-    if not pending.opens(token):
-        if pending.attempts.is_guessing(address):
+    if not pending.is_token(token):
+        if pending.attempts.is_blocked(address):
             return fault(request, 429)
-        pending.attempts.was_wrong(address)
+        pending.attempts.record_failure(address)
         return render(request, "setup/token.html", status=403, wrong=True)
     response = RedirectResponse("/setup", 303)
     secure = _here(request).startswith("https:")
@@ -138,21 +151,26 @@ def _take(request: Request, token: str) -> Response:
     return response
 
 
-def _ready(request: Request, wish: Wish) -> Response:
-    state = _setup(request).pending.remember(wish)
+def _ready(request: Request, requested: RequestedApp) -> Response:
+    state = _setup(request).pending.remember(requested)
     # The form is submitted to GitHub, which the default form-action 'self' would block.
-    server = urlsplit(wish.server_url)
+    server = urlsplit(requested.server_url)
     policy = content_policy(form_action=f"'self' {server.scheme}://{server.netloc}")
-    shown: dict[str, Any] = {"says": "", "action": wish.address(state), "manifest": wish.manifest(), **_shown(wish)}
-    return render(request, "setup/form.html", headers={"content-security-policy": policy}, wish=wish, **shown)
+    shown: dict[str, Any] = {
+        "says": "",
+        "action": requested.address(state),
+        "manifest": requested.manifest(),
+        **_shown(requested),
+    }
+    return render(request, "setup/form.html", headers={"content-security-policy": policy}, requested=requested, **shown)
 
 
-def _shown(wish: Wish) -> dict[str, Any]:
-    return {"asked": registration(), "local": is_local(wish.webhook_url)}
+def _shown(requested: RequestedApp) -> dict[str, Any]:
+    return {"asked": registration(), "local": is_local(requested.webhook_url)}
 
 
-def _setup(request: Request) -> SetUp:
-    setup: SetUp = request.app.state.setup
+def _setup(request: Request) -> SetupPages:
+    setup: SetupPages = request.app.state.setup
     return setup
 
 
@@ -184,7 +202,12 @@ async def _not_ready(_request: Request) -> Response:
     return JSONResponse({"ready": False}, 503)
 
 
-def next_steps(app: NewApp, wish: Wish) -> dict[str, Any]:
+def next_steps(app: NewApp, requested: RequestedApp) -> dict[str, Any]:
     """Return the template values that describe the next steps."""
-    install = installation_address(wish.server_url, app.slug)
-    return {"slug": app.slug, "install": install, "webhook": wish.webhook_url, "local": is_local(wish.webhook_url)}
+    install = installation_address(requested.server_url, app.slug)
+    return {
+        "slug": app.slug,
+        "install": install,
+        "webhook": requested.webhook_url,
+        "local": is_local(requested.webhook_url),
+    }

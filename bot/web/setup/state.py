@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 
 from bot.bearer import same_token
-from bot.registration.manifest import Wish
+from bot.registration.manifest import RequestedApp
 from bot.web.attempts import Attempts
 
 COOKIE = "triage-setup"
@@ -22,30 +22,30 @@ class Pending:
     """The setup token and the states that were sent to GitHub. They exist only in this process's memory."""
 
     token: str = field(default_factory=lambda: secrets.token_hex(20))
-    wishes: OrderedDict[str, Wish] = field(default_factory=OrderedDict)
+    requests: OrderedDict[str, RequestedApp] = field(default_factory=OrderedDict)
     attempts: Attempts = field(default_factory=Attempts)
     over: bool = False
     """The App exists, so the setup pages are closed permanently."""
 
-    def opens(self, token: str) -> bool:
+    def is_token(self, token: str) -> bool:
         """Whether this is the setup token from the log."""
         return same_token(token, self.token)
 
-    def came_in(self, request: Request) -> bool:
+    def has_shown_token(self, request: Request) -> bool:
         """Whether this browser has shown the token before."""
-        return self.opens(request.cookies.get(COOKIE, ""))
+        return self.is_token(request.cookies.get(COOKIE, ""))
 
-    def remember(self, wish: Wish) -> str:
+    def remember(self, requested: RequestedApp) -> str:
         """Store a wish and return the state that GitHub sends back with its answer."""
         state = secrets.token_urlsafe(24)
-        self.wishes[state] = wish
-        while len(self.wishes) > _MOST:
-            self.wishes.popitem(last=False)
+        self.requests[state] = requested
+        while len(self.requests) > _MOST:
+            self.requests.popitem(last=False)
         return state
 
-    def take(self, state: str) -> Wish | None:
+    def take(self, state: str) -> RequestedApp | None:
         """Return the wish of a state and remove it, so each state is valid for one answer."""
-        return self.wishes.pop(state, None)
+        return self.requests.pop(state, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Defaults:
     """Empty to send deliveries to the public address."""
     keep: bool = True
 
-    def wish(self, here: str, asked: Mapping[str, str]) -> Wish:
+    def requested(self, here: str, asked: Mapping[str, str]) -> RequestedApp:
         """Build a wish from the form's fields.
 
         Args:
@@ -71,7 +71,7 @@ class Defaults:
             asked: the form's fields; the defaults fill missing ones.
         """
         public = (self.public_url or here).rstrip("/")
-        return Wish(
+        return RequestedApp(
             here=here,
             public_url=public,
             webhook_url=asked.get("webhook_url", self.webhook_url).strip() or f"{public}/webhooks/github",

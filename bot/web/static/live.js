@@ -51,10 +51,10 @@
   };
 
   const source = new EventSource(place.dataset.live);
-  source.addEventListener("open", () => show("Updates as it happens", false));
+  source.addEventListener("open", () => show("Updates live", false));
   source.addEventListener("error", () => {
     const over = source.readyState === EventSource.CLOSED;
-    show(over ? "No longer updated: load the page again" : "The connection is lost; trying again", true);
+    show(over ? "Updates ended: reload the page" : "Connection lost; reconnecting", true);
   });
   source.addEventListener("row", row);
   source.addEventListener("run", run);

@@ -16,7 +16,7 @@ _TAGS = {
 }
 LONGEST = 40_000
 """Characters shown; a comment has at most 65,536, and few have a tenth of that."""
-CUT = "\n\n*It goes on: the whole of it is on GitHub.*\n"
+CUT = "\n\n*The text is shortened; GitHub has all of it.*\n"
 
 
 def as_html(markdown: str) -> Markup:

@@ -12,8 +12,8 @@ from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 440, 210, 48, 28, 172
 _WHY = {
-    "quality_issue_detected": "quality was too low",
-    "conflicting_evidence_attempting_resolution": "its evidence conflicted",
+    "quality_issue_detected": "quality too low",
+    "conflicting_evidence_attempting_resolution": "conflicting evidence",
 }
 
 
@@ -52,8 +52,8 @@ def draw(metrics: Metrics) -> str | None:
             above = y - 14 if y > _TOP + 24 else y + 24
             parts.append(text(x, above, f"{value:.0%}", anchor="middle"))
             parts.append(text(x, _BOTTOM + 20, f"draft {number + 1}", "small soft", "middle"))
-    said = _said(history, metrics.retry_reasons)
-    return picture((_WIDTH, _HEIGHT), "Confidence of each draft", said, parts, name="confidence")
+    alternative = _alternative(history, metrics.retry_reasons)
+    return picture((_WIDTH, _HEIGHT), "Confidence of each draft", alternative, parts, name="confidence")
 
 
 def _y(share: float) -> float:
@@ -74,7 +74,7 @@ def _axes() -> list[str]:
     ]
 
 
-def _said(history: Sequence[float], reasons: Sequence[RetryReason]) -> str:
+def _alternative(history: Sequence[float], reasons: Sequence[RetryReason]) -> str:
     drafts = [f"draft {number}: {value:.0%}" for number, value in enumerate(history, 1)]
     for at, reason in enumerate(reasons[: len(drafts)]):
         drafts[at] += f", sent back because {_WHY[reason.reason]}"

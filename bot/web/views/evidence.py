@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bot.report.links import Links
 from bot.web.views.words import line, prose, verbatim
-from nodes.evidence import Evidence, NumberedEvidence
+from nodes.evidence import Evidence
 from nodes.report import TriageReport
 from nodes.search.languages import lexemes
 from nodes.trust.secrets import mask
@@ -78,11 +78,6 @@ def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] 
     )
 
 
-def as_result(items: Sequence[tuple[str, Evidence]]) -> tuple[NumberedEvidence, ...]:
-    """Return the numbered evidence as a result document has it."""
-    return tuple(NumberedEvidence(id=number, evidence=one) for number, one in items if number)
-
-
 def _link(evidence: Evidence, links: Links) -> str:
     at = evidence.locator
     if at.path is not None and at.start_line is not None:
@@ -100,7 +95,7 @@ def _numbers(evidence: Evidence) -> str:
 
 def _quote(evidence: Evidence) -> tuple[tuple[str, str], ...]:
     path, quote = evidence.locator.path, mask(evidence.quote)
-    told = lexemes(path, quote) if path and evidence.kind == "code" else []
-    if not 0 < len(told) <= COLOURED:
+    tokens = lexemes(path, quote) if path and evidence.kind == "code" else []
+    if not 0 < len(tokens) <= COLOURED:
         return (("", verbatim(quote)),)
-    return tuple((kind, verbatim(text)) for kind, text in told)
+    return tuple((kind, verbatim(text)) for kind, text in tokens)

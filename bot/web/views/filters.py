@@ -23,7 +23,7 @@ _MOST_RUNS, _LATEST = 2**31, 1e11
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedFilter:
     """A requested filter, as the form shows it and as the store takes it."""
 
     fields: Mapping[str, str]
@@ -42,7 +42,7 @@ class Asked:
         return urlencode({**self.fields, **other})
 
 
-def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> Asked:
+def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> RequestedFilter:
     """Read the conditions from a URL query. Invalid ones are ignored and listed in ``faults``."""
     fields = {name: query.get(name, "").strip()[:_LONGEST] for name in _NAMES}
     keys = {one.full_name.lower(): one.key for one in repositories}
@@ -69,7 +69,7 @@ def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> Ask
         # ``until`` names the last day to include, so the bound is the start of the next day.
         until=(until + timedelta(days=1)).timestamp() if until else None,
     )
-    return Asked({name: value for name, value in fields.items() if value}, days, tuple(faults))
+    return RequestedFilter({name: value for name, value in fields.items() if value}, days, tuple(faults))
 
 
 def _day(fields: dict[str, str], name: str, faults: list[str]) -> datetime | None:
@@ -86,9 +86,9 @@ def _day(fields: dict[str, str], name: str, faults: list[str]) -> datetime | Non
     return day
 
 
-def place(said: str) -> Place | None:
+def place(text: str) -> Place | None:
     """Parse the position of a page in the list from a URL; None if it is invalid."""
-    began_at, _, rest = said.partition("~")
+    began_at, _, rest = text.partition("~")
     issue_key, _, number = rest.rpartition("~")
     try:
         at = Place(float(began_at), issue_key, int(number))

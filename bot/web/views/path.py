@@ -96,7 +96,9 @@ def draw(trace: Sequence[TraceEntry], *, now: Iterable[str] = (), ended: bool = 
     height = _TOP + _ROW * len(names) + 44
     parts = [_hub(height, visited=bool(trace), ended=ended)]
     parts += [_spoke(_TOP + _ROW * row, name, order.get(name, ()), now=name in going) for row, name in enumerate(names)]
-    return picture((_WIDTH, height), "The path through the graph", _said(trace, going, ended=ended), parts, name="path")
+    return picture(
+        (_WIDTH, height), "The path through the graph", _alternative(trace, going, ended=ended), parts, name="path"
+    )
 
 
 def _order(trace: Sequence[TraceEntry]) -> dict[str, tuple[int, ...]]:
@@ -112,9 +114,9 @@ def _order(trace: Sequence[TraceEntry]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(found) for name, found in places.items()}
 
 
-def _said(trace: Sequence[TraceEntry], going: Sequence[str], *, ended: bool) -> str:
+def _alternative(trace: Sequence[TraceEntry], going: Sequence[str], *, ended: bool) -> str:
     visited = [label(entry.node) for entry in trace if entry.node not in _BETWEEN]
-    way = ", then ".join(["Start", *visited, *([f"{' and '.join(map(label, going))} at work now"] if going else [])])
+    way = ", then ".join(["Start", *visited, *([f"{' and '.join(map(label, going))} running now"] if going else [])])
     return f"{way}{', then the end' if ended else ''}."
 
 

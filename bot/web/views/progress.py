@@ -30,7 +30,7 @@ class Progress:
     def say(self) -> str:
         """Return the text that a screen reader announces after a change."""
         if self.now:
-            return f"{' and '.join(self.now)} at work, after {count(len(self.steps), 'step')}"
+            return f"{' and '.join(self.now)} running, after {count(len(self.steps), 'step')}"
         return f"The run is {self.row.run.status}, after {count(len(self.steps), 'step')}"
 
 

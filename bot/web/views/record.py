@@ -38,7 +38,7 @@ class Period:
         return self.first / self.scored if self.scored else None
 
     @property
-    def said(self) -> str:
+    def percentage(self) -> str:
         """The same fraction as a percentage."""
         return percent(self.share)
 
@@ -128,8 +128,8 @@ def draw(periods: Sequence[Period]) -> str | None:
     for at, period in enumerate(shown):
         x = _LEFT + step * (at + 0.5)
         parts += _column(period, x, min(step * 0.6, 56))
-    said = "; ".join(f"{p.name}: {p.first} of {p.scored} first files right, {p.three} among three" for p in shown)
-    return picture((_WIDTH, _HEIGHT), "Right first files by month", said, parts, name="record")
+    percentage = "; ".join(f"{p.name}: {p.first} of {p.scored} first files right, {p.three} among three" for p in shown)
+    return picture((_WIDTH, _HEIGHT), "Right first files by month", percentage, parts, name="record")
 
 
 def _y(share: float) -> float:

@@ -124,8 +124,8 @@ def _dropped(report: TriageReport | None) -> tuple[Markup, ...]:
     audit = report.citation_audit
     return (
         *map(prose, audit.dropped),
-        *(prose(f"names evidence that nobody gathered: {name}") for name in audit.fabricated),
-        *(prose(f"no longer reads as quoted: {name}") for name in audit.failed),
+        *(prose(f"cites evidence that was not gathered: {name}") for name in audit.fabricated),
+        *(prose(f"no longer matches its quote: {name}") for name in audit.failed),
     )
 
 

@@ -34,7 +34,7 @@ def draw(visits: Sequence[Visit]) -> str | None:
     height = _TOP + _ROW * len(bars) + 4
     parts = [_row(number, bar, scale) for number, bar in enumerate(bars)]
     parts += [_cut(at, lasted, scale, height) for at, lasted in breaks]
-    return picture((_WIDTH, height), "When each node was at work", _said(ended), parts, name="timing")
+    return picture((_WIDTH, height), "Timeline of the nodes", _alternative(ended), parts, name="timing")
 
 
 def overlap(visits: Sequence[Visit]) -> float:
@@ -90,5 +90,5 @@ def _cut(at: float, lasted: float, scale: float, height: int) -> str:
     return mark + text(x, _TOP - 14, f"{span(lasted)} idle", "small soft", "middle")
 
 
-def _said(visits: Sequence[Visit]) -> str:
+def _alternative(visits: Sequence[Visit]) -> str:
     return "; ".join(f"{label(one.node)} {span((one.ended or one.began) - one.began)}" for one in visits)

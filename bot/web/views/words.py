@@ -32,7 +32,7 @@ class Moment:
     """A point in time, for a ``<time>`` element."""
 
     iso: str
-    said: str
+    text: str
     """Displayed text, in UTC."""
 
 
@@ -56,8 +56,8 @@ def line(text: str) -> str:
 
 def prose(text: str) -> Markup:
     """Return the same line as HTML, with text between backticks as code."""
-    said, *rest = line(text).split("`")
-    pieces = [escape(said)]
+    text, *rest = line(text).split("`")
+    pieces = [escape(text)]
     for at, piece in enumerate(rest):
         is_code = at % 2 == 0 and at + 1 < len(rest)
         pieces.append(_CODE.format(piece) if is_code else escape("`" * (at % 2 == 0) + piece))

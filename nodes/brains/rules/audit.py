@@ -65,9 +65,9 @@ def _gaps(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
     kinds = reason_kinds(case, first.evidence)
     faults = (
         (f"{name(other.evidence)} fits nearly as well as {name(first.evidence)}" if other else "", other is not None),
-        ("Only tests, examples or documents were found, no code that could be at fault", not _has_source(case, ranked)),
-        (f"Nothing ties the symptom to {name(first.evidence)} but its rank", not is_linked(case, first)),
-        (f"A single kind of reason speaks for {name(first.evidence)}", len(kinds) < 2 and "trace" not in kinds),
+        ("Only tests, examples or documents were found, no source code", not _has_source(case, ranked)),
+        (f"No evidence links the symptom to {name(first.evidence)} except its rank", not is_linked(case, first)),
+        (f"Only one kind of reason supports {name(first.evidence)}", len(kinds) < 2 and "trace" not in kinds),
     )
     return tuple(text[:300] for text, holds in faults if holds)
 
@@ -86,9 +86,9 @@ def _contradictions(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str
     first, second = words_of(ranked[0].evidence), words_of(others[0].evidence)
     found = []
     for exchange in case.state.human_exchanges:
-        said = _stems(exchange.answer or "")
-        if said & _stems(" ".join(second - first)) and not said & _stems(" ".join(first)):
-            found.append(f"The answer speaks of {name(others[0].evidence)}, not of {name(ranked[0].evidence)}"[:300])
+        words = _stems(exchange.answer or "")
+        if words & _stems(" ".join(second - first)) and not words & _stems(" ".join(first)):
+            found.append(f"The answer names {name(others[0].evidence)}, not of {name(ranked[0].evidence)}"[:300])
     return tuple(found[:4])
 
 

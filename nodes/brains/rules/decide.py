@@ -8,7 +8,7 @@ from nodes.brains.rules.places import code_of
 from nodes.brains.rules.questions import is_guess, next_question
 from nodes.context import Case
 from nodes.guards import is_simple, may_criticise, may_search, progress
-from nodes.sources.packages import raised_in
+from nodes.sources.packages import raising_package
 from nodes.sources.route import route
 from nodes.state import BugTriageState, NodeName, SupervisorDecision
 
@@ -23,29 +23,29 @@ def decide(case: Case) -> SupervisorDecision:
     if not _ran(state, "investigator"):
         return _step(case, "investigator", "The issue has not been read.")
     if _is_simple(case):
-        return _step(case, "writer", "Nothing in this issue calls for a look at the code.")
+        return _step(case, "writer", "Nothing in this issue requires a code search.")
     if not _ran(state, "codebase_search"):
-        said = "The issue was read; the code was not searched yet."
-        return _step(case, "codebase_search", said).model_copy(update={"also": _beside(case)})
-    if _was_told_something(state):
-        return _step(case, "codebase_search", "Something was said since the last search: search again with it.")
+        reason = "The issue was read; the code was not searched yet."
+        return _step(case, "codebase_search", reason).model_copy(update={"also": _parallel_nodes(case)})
+    if _has_new_input(state):
+        return _step(case, "codebase_search", "New information arrived after the last search: search again with it.")
     return _with_findings(case)
 
 
 def _with_findings(case: Case) -> SupervisorDecision:
     state = case.state
-    if _wants_web(case):
-        return _step(case, "web_search", "The error or the issue's words lead outside this repository.")
+    if _needs_web(case):
+        return _step(case, "web_search", "The error or the issue's words point outside this repository.")
     unsure = _confidence(state) < WRITE_AT_IF_CORROBORATED or is_guess(case)
     question = next_question(case) if unsure else None
     if question is not None:
         return _ask(case, question)
     if not code_of(case):
-        return _step(case, "writer", "The search found nothing to judge; say so.")
+        return _step(case, "writer", "The search found nothing to judge: report that.")
     if _may_search_for_gaps(state):
-        return _step(case, "codebase_search", "The critic rejected the hypothesis and named what to look for.")
+        return _step(case, "codebase_search", "The critic rejected the hypothesis and named what to search for.")
     if may_criticise(state):
-        return _step(case, "critic", "There is a hypothesis that nobody has tried to refute.")
+        return _step(case, "critic", "The hypothesis has not been checked by the critic yet.")
     return _step(case, "writer", _enough(state))
 
 
@@ -58,7 +58,7 @@ def _is_simple(case: Case) -> bool:
     return (reading is not None and reading.kind == "security") or is_simple(case.state)
 
 
-def _was_told_something(state: BugTriageState) -> bool:
+def _has_new_input(state: BugTriageState) -> bool:
     """Did an answer, a redirect or a retry arrive since the last search? New evidence is the search's own."""
     then, now = state.marks.after_search, progress(state)
     if then is None:
@@ -66,17 +66,17 @@ def _was_told_something(state: BugTriageState) -> bool:
     return (then.answers, then.redirects, then.retries) != (now.answers, now.redirects, now.retries)
 
 
-def _wants_web(case: Case) -> bool:
+def _needs_web(case: Case) -> bool:
     """Was the error raised in somebody else's code, or does the issue name a keyword of the web search?"""
     if not case.state.web_configured or _ran(case.state, "web_search"):
         return False
-    raised_outside = is_third_party(case.facts) or raised_in(case.facts.traces) is not None
+    raised_outside = is_third_party(case.facts) or raising_package(case.facts.traces) is not None
     return raised_outside or "web_search" in _named(case)
 
 
-def _beside(case: Case) -> tuple[str, ...]:
+def _parallel_nodes(case: Case) -> tuple[str, ...]:
     """What is asked while the code is searched: the web where the error leads there, tools by their keywords."""
-    web = ("web_search",) if _wants_web(case) else ()
+    web = ("web_search",) if _needs_web(case) else ()
     return (*web, *(name for name in _named(case) if name != "web_search"))
 
 
@@ -100,10 +100,10 @@ def _enough(state: BugTriageState) -> str:
     sure = [finding for finding in state.findings if finding.confidence >= _CORROBORATES]
     supports = {finding.agent_name for finding in sure if finding.agent_name != "join"}
     if confidence >= WRITE_AT:
-        return "The first place is very probably right."
+        return "The first place is very probably correct."
     if confidence >= WRITE_AT_IF_CORROBORATED and len(supports) >= 2:
-        return "The first place is probably right, and two findings say so."
-    return "Nothing that is left to do would make this surer; write what is known."
+        return "The first place is probably correct, and two findings agree."
+    return "No further step would raise the confidence: write the report."
 
 
 def _step(case: Case, node: NodeName, reasoning: str) -> SupervisorDecision:

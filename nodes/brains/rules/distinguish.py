@@ -53,7 +53,7 @@ class Question:
     context: str = ""
 
 
-def tell_apart(case: Case, first: Evidence, second: Evidence) -> Question | None:
+def distinguishing_question(case: Case, first: Evidence, second: Evidence) -> Question | None:
     """The question whose answer would put one of two suspects first; None if there is none, or the issue answers it."""
     if _systems_of(first) != _systems_of(second):
         return _by_system(case, _systems_of(first), _systems_of(second))
@@ -72,7 +72,7 @@ def _by_system(case: Case, here: frozenset[str], there: frozenset[str]) -> Quest
         return None
     one, two = next(iter(here), "another system"), next(iter(there), "another system")
     return Question(
-        text="On which operating system or browser does it go wrong?",
+        text="On which operating system or browser does it fail?",
         reason=f"{_EQUALLY}, and they are code for different systems.",
         options=(f"Only on {one}", f"Only on {two}", "On all that I tried"),
     )
@@ -85,8 +85,8 @@ def _systems_of(place: Evidence) -> frozenset[str]:
 
 def _by_generation(case: Case, one: str, two: str) -> Question | None:
     """The places are of different generations of one interface, as `api/v1` and `api/v2` are."""
-    said = {word.casefold() for word in re.findall(r"\w{2,3}", f"{case.title} {case.body[:20_000]}")}
-    if said & {one, two}:
+    words = {word.casefold() for word in re.findall(r"\w{2,3}", f"{case.title} {case.body[:20_000]}")}
+    if words & {one, two}:
         return None
     return Question(
         text=f"Which version of the interface do you use, {one} or {two}?",
@@ -110,13 +110,13 @@ def _folders_apart(first: Evidence, second: Evidence) -> tuple[list[str], list[s
 
 def _between(case: Case, one: list[str], two: list[str]) -> Question | None:
     """Which of two things the reporter was doing."""
-    said = set(plain_words(f"{case.title}\n{case.body}"))
+    words = set(plain_words(f"{case.title}\n{case.body}"))
     # If the issue uses the words of one side only, it has answered the question.
-    if not one or not two or bool(said & set(one)) != bool(said & set(two)):
+    if not one or not two or bool(words & set(one)) != bool(words & set(two)):
         return None
     here, there = _activity(one), _activity(two)
     return Question(
-        text=f"Does it go wrong {here}, or {there}?",
+        text=f"Does it fail {here}, or {there}?",
         reason=f"{_EQUALLY}.",
         options=(_capital(here), _capital(there), _NEITHER),
     )
@@ -133,7 +133,7 @@ def _activity(words: list[str]) -> str:
     rest = [word for word in words[1:] if not word.startswith(first)][:1]
     if first in _GERUNDS:
         return " ".join(("when", _GERUNDS[first], *rest))
-    return f"in what has to do with “{' '.join(words[:2])}”"
+    return f"in the part about “{' '.join(words[:2])}”"
 
 
 def _capital(text: str) -> str:

@@ -56,21 +56,23 @@ def _problem(case: Case, kind: Kind) -> str:
     if trace is not None:
         return f"{trace.error or 'An error'} ends the operation; it passes through {_where(own_frame(trace))}."
     if facts.errors or facts.traces:
-        said = f"the message “{facts.errors[0][:160]}”" if facts.errors else str(facts.traces[-1].error or "an error")
-        return f"The operation ends with {said}{_around(facts)}."
+        symptom = (
+            f"the message “{facts.errors[0][:160]}”" if facts.errors else str(facts.traces[-1].error or "an error")
+        )
+        return f"The operation ends with {symptom}{_around(facts)}."
     form = {name: _field(facts, pattern) for name, pattern in _FIELD.items()}
     if form["expected"] and form["actual"]:
         return f"Expected “{form['expected']}”, observed “{form['actual']}”{_around(facts)}."
     if names := _names(facts):
         return f"{names} does not do what the reporter expects; no error message is given."
-    return "Something misbehaves, described in prose only: no code, name, error message or stack trace."
+    return "The issue describes a fault in prose only: no code, name, error message or stack trace."
 
 
 _BY_KIND: dict[Kind, str] = {
-    "feature": "Asks for something the program does not do yet; no fault is described.",
-    "question": "Asks how to use the program; no fault is described.",
-    "spam": "Says nothing about this program.",
-    "security": "Describes a weakness that an attacker could use.",
+    "feature": "The issue requests a new feature; no fault is described.",
+    "question": "The issue asks how to use the program; no fault is described.",
+    "spam": "The issue is not about this program.",
+    "security": "The issue describes a vulnerability.",
 }
 
 
@@ -84,7 +86,7 @@ def _hypothesis(facts: IssueFacts) -> str:
     if facts.symbols or facts.modules:
         return f"The fault is in what defines or uses {_quoted((*facts.symbols, *facts.modules)[:3])}."
     if facts.errors:
-        return f"The fault is on the way to where “{facts.errors[0][:160]}” is printed."
+        return f"The fault is on the path to the code that prints “{facts.errors[0][:160]}”."
     return ""
 
 
@@ -108,8 +110,8 @@ def _quoted(names: tuple[str, ...]) -> str:
 
 
 def _field(facts: IssueFacts, heading: re.Pattern[str]) -> str:
-    said = next((content for name, content in facts.form if heading.search(name)), "")
-    return " ".join(said.split())[:100]
+    symptom = next((content for name, content in facts.form if heading.search(name)), "")
+    return " ".join(symptom.split())[:100]
 
 
 def _confidence(facts: IssueFacts) -> float:

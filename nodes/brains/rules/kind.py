@@ -30,10 +30,10 @@ class Taken(NamedTuple):
 
 def kind_of(title: str, body: str, facts: IssueFacts) -> Kind:
     """The kind that a run acts on."""
-    return taken_for(title, body, facts).kind
+    return acting_kind(title, body, facts).kind
 
 
-def taken_for(title: str, body: str, facts: IssueFacts) -> Taken:
+def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
     """What a run takes an issue for; a stack trace is a bug's, whatever else the text says, but for a weakness."""
     found = classify(title, body)
     if found.kind == "security":

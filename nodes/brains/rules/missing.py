@@ -71,8 +71,8 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     form = form_of(case)
     lacks = open_needs(case)
     asked = _unanswered(case, form) if form else []
-    said = {need_of(field.label) for field in asked}
-    plain = [_NEEDS[name] for name in lacks if name not in said]
+    words = {need_of(field.label) for field in asked}
+    plain = [_NEEDS[name] for name in lacks if name not in words]
     return (*plain, *(_as_gap(field) for field in asked))[:MOST]
 
 
@@ -113,8 +113,8 @@ def _is_form(form: IssueForm) -> bool:
 
 def _is_empty(answer: str, field: FormField) -> bool:
     """Nothing, the form's own text, or what says as much as nothing."""
-    said = " ".join(answer.split())
-    return said == " ".join(field.preset.split()) or _SAYS_NO_MORE.fullmatch(said) is not None
+    words = " ".join(answer.split())
+    return words == " ".join(field.preset.split()) or _SAYS_NO_MORE.fullmatch(words) is not None
 
 
 def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
@@ -137,15 +137,15 @@ def _as_gap(field: FormField) -> str:
 
 def open_needs(case: Case) -> tuple[Need, ...]:
     """What a search could use and does not find; a form that does not ask for versions says they do not matter."""
-    facts, said, form = case.facts, _own_words(case), form_of(case)
+    facts, words, form = case.facts, _own_words(case), form_of(case)
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
     lacks: dict[Need, bool] = {
-        "error": bool(_SAYS_ERROR.search(said))
+        "error": bool(_SAYS_ERROR.search(words))
         and not _PROPOSES.match(case.title)
         and not (facts.traces or facts.errors),
         "lines": bool(facts.traces) and main_trace(facts) is None,
-        "steps": not (facts.code_blocks or _STEPS.search(said)),
-        "expected": not (facts.traces or facts.errors or _EXPECTED.search(said)),
+        "steps": not (facts.code_blocks or _STEPS.search(words)),
+        "expected": not (facts.traces or facts.errors or _EXPECTED.search(words)),
         "version": "version" in asks and not facts.versions,
     }
     return tuple(need for need, is_open in lacks.items() if is_open)

@@ -31,7 +31,7 @@ _REASON_KINDS = (
     ("history", re.compile(r"\bfix(es|ed)?\b|\bcommit|\bchanged\b", re.IGNORECASE)),
 )
 _SAYS_NOTHING = re.compile(
-    r"^in .*\.\w{1,8}$|^outside any definition$|^defines nothing$|^stands for its folder$|rarely the fault$"
+    r"^in .*\.\w{1,8}$|^outside any definition$|^defines nothing$|^represents its folder$|rarely at fault$"
 )
 
 
@@ -58,11 +58,13 @@ def leading(case: Case) -> tuple[NumberedEvidence, ...]:
 
 
 def _belief(case: Case, evidence: Evidence) -> float:
-    belief = evidence.score + _AGREES * (frame_in(case, evidence) is not None) + _POINTED * is_pointed(evidence)
+    belief = (
+        evidence.score + _AGREES * (frame_in(case, evidence) is not None) + _POINTED * is_named_by_maintainer(evidence)
+    )
     return belief if is_source(evidence) else belief - 1.0
 
 
-def is_pointed(evidence: Evidence) -> bool:
+def is_named_by_maintainer(evidence: Evidence) -> bool:
     """Did a maintainer say to look there?"""
     return any(kind_of_reason(text) == "pointed" for text in evidence.reasons)
 
@@ -109,15 +111,15 @@ def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
 
 def why(case: Case, evidence: Evidence) -> str:
     """What a person said of a place: a pointer of a maintainer, an answer, a frame of the trace; empty if nothing."""
-    said: dict[str, str] = {}
-    if is_pointed(evidence):
-        said["pointed"] = next(text for text in evidence.reasons if kind_of_reason(text) == "pointed")
+    reasons: dict[str, str] = {}
+    if is_named_by_maintainer(evidence):
+        reasons["pointed"] = next(text for text in evidence.reasons if kind_of_reason(text) == "pointed")
     if is_answered(case, evidence):
-        said["answer"] = f"an answer names `{(evidence.symbol or '').rpartition('.')[2]}`"
+        reasons["answer"] = f"an answer names `{(evidence.symbol or '').rpartition('.')[2]}`"
     frame = frame_in(case, evidence)
     if frame is not None:
-        said["trace"] = f"on the reporter's stack trace{f' at line {frame.line}' if frame.line else ''}"
-    return "; ".join(said.values())[:300]
+        reasons["trace"] = f"on the reporter's stack trace{f' at line {frame.line}' if frame.line else ''}"
+    return "; ".join(reasons.values())[:300]
 
 
 def kind_of_reason(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nodes.brains.rules.distinguish import Question, tell_apart
+from nodes.brains.rules.distinguish import Question, distinguishing_question
 from nodes.brains.rules.missing import Need, open_needs
 from nodes.brains.rules.places import leading, reason_kinds, rival
 from nodes.context import Case
@@ -53,7 +53,7 @@ def _candidates(case: Case) -> Iterator[Question]:
     if (weak and is_thin(case)) or is_guess(case):
         yield _WHAT_HAPPENED
     other = rival(found)
-    between = tell_apart(case, found[0].evidence, other.evidence) if other is not None else None
+    between = distinguishing_question(case, found[0].evidence, other.evidence) if other is not None else None
     if between is not None:
         yield between
     if weak:
@@ -75,7 +75,7 @@ _FOR_NEED: tuple[tuple[Need, Question], ...] = (
         "error",
         Question(
             text="What exactly does the program print when it fails? Please paste the whole message.",
-            reason="The report speaks of an error without quoting it, and nothing else leads to one place in the code.",
+            reason="The report mentions an error without quoting it, and nothing else leads to one place in the code.",
             options=(
                 "An error with a stack trace (please paste it)",
                 "A single line (please paste it)",

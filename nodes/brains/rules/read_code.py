@@ -21,7 +21,7 @@ def read_code(case: Case, candidates: Sequence[NumberedEvidence]) -> CodeReading
     if not ranked:
         return CodeReading(
             summary="No place in the code matches the issue strongly enough to name.",
-            details="The names, messages and rare words of the issue lead nowhere in particular.",
+            details="The names, messages and rare words of the issue match no place clearly.",
         )
     first = ranked[0].evidence
     others = "; ".join(f"{item.id} {name(item.evidence)}" for item in ranked[1:4])

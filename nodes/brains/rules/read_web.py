@@ -15,16 +15,16 @@ _ENOUGH = 2
 
 def read_web(case: Case, results: Sequence[NumberedEvidence]) -> WebReading:
     """Keep the results that speak of the same error."""
-    said = [trace.message or trace.error or "" for trace in case.facts.traces]
-    wanted = set(query_terms(" ".join((case.title, *said, *case.facts.errors))))
+    messages = [trace.message or trace.error or "" for trace in case.facts.traces]
+    wanted = set(query_terms(" ".join((case.title, *messages, *case.facts.errors))))
     shared = {item.id: len(wanted & set(query_terms(item.evidence.quote))) for item in results}
     relevant = [item for item in results if shared[item.id] >= _ENOUGH]
     relevant.sort(key=lambda item: -shared[item.id])
     if not relevant:
-        return WebReading(summary="Nothing outside the repository speaks of this error.", details="")
+        return WebReading(summary="No outside result is about this error.", details="")
     where = ", ".join(str(item.evidence.locator) for item in relevant[:3])
     return WebReading(
-        summary=f"{len(relevant)} results speak of the same error.",
+        summary=f"{len(relevant)} results are about the same error.",
         details=f"Closest: {where}"[:600],
         relevant=tuple(item.id for item in relevant[:10]),
         confidence=0.5,

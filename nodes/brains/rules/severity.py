@@ -52,11 +52,11 @@ def severity_of(title: str, body: str, kind: Kind) -> tuple[Severity, str]:
         return "unknown", ""
     prose, _code = split_fields(body[:_MAX_PROSE])
     for found in _SENTENCE.finditer(f"{title[:_MAX_TITLE]}\n{prose}"):
-        said = " ".join(found[0].split())
-        sign = next((sign for sign in _BADNESS if sign.pattern.search(said)), None)
-        if sign is not None and not _DENIED.search(said):
-            quoted = f": “{said}”" if len(said) <= _MOST_QUOTED else ""
-            return sign.severity, f"The report speaks of {sign.words}{quoted}."
+        phrase = " ".join(found[0].split())
+        sign = next((sign for sign in _BADNESS if sign.pattern.search(phrase)), None)
+        if sign is not None and not _DENIED.search(phrase):
+            quoted = f": “{phrase}”" if len(phrase) <= _MOST_QUOTED else ""
+            return sign.severity, f"The report mentions {sign.words}{quoted}."
     return "unknown", ""
 
 

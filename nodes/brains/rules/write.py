@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nodes.brains.rules.investigate import investigate
-from nodes.brains.rules.kind import taken_for
+from nodes.brains.rules.kind import acting_kind
 from nodes.brains.rules.missing import main_trace, missing_from
 from nodes.brains.rules.places import (
     frame_in,
@@ -35,11 +35,11 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     "security": (),
 }
 _SIMPLE_VERDICTS: dict[Kind, str] = {
-    "feature": "Reads as a feature request: it describes no fault, so no cause was looked for.",
-    "question": "Reads as a question: it describes no fault, so no cause was looked for.",
-    "spam": "Says nothing about this project; a maintainer may want to look before anyone answers.",
-    "security": "Reads as a security report; it should be continued in private.",
-    "bug": "Says too little to look for a cause.",
+    "feature": "This is probably a feature request: it describes no fault, so no cause was searched for.",
+    "question": "This is probably a question: it describes no fault, so no cause was searched for.",
+    "spam": "The issue is probably not about this project; a maintainer should check it.",
+    "security": "This is probably a security report; continue it in private.",
+    "bug": "The issue has too little information to search for a cause.",
 }
 
 
@@ -66,7 +66,7 @@ def write(case: Case) -> Draft:
 
 def _kind_labels(case: Case, kind: Kind) -> tuple[str, ...]:
     """None for what was only searched as a bug, and reads like something else: no label is better than a wrong one."""
-    return () if kind == "bug" and taken_for(case.title, case.body, case.facts).rather else _LABELS[kind]
+    return () if kind == "bug" and acting_kind(case.title, case.body, case.facts).rather else _LABELS[kind]
 
 
 def _searched(case: Case) -> bool:
@@ -98,7 +98,7 @@ def _choose(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
 
 def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[NumberedEvidence]) -> tuple[str, ...]:
     """Places that were found and are not suspects, with the reason, best first."""
-    said = [
+    sentences = [
         f"{name(item.evidence)}: a test, example or document, not code at fault [{item.id}]"
         for item in ranked
         if item not in chosen and not is_source(item.evidence)
@@ -109,7 +109,7 @@ def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[
         for item in ranked
         if item not in chosen and is_source(item.evidence) and trace is not None and not frame_in(case, item.evidence)
     ]
-    return tuple(line[:300] for line in (*said, *off_trace))[:3]
+    return tuple(line[:300] for line in (*sentences, *off_trace))[:3]
 
 
 def _area(chosen: Sequence[NumberedEvidence], repository: str) -> tuple[str, ...]:

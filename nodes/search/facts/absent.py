@@ -56,7 +56,7 @@ def _releases(inquiry: Inquiry) -> list[Release]:
     versions = {version for claim in claims.versions if (version := parse_version(claim.text))}
     if not versions:
         return []
-    made = main_releases(read_releases(inquiry.code.repository, inquiry.log.made))
+    made = main_releases(read_releases(inquiry.code.repository, inquiry.log.committed_at))
     found = [release for version in sorted(versions, reverse=True) if (release := made.exactly(version))]
     return found[:MOST_RELEASES]
 

@@ -49,7 +49,7 @@ def claimed_range(inquiry: Inquiry, claims: Claims) -> Range | None:
     """Return the commits between the good and the bad version of the report, or None."""
     code, log = inquiry.code, inquiry.log
     own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
-    span = find_range(claims, log, own, log.made)
+    span = find_range(claims, log, own, log.committed_at)
     return span if isinstance(span, Range) and span.start is not None else None
 
 

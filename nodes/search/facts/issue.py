@@ -56,7 +56,7 @@ class Issue:
 
     title: str
     prose: tuple[str, ...]
-    """Lines outside code, less what is not the reporter's."""
+    """Lines outside code, less what is not our reporter's."""
     blocks: tuple[str, ...]
     """Fenced and indented code, less licences."""
     pasted: tuple[str, ...]

@@ -1,6 +1,6 @@
 """Computes the features of each file and chunk for one query: each is about 0 to 1, and 0 if absent.
 
-``measure`` rates each file and chunk alone; ``surroundings.look_around`` then rates what surrounds the best ones.
+``measure`` rates each file and chunk alone. ``surroundings.add_context_features`` then rates what is near the best.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from nodes.search.features.bm25 import score_words
 from nodes.search.features.frames import add_trace
 from nodes.search.features.naming import add_names
-from nodes.search.features.past import busy_folders, fixed_often, similar_changes, told_of
+from nodes.search.features.past import fixed_often, recent_folder_changes, score_by_messages, similar_changes
 from nodes.search.features.phrases import add_phrases
 from nodes.search.features.priors import add_priors, in_question
 from nodes.search.features.similarity import add_words
@@ -43,7 +43,7 @@ def add_past(features: Features, index: Index, parsed: Parsed) -> None:
     """Add features of earlier commits: similar changes, frequent fixes and folders with recent work."""
     past, size = index.changes, len(index.paths)
     features.files["similar_change"], features.files["similar_changes"] = similar_changes(past, parsed, size)
-    features.files["told"] = told_of(past, parsed, size)
+    features.files["told"] = score_by_messages(past, parsed, size)
     tests, source = (np.array([mine == role for mine in index.roles], bool) for role in ("test", "source"))
     features.files["fixed"] = fixed_often(past, tests, source)
-    features.files["busy_folder"] = busy_folders(past, index.names.folder)
+    features.files["busy_folder"] = recent_folder_changes(past, index.names.folder)

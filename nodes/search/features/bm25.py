@@ -58,8 +58,8 @@ def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> 
     longer = relative(index.chunk_length)[matches.chunk]
     in_parts = says[matches.term] * saturate(matches.counts, longer, K1_PART, B_PART)
     in_chunks = says[matches.term] * saturate(matches.counts, longer, K1_CHUNK, B_CHUNK)
-    path_term, said = lookup(np.array(hashes, np.uint32), index.path_hash)
-    on_path, path_term = index.path_file[said], path_term[said]
+    path_term, positions = lookup(np.array(hashes, np.uint32), index.path_hash)
+    on_path, path_term = index.path_file[positions], path_term[positions]
     in_paths = idf[path_term]
     size, chunks = len(index.paths), len(index.chunk_file)
     return Words(

@@ -41,7 +41,7 @@ def bridge_chunks(index: Index, scores: Floats) -> list[int]:
 
 
 def cross(
-    index: Index, names: PathIndex, scores: Floats, chunks: list[int], said: Mapping[int, Mapping[int, float]]
+    index: Index, names: PathIndex, scores: Floats, chunks: list[int], mentions: Mapping[int, Mapping[int, float]]
 ) -> Floats:
     """Follow chunks to the source files that they refer to.
 
@@ -50,7 +50,7 @@ def cross(
         names: their paths.
         scores: similarity of every chunk with the text.
         chunks: the chunks to follow, best first.
-        said: the definitions that each chunk names.
+        mentions: the definitions that each chunk names.
 
     Returns:
         One score per file, 0 to 1; all 0 if source files are as similar to the text as any bridge.
@@ -58,7 +58,7 @@ def cross(
     found = np.zeros(len(index.paths))
     if not chunks:
         return found
-    ahead = how_far_ahead(index, scores, chunks[0])
+    ahead = similarity_lead(index, scores, chunks[0])
     imports: dict[int, list[int]] = {}
     share = (scores[chunks] / scores[chunks[0]]) ** SHARPNESS
     for chunk, worth in zip(chunks, (share / share.sum()).tolist(), strict=True):
@@ -67,7 +67,7 @@ def cross(
             imports[number] = sorted(imported(index, names, number))
         targets = dict.fromkeys(imports[number], BY_IMPORT)
         named: dict[int, float] = {}
-        for definition, rarity in said.get(chunk, {}).items():
+        for definition, rarity in mentions.get(chunk, {}).items():
             file = int(index.def_file[definition])
             named[file] = max(named.get(file, 0.0), rarity * BY_MENTION)
         for file, weight in named.items():
@@ -79,7 +79,7 @@ def cross(
     return found * ahead / max(1e-9, float(found.max(initial=0.0)))
 
 
-def how_far_ahead(index: Index, scores: Floats, bridge: int) -> float:
+def similarity_lead(index: Index, scores: Floats, bridge: int) -> float:
     """Return by how much a bridge is more similar than any source file, 0 to 1; 0 if the code has the words itself."""
     source = np.array([role == "source" for role in index.roles], bool)
     best = float(scores.max(initial=0.0, where=source[index.chunk_file]))

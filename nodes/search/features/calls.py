@@ -33,12 +33,12 @@ def likely_chunks(scores: Floats, count: int = AROUND) -> dict[int, float]:
     return dict(zip(top.tolist(), (share / share.sum()).tolist(), strict=True))
 
 
-def called(index: Index, likely: Mapping[int, float], said: Mapping[int, Mapping[int, float]]) -> Floats:
+def called(index: Index, likely: Mapping[int, float], mentions: Mapping[int, Mapping[int, float]]) -> Floats:
     """Give each definition the likelihood of the chunks that name it."""
     found = np.zeros(len(index.def_last))
     for chunk, share in likely.items():
         own = int(index.chunk_def[chunk])
-        for definition, rarity in said.get(chunk, {}).items():
+        for definition, rarity in mentions.get(chunk, {}).items():
             if definition != own:
                 found[definition] += share * rarity
     return found

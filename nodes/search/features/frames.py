@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.features.table import raise_to, zeros_of
+from nodes.search.features.table import set_at_least, zero_scores
 from nodes.search.tokens import term_hash
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ FRAMES = 12  # frames further out are the program's entry, not its fault
 def add_trace(features: Features, index: Index, names: PathIndex, parsed: Parsed) -> None:
     """Add features for files and functions on a stack trace; the repository's innermost frame weighs most."""
     size = len(index.paths)
-    first, any_frame, chunk_frame = np.zeros(size), np.zeros(size), zeros_of(index)
+    first, any_frame, chunk_frame = np.zeros(size), np.zeros(size), zero_scores(index)
     for trace in parsed.traces:
         depth = 0
         for frame in trace.frames:
             files = files_of_frame(names, frame)
             files = [number for number in files if index.roles[number] in {"source", "generated"}]
             for number in files:
-                raise_to(first if depth == 0 else any_frame, number, 1.0 if depth == 0 else 1 - depth / FRAMES)
+                set_at_least(first if depth == 0 else any_frame, number, 1.0 if depth == 0 else 1 - depth / FRAMES)
                 mark_frame(chunk_frame, index, number, frame, 1 - depth / FRAMES)
             depth += bool(files)
             if depth >= FRAMES:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.features.table import raise_to
+from nodes.search.features.table import set_at_least
 from nodes.search.paths import PACKAGE_FILES, PathIndex, module_parts
 from nodes.search.query import FIELDS
 from nodes.search.tokens import STOPWORDS, WORD
@@ -28,12 +28,12 @@ def add_names(features: Features, names: PathIndex, parsed: Parsed, ranked: Flag
     for written in parsed.paths:
         found = names.with_suffix(written) if "." in written else []
         for number, shared in found:
-            raise_to(path, number, (1.0 if shared > 1 else 0.7) / len(found) ** 0.5)
+            set_at_least(path, number, (1.0 if shared > 1 else 0.7) / len(found) ** 0.5)
     for dotted in parsed.dotted:
         found = names.of_module(dotted)
         for number, used in found:
             package = module_parts(names.paths[number])[-1] != names.paths[number].rpartition("/")[2].partition(".")[0]
-            raise_to(module, number, (0.3 if package else 1.0) * min(1.0, used / 3) / len(found))
+            set_at_least(module, number, (0.3 if package else 1.0) * min(1.0, used / 3) / len(found))
     features.files["path"], features.files["module"] = path, module
     for name in FIELDS:
         features.files[f"stem_{name}"] = stem_scores(names, parsed.texts[name], ranked)
@@ -46,5 +46,5 @@ def stem_scores(names: PathIndex, text: str, ranked: Flags) -> Floats:
         found = [number for number in names.by_stem.get(word, ()) if ranked[number]]
         if len(word) > 2 and word not in PACKAGE_FILES:
             for number in found:
-                raise_to(scores, number, 1 / len(found))
+                set_at_least(scores, number, 1 / len(found))
     return scores

@@ -56,15 +56,15 @@ def _message_scores(past: Changes, parsed: Parsed) -> Floats:
     """Return the BM25 score of each commit's message for the text's terms."""
     weight = _weights(parsed)
     place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
-    said, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
+    positions, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
     size = len(past)
-    spread = np.bincount(said, minlength=len(weight)).tolist()
+    spread = np.bincount(positions, minlength=len(weight)).tolist()
     rarity = np.array([math.log(1 + (size - count + 0.5) / (count + 0.5)) for count in spread])
     lengths = past.words + 1.0
     longer = lengths / (float(lengths.mean()) if size else 1.0)
     fullness = times * (K1 + 1) / (times + K1 * (1 - B + B * longer[commit]))
     worth = np.array(list(weight.values())) * rarity
-    return np.bincount(commit, worth[said] * fullness, size).astype(np.float64)
+    return np.bincount(commit, worth[positions] * fullness, size).astype(np.float64)
 
 
 def _weights(parsed: Parsed) -> dict[int, float]:
@@ -76,7 +76,7 @@ def _weights(parsed: Parsed) -> dict[int, float]:
     return weight
 
 
-def told_of(past: Changes, parsed: Parsed, size: int) -> Floats:
+def score_by_messages(past: Changes, parsed: Parsed, size: int) -> Floats:
     """Score files by BM25 of the text over all messages of the commits that changed them; 0 to 1."""
     weight = _weights(parsed)
     place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
@@ -87,10 +87,10 @@ def told_of(past: Changes, parsed: Parsed, size: int) -> Floats:
     count = np.bincount(cell, (share[commit] * times)[row], len(keys))
     of_file, of_term = keys // max(1, len(weight)), keys % max(1, len(weight))
     length = np.bincount(past.file, (share * past.words)[past.file_commit], size)
-    told = max(1, int(np.count_nonzero(length)))
-    longer = length / max(1e-9, float(length.sum()) / told)
+    total = max(1, int(np.count_nonzero(length)))
+    longer = length / max(1e-9, float(length.sum()) / total)
     spread = np.bincount(of_term[count > 0], minlength=len(weight))
-    rarity = np.log(1 + (told - spread + 0.5) / (spread + 0.5))
+    rarity = np.log(1 + (total - spread + 0.5) / (spread + 0.5))
     fullness = count * (K1 + 1) / (count + K1 * (1 - B + B * longer[of_file]))
     found = np.bincount(of_file, (np.array(list(weight.values())) * rarity)[of_term] * fullness, size)
     return found / max(1e-9, float(found.max(initial=0.0)))
@@ -126,7 +126,7 @@ def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
     return np.asarray(np.log((times + 0.5) / (mean + 0.5)) / 5 * source)
 
 
-def busy_folders(past: Changes, folder: npt.NDArray[np.int64]) -> Floats:
+def recent_folder_changes(past: Changes, folder: npt.NDArray[np.int64]) -> Floats:
     """Return how much was changed recently in each file's folder, 0 to 1.
 
     Args:

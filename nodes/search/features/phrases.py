@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.columns import grouped
-from nodes.search.features.table import zeros_of
+from nodes.search.features.table import zero_scores
 from nodes.search.index import lookup
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_phrases(features: Features, index: Index, parsed: Parsed, ranked: Flags)
     files_with = np.bincount(keys & 0xFFFFFFFF, minlength=len(wanted))
     total = np.bincount(keys >> 32, 1 / np.maximum(1, files_with[keys & 0xFFFFFFFF]), len(index.paths))
     features.files["phrase"] = np.minimum(1.0, total / ENOUGH_SHINGLES)
-    chunks = zeros_of(index)
+    chunks = zero_scores(index)
     for row in rows[files_with[place[rows]] <= 3]:
         number, line = index.string_file[row], index.string_line[row]
         chunks[(index.chunk_file == number) & (index.chunk_start <= line) & (line <= index.chunk_end)] += 1

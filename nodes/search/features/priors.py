@@ -32,8 +32,8 @@ SUBJECT = {
 
 def in_question(index: Index, parsed: Parsed) -> Flags:
     """Mark the files that may be at fault: source, and files that the title is about or names by path."""
-    about = {"source"} | about_roles(parsed)
-    marked = np.array([role in about for role in index.roles], bool) | named_outright(index.names, parsed)
+    about = {"source"} | roles_in_title(parsed)
+    marked = np.array([role in about for role in index.roles], bool) | named_in_title(index.names, parsed)
     return marked if marked.any() else np.ones(len(index.paths), bool)
 
 
@@ -51,12 +51,12 @@ def add_priors(features: Features, index: Index, ranked: Flags) -> None:
     features.chunks["size"] = np.log1p(index.chunk_length) / 10
 
 
-def about_roles(parsed: Parsed) -> frozenset[str]:
+def roles_in_title(parsed: Parsed) -> frozenset[str]:
     """Return the roles of files that the title says the issue is about."""
     return frozenset(role for role, says in SUBJECT.items() if says.search(parsed.texts["title"]))
 
 
-def named_outright(names: PathIndex, parsed: Parsed) -> Flags:
+def named_in_title(names: PathIndex, parsed: Parsed) -> Flags:
     """Mark the files whose path is in the title. A path in the body is often a template's link or part of the steps."""
     named = np.zeros(len(names.paths), bool)
     for written in parsed.paths:

@@ -22,10 +22,10 @@ SHORTEST = 4  # letters; shorter names are loop variables more often than refere
 SAME_NAME = 4  # definitions that share a name; if there are more, the name identifies none of them
 
 
-def definitions_said(index: Index, texts: Mapping[int, str], ranked: Flags) -> dict[int, dict[int, float]]:
+def definitions_in_texts(index: Index, texts: Mapping[int, str], ranked: Flags) -> dict[int, dict[int, float]]:
     """Return for each text the definitions in ranked files that it names, weighted by how few share the name."""
     words = {key: {word for word in WORD.findall(text) if _may_name(word)} for key, text in texts.items()}
-    every = sorted({term_hash(word) for said in words.values() for word in said})
+    every = sorted({term_hash(word) for mentions in words.values() for word in mentions})
     place, exact = lookup(np.asarray(every, np.uint32), index.def_last)
     rows = np.flatnonzero(exact & ranked[index.def_file]) if len(index.def_last) else np.zeros(0, np.int64)
     by_hash: dict[int, list[int]] = {}
@@ -34,11 +34,11 @@ def definitions_said(index: Index, texts: Mapping[int, str], ranked: Flags) -> d
     return {
         key: {
             row: 1 / len(found)
-            for word in sorted(said)
+            for word in sorted(mentions)
             if 0 < len(found := by_hash.get(term_hash(word), ())) <= SAME_NAME
             for row in found
         }
-        for key, said in words.items()
+        for key, mentions in words.items()
     }
 
 

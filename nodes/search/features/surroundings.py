@@ -11,8 +11,8 @@ from nodes.search.features.bridges import bridge_chunks, cross
 from nodes.search.features.calls import called, callers, likely_chunks
 from nodes.search.features.neighbours import likely_files, neighbour_scores, siblings
 from nodes.search.features.past import change_together
-from nodes.search.features.references import definitions_said
-from nodes.search.features.table import best_of_file, of_definitions, to_the_best
+from nodes.search.features.references import definitions_in_texts
+from nodes.search.features.table import best_of_file, divided_by_best, of_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstLook:
+class FirstPass:
     """The result of the first pass."""
 
     files: Floats
@@ -36,7 +36,7 @@ class FirstLook:
     """The first score of every chunk."""
 
 
-def look_around(features: Features, index: Index, first: FirstLook, read_chunks: ReadChunks) -> None:
+def add_context_features(features: Features, index: Index, first: FirstPass, read_chunks: ReadChunks) -> None:
     """Add the features that depend on a first ranking.
 
     Args:
@@ -48,12 +48,12 @@ def look_around(features: Features, index: Index, first: FirstLook, read_chunks:
     likely = likely_files(first.files)
     features.files["neighbour"] = neighbour_scores(index, index.names, likely)
     features.files["siblings"] = siblings(first.files, index.names.folder)
-    features.files["cochange"] = to_the_best(change_together(index.changes, likely, len(index.paths)))
+    features.files["cochange"] = divided_by_best(change_together(index.changes, likely, len(index.paths)))
     ranked = np.array([role == "source" for role in index.roles], bool)
     bridges = bridge_chunks(index, features.similarity)
     best = likely_chunks(np.where(ranked[index.chunk_file], first.chunks + first.files[index.chunk_file], -np.inf))
-    said = definitions_said(index, read_chunks(sorted({*best, *bridges})), ranked)
-    features.files["bridge"] = cross(index, index.names, features.similarity, bridges, said)
-    features.chunks["called"] = to_the_best(of_definitions(index, called(index, best, said)))
-    features.chunks["caller"] = to_the_best(callers(index, best))
+    mentions = definitions_in_texts(index, read_chunks(sorted({*best, *bridges})), ranked)
+    features.files["bridge"] = cross(index, index.names, features.similarity, bridges, mentions)
+    features.chunks["called"] = divided_by_best(of_definitions(index, called(index, best, mentions)))
+    features.chunks["caller"] = divided_by_best(callers(index, best))
     features.files["calls"] = best_of_file(index, np.maximum(features.chunks["called"], features.chunks["caller"]))

@@ -36,12 +36,12 @@ def scaled(scores: Floats, ranked: Iterable[bool] | Flags) -> Floats:
     return np.minimum(1.0, scores / best) if best > 0 else np.zeros(len(scores))
 
 
-def raise_to(scores: Floats, number: int, value: float) -> None:
+def set_at_least(scores: Floats, number: int, value: float) -> None:
     """Set a score unless it is already higher."""
     scores[number] = max(float(scores[number]), value)
 
 
-def zeros_of(index: Index) -> Floats:
+def zero_scores(index: Index) -> Floats:
     """Return a score of 0 for each chunk."""
     return np.zeros(len(index.chunk_file))
 
@@ -55,7 +55,7 @@ def best_definition(index: Index, scores: Floats) -> Floats:
 
 def of_definitions(index: Index, scores: Floats) -> Floats:
     """Give each chunk the score of its definition."""
-    return np.where(index.chunk_def >= 0, scores[index.chunk_def], 0.0) if len(scores) else zeros_of(index)
+    return np.where(index.chunk_def >= 0, scores[index.chunk_def], 0.0) if len(scores) else zero_scores(index)
 
 
 def best_of_file(index: Index, of_chunks: Floats) -> Floats:
@@ -65,7 +65,7 @@ def best_of_file(index: Index, of_chunks: Floats) -> Floats:
     return best
 
 
-def to_the_best(scores: Floats) -> Floats:
+def divided_by_best(scores: Floats) -> Floats:
     """Divide scores by the best one."""
     best = float(scores.max(initial=0.0))
     return scores / best if best > 0 else scores

@@ -49,10 +49,10 @@ def read_history(
     log = Log(repository, commit)
     claims = read_claims(query.title, text)
     own = own_names(repository, paths)
-    span = find_range(claims, log, own, log.made)
+    span = find_range(claims, log, own, log.committed_at)
     named = named_commits(log, claims)
     if not spots and not named:
-        return History(Suspicion(doubt="no_places", said="no place in the code was found"), fingerprints=names)
+        return History(Suspicion(doubt="no_places", explanation="no place in the code was found"), fingerprints=names)
     window = log.horizon(WINDOW)
     touched = read_touched(log, spots, _depth(log, span, window))
     # Without the files' history, as in a partial clone, nothing is known about lines.

@@ -79,8 +79,8 @@ def read_claims(title: str, body: str) -> Claims:
     for trace in sorted(find_traces(body), key=lambda trace: -trace.start):
         body = f"{body[: trace.start]}\n\n{body[trace.end :]}"
     prose, _code = split_fields(body)
-    said = (found for sentence in sentences(f"{title[:1_000]}\n\n{prose}") for found in _read(sentence))
-    found = dict.fromkeys((*islice(said, MOST_CLAIMS), *islice(_read_form(body), MOST_CLAIMS)))
+    in_prose = (found for sentence in sentences(f"{title[:1_000]}\n\n{prose}") for found in _read(sentence))
+    found = dict.fromkeys((*islice(in_prose, MOST_CLAIMS), *islice(_read_form(body), MOST_CLAIMS)))
     claims = {kind: tuple(item for of, item in found if of == kind) for kind in ("version", "day", "sha", "number")}
     return Claims(claims["version"], claims["day"], claims["sha"], claims["number"])  # type: ignore[arg-type]
 

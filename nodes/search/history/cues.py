@@ -91,12 +91,12 @@ def part_of(before: str, after: str) -> Part | None:
         if pattern.match(after[:NEAR]):
             return part
     near = before[-2 * NEAR :]
-    end, start, said = _nearest(near)
-    if said == "good" and _PLAINLY_GOOD.match(near, start) and _NOT.search(near[:start]):
+    end, start, match = _nearest(near)
+    if match == "good" and _PLAINLY_GOOD.match(near, start) and _NOT.search(near[:start]):
         return "bad"
     if end < 0 and (_STATED.search(before) or name_before(before)[0]):
         return "affected"
-    return said
+    return match
 
 
 def is_blamed(before: str, after: str) -> bool:
@@ -104,8 +104,8 @@ def is_blamed(before: str, after: str) -> bool:
     if _BLAMED_AFTER.match(after[:NEAR]):
         return True
     near = before[-2 * NEAR :]
-    said = max((found.end() for found in _BLAMED.finditer(near)), default=-1)
-    return said > max((found.start() for found in _REFERRED.finditer(near)), default=-1)
+    match = max((found.end() for found in _BLAMED.finditer(near)), default=-1)
+    return match > max((found.start() for found in _REFERRED.finditer(near)), default=-1)
 
 
 def name_before(before: str) -> tuple[str, bool]:
@@ -125,10 +125,10 @@ def name_before(before: str) -> tuple[str, bool]:
 def _nearest(text: str) -> tuple[int, int, Part | None]:
     """Return the end, start and role of the last words that give a role; if two end together, the longer ones."""
     best: tuple[int, int] = (-1, 0)
-    said: Part | None = None
+    match: Part | None = None
     for part, pattern in _BEFORE:
         for found in pattern.finditer(text):
             place = (found.end(), -found.start())
             if len(text) - found.end() <= NEAR and place > best:
-                best, said = place, part
-    return best[0], -best[1], said
+                best, match = place, part
+    return best[0], -best[1], match

@@ -61,7 +61,7 @@ class Log:
         return frozenset((self._git("rev-list", "--max-parents=0", self.commit) or b"").decode().split())
 
     @cached_property
-    def made(self) -> int:
+    def committed_at(self) -> int:
         """The time of the commit, in seconds since 1970."""
         return next((commit.committed for commit in self.details([self.commit])), 0)
 
@@ -83,7 +83,7 @@ class Log:
             "rev-list", "--first-parent", "--max-count=1", f"--before=@{max(0, moment)} +0000", self.commit
         )
 
-    def meeting(self, commit: str) -> str | None:
+    def merge_base(self, commit: str) -> str | None:
         """Return the merge base with another commit; the other commit itself if it is an ancestor."""
         return self._sha("merge-base", checked(commit), self.commit)
 

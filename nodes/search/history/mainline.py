@@ -20,7 +20,7 @@ _MERGED = 200  # the maximum number of messages per merge
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class MainlineCommit:
     """A commit of the first-parent line: a change, a squash, or a merge with the commits that it added."""
 
     sha: str
@@ -45,7 +45,7 @@ class _Read:
     message: str
 
 
-def read_mainline(repository: Repository, tip: str, after: str | None = None) -> list[Landed]:
+def read_mainline(repository: Repository, tip: str, after: str | None = None) -> list[MainlineCommit]:
     """Return the first-parent line of a commit, newest first.
 
     Args:
@@ -65,12 +65,12 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
     return [_landed(sha, commits, brought.get(sha, ())) for sha in line]
 
 
-def files_of(repository: Repository, landed: Sequence[Landed]) -> dict[str, tuple[str, ...]]:
+def files_of(repository: Repository, landed: Sequence[MainlineCommit]) -> dict[str, tuple[str, ...]]:
     """Map SHAs to the paths changed against the first parent; a moved file counts under both names."""
-    told = "".join(f"{one.sha}\n" for one in landed).encode()
+    shas = "".join(f"{one.sha}\n" for one in landed).encode()
     command = ("log", "--no-walk=unsorted", "--stdin", "--first-parent", "-m", "--no-renames", "-z", "--raw")
     plain = ("--no-abbrev", LOG_FORMAT, "--no-textconv", "--no-ext-diff", "--no-show-signature")
-    found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=told) if landed else b""
+    found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=shas) if landed else b""
     return {entry.sha: entry.changed for entry in parse_log(found or b"")}
 
 
@@ -101,7 +101,7 @@ def _brought(commits: Mapping[str, _Read], line: Sequence[str]) -> dict[str, lis
     return brought
 
 
-def _landed(sha: str, commits: Mapping[str, _Read], brought: Sequence[str]) -> Landed:
+def _landed(sha: str, commits: Mapping[str, _Read], brought: Sequence[str]) -> MainlineCommit:
     read = commits[sha]
     merged = tuple(commits[one].message for one in brought[:_MERGED])
-    return Landed(sha, next(iter(read.parents), ""), read.committed, read.message, merged)
+    return MainlineCommit(sha, next(iter(read.parents), ""), read.committed, read.message, merged)

@@ -81,9 +81,9 @@ def parse_day(text: str) -> str | None:
     """Read a day as ``2024-01-31``, or a month as ``2024-01``."""
     plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|[.,]", "", text)
     words = " ".join(word[:3] if word.isalpha() else word for word in plain.split())
-    for form, said in _DAY_FORMS:
+    for form, day_format in _DAY_FORMS:
         try:
-            return datetime.strptime(words, form).replace(tzinfo=UTC).date().isoformat()[:said]
+            return datetime.strptime(words, form).replace(tzinfo=UTC).date().isoformat()[:day_format]
         except ValueError:
             continue
     return None

@@ -50,7 +50,7 @@ def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tupl
             seen.add(place.spot.path)
             for name, reason in (*_listed(rules, place.spot, weight, log), *_late(late, place.spot.path, weight, log)):
                 found[name].append(reason)
-        for name, reason in _wrote(place, commits, weight, log.made):
+        for name, reason in _wrote(place, commits, weight, log.committed_at):
             found[name].append(reason)
     owners = [_owner(name, reasons) for name, reasons in found.items()]
     return tuple(sorted(owners, key=lambda owner: (-round(owner.score, 6), owner.name))[:SHOWN])
@@ -76,7 +76,7 @@ def _listed(rules: Sequence[Rule], spot: Spot, weight: float, log: Log) -> Itera
     for owner in rule.owners if rule else ():
         name = owner if owner.startswith("@") else _without_address(owner, log)
         if name and rule:
-            yield name, Reason("codeowners", f"CODEOWNERS gives them `{rule.pattern}`", LISTED * weight)
+            yield name, Reason("codeowners", f"CODEOWNERS assigns `{rule.pattern}`", LISTED * weight)
 
 
 def _without_address(address: str, log: Log) -> str:
@@ -90,7 +90,7 @@ def _wrote(place: Touched, commits: Mapping[str, Commit], weight: float, now: in
     worth: dict[str, float] = defaultdict(float)
     for sha in place.lines.values():
         commit = commits.get(sha)
-        if commit is None or commit.is_bot or _is_sweep(commit):
+        if commit is None or commit.is_bot or _is_mass_change(commit):
             continue
         lines[commit.author] += 1
         worth[commit.author] += 0.5 ** (max(0, now - commit.committed) / YEAR / HALF_LIFE)
@@ -114,6 +114,6 @@ def _late(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iter
         yield author, Reason("late", text, round(CHANGED * weight * count / max(len(mine), LAST_CHANGES // 2), 6))
 
 
-def _is_sweep(commit: Commit) -> bool:
+def _is_mass_change(commit: Commit) -> bool:
     # The author of a mass edit does not know all the code that it changes.
     return len(commit.files) + len(commit.renamed) > MASS

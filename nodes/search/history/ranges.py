@@ -38,8 +38,8 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         return _of_days(days, log, now)
     others = sorted({claim.name for claim in claims.versions if claim.part != "affected"})
     if others:
-        said = f"the versions it gives are of {' and '.join(others[:3])}, not of this project"
-        return NoRange("another_project", said[:200])
+        explanation = f"the versions it names are of {' and '.join(others[:3])}, not of this project"
+        return NoRange("another_project", explanation[:200])
     named = [claim for claim in mine if plain(claim.name) in own]
     return affected(named, log, own, now)
 
@@ -59,19 +59,19 @@ def _is_any_number(claim: Claim, own: frozenset[str]) -> bool:
 def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
     days = [claim for claim in days if first_second(claim.text) <= now + NOTICED * DAY]
     if not days:
-        return NoRange("empty_range", "the days it gives come after the commit read")
+        return NoRange("empty_range", "the dates it gives are after the commit that was searched")
     good = max((min(first_second(claim.text), now) for claim in days if claim.part == "good"), default=None)
     bad = min((min(last_second(claim.text), now) for claim in days if claim.part != "good"), default=None)
     if good is not None and bad is not None and good >= bad:
-        return NoRange("contradictory", "the days it gives contradict each other")
+        return NoRange("contradictory", "the dates it gives contradict each other")
     first = min(first_second(claim.text) for claim in days)
     began = good if good is not None else max(0, min(first, now) - NOTICED * DAY)
     start, end = log.before(began), log.before(bad) if bad else log.commit
     words = f"{_day(began)} → {_day(bad) if bad else HERE}"
     if end is None or (start is None and log.shallow):
-        return NoRange("shallow" if log.shallow else "empty_range", f"the history here does not reach {words}")
+        return NoRange("shallow" if log.shallow else "empty_range", f"the history of this clone does not reach {words}")
     if start == end:
-        return NoRange("empty_range", f"no commit of this history is of those days, {words}")
+        return NoRange("empty_range", f"no commit of this history has those dates, {words}")
     return Range(start, end, words, "dates")
 
 

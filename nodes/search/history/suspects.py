@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.history.shared_words import issue_terms
 from nodes.search.history.types import NoRange, Range, Suspicion
-from nodes.search.history.weigh import Scale, weigh
+from nodes.search.history.weigh import ScoringData, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def suspect_changes(
     commits = _candidates(log, span, inside, touched, named)
     messages = [f"{commit.subject} {commit.body[:500]}" for commit in commits]
     terms = issue_terms(query.title, query.body, messages, own)
-    scale = Scale(touched, terms, span.words if isinstance(span, Range) else "", log.made)
+    scale = ScoringData(touched, terms, span.words if isinstance(span, Range) else "", log.committed_at)
     weighed = [_weighed(commit, scale, span, inside, named) for commit in commits]
     ranked = sorted(weighed, key=lambda change: (-round(change.score, 6), -change.commit.committed, change.commit.sha))
     return _concluded(ranked, span, len(inside), log)
@@ -77,14 +77,18 @@ def _candidates(
 
 
 def _weighed(
-    commit: Commit, scale: Scale, span: Range | NoRange, inside: frozenset[str], named: dict[str, tuple[str, bool]]
+    commit: Commit,
+    scale: ScoringData,
+    span: Range | NoRange,
+    inside: frozenset[str],
+    named: dict[str, tuple[str, bool]],
 ) -> SuspectCommit:
-    said, blamed = named.get(commit.sha, ("", False))
+    explanation, blamed = named.get(commit.sha, ("", False))
     in_range = commit.sha in inside
     basis: Basis = "affected" if not isinstance(span, Range) and span.end else "recent"
     if isinstance(span, Range) and in_range:
         basis = span.basis
-    return weigh(commit, scale, "named" if blamed else basis, said, in_range=in_range)
+    return weigh(commit, scale, "named" if blamed else basis, explanation, in_range=in_range)
 
 
 def _concluded(ranked: list[SuspectCommit], span: Range | NoRange, inside: int, log: Log) -> Suspicion:
@@ -92,15 +96,15 @@ def _concluded(ranked: list[SuspectCommit], span: Range | NoRange, inside: int, 
     suspects = tuple(change for change in ranked if is_suspect(change))
     if suspects:
         return replace(found, changes=suspects[:SHOWN])
-    doubt, said = _doubt(span, inside, log)
-    return replace(found, recent=tuple(ranked[:SHOWN]), doubt=doubt, said=said)
+    doubt, explanation = _doubt(span, inside, log)
+    return replace(found, recent=tuple(ranked[:SHOWN]), doubt=doubt, explanation=explanation)
 
 
 def _doubt(span: Range | NoRange, inside: int, log: Log) -> tuple[Doubt, str]:
     if isinstance(span, NoRange):
-        return span.doubt, span.said
+        return span.doubt, span.explanation
     if not inside:
         return "empty_range", f"no commit of this history lies in {span.words}"
     if log.shallow:
-        return "shallow", f"this clone is shallow, so {span.words} cannot be looked through"
+        return "shallow", f"this clone is shallow, so {span.words} cannot be searched"
     return "untouched", f"none of the {inside} commits in {span.words} changes the files found"

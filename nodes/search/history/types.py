@@ -46,7 +46,7 @@ class NoRange:
     """Why there is no range."""
 
     doubt: Doubt
-    said: str
+    explanation: str
     end: str | None = None
     """The commit of the affected version; later commits cannot be the cause."""
 
@@ -113,7 +113,7 @@ class Suspicion:
     """The number of commits in the range."""
     doubt: Doubt | None = None
     """Why no change is suspected."""
-    said: str = ""
+    explanation: str = ""
     """The doubt as half a sentence with its details."""
 
 

@@ -36,7 +36,7 @@ def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) 
         return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
     good, bad = good_and_bad(mine)
     if good is not None and bad is not None and good >= bad:
-        return NoRange("contradictory", f"it says both that {good} works and that {bad} does not")
+        return NoRange("contradictory", f"the issue says both that {good} works and that {bad} does not")
     upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
     if bad is not None and upper is None and not _is_to_come(bad, releases, now):
         return NoRange("no_such_release", f"no tag made before this commit is {bad}, nor is it the release to come")
@@ -54,16 +54,16 @@ def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) 
 
 def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
     """Return the last version that worked, and the first later one that failed."""
-    said: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
+    by_kind: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
     for claim in claims:
         version = parse_version(claim.text)
         if version is not None:
-            said[claim.part].append(version)
-    for good in sorted(said["good"], reverse=True):
-        later = [version for version in said["bad"] or said["affected"] if version > good]
+            by_kind[claim.part].append(version)
+    for good in sorted(by_kind["good"], reverse=True):
+        later = [version for version in by_kind["bad"] or by_kind["affected"] if version > good]
         if later:
             return good, min(later)
-    good_, bad = max(said["good"], default=None), min(said["bad"], default=None)
+    good_, bad = max(by_kind["good"], default=None), min(by_kind["bad"], default=None)
     return good_, bad
 
 
@@ -91,9 +91,11 @@ def _before_doubtful(mine: Iterable[Claim], releases: Releases, now: int) -> Rel
 
 def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange:
     words = f"{lower.version} → {upper.version if upper else HERE}"
-    start, end = log.meeting(lower.commit), log.meeting(upper.commit) if upper else log.commit
+    start, end = log.merge_base(lower.commit), log.merge_base(upper.commit) if upper else log.commit
     if start is None or end is None:
-        return NoRange("shallow" if log.shallow else "no_such_release", f"the history here does not reach {words}")
+        return NoRange(
+            "shallow" if log.shallow else "no_such_release", f"the history of this clone does not reach {words}"
+        )
     if start != end:
         return Range(start, end, words, "versions")
     # Both releases come from one release branch with backported changes; use the main line's commits of the same days.
@@ -107,10 +109,10 @@ def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) ->
     """Return a NoRange with the affected version's commit, or without a commit if the version is unknown."""
     version = min(filter(None, (parse_version(claim.text) for claim in named)), default=None)
     release = _releases(named, log, own, now).exactly(version) if version is not None else None
-    end = log.meeting(release.commit) if release else None
+    end = log.merge_base(release.commit) if release else None
     if end is None:
         return NoRange("no_version", "it does not say in which version or since when it broke")
-    return NoRange("no_version", f"it happens with {version}, but no version is named that still worked", end)
+    return NoRange("no_version", f"it happens with {version}, but no version is named that worked", end)
 
 
 def _releases(mine: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases:

@@ -36,7 +36,7 @@ _NO_BEHAVIOUR = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ScoringData:
     """The data by which all changes of one query are scored."""
 
     touched: Sequence[Touched]
@@ -48,23 +48,23 @@ class Scale:
     """The time of the commit, in seconds since 1970."""
 
 
-def weigh(commit: Commit, scale: Scale, basis: Basis, said: str, *, in_range: bool) -> SuspectCommit:
+def weigh(commit: Commit, scale: ScoringData, basis: Basis, mention: str, *, in_range: bool) -> SuspectCommit:
     """Score a change.
 
     Args:
         commit: the change with its files.
         scale: the data to score by.
         basis: why the change is a candidate.
-        said: how the issue names it, or empty.
+        mention: how the issue names it, or empty.
         in_range: whether it is in the range that the issue gives.
     """
     places = list(_places(commit, scale.touched))
     reasons = [
-        *_named(said, blamed=basis == "named"),
+        *_named(mention, blamed=basis == "named"),
         *([Reason("range", f"in the range given, {scale.spans}", IN_RANGE)] if in_range else []),
         *(reason for reason, _ in places),
         *shared_words(commit, scale.words),
-        *([] if in_range or said else [_age(commit, scale.now)]),
+        *([] if in_range or mention else [_age(commit, scale.now)]),
         *_doubts(commit),
     ]
     ordered = tuple(sorted(reasons, key=lambda reason: (-reason.contribution, reason.kind, reason.text)))
@@ -72,7 +72,7 @@ def weigh(commit: Commit, scale: Scale, basis: Basis, said: str, *, in_range: bo
     return SuspectCommit(commit, sum(reason.contribution for reason in ordered), basis, ordered, touches)
 
 
-def lines_in_words(numbers: Iterable[int]) -> str:
+def format_lines(numbers: Iterable[int]) -> str:
     """Format lines as ``L3-L5, L9``; of many runs, only the first ones."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
@@ -94,7 +94,7 @@ def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason
         mine = [n for n, sha in place.lines.items() if sha == commit.sha and (spot.path, n) not in counted]
         if mine:
             counted.update((spot.path, line) for line in mine)
-            where = f"{lines_in_words(mine)} of {_name(spot)}"
+            where = f"{format_lines(mine)} of {_name(spot)}"
             yield Reason("lines", f"touches {where}", round(weight * _share(mine, spot), 6)), where
         others.setdefault(spot.path, []).append((weight, place))
     for path, places in others.items():
@@ -107,7 +107,7 @@ def _without_lines(commit: Commit, path: str, places: Sequence[tuple[float, Touc
     weight, first = places[0]
     if commit.sha in (first.changed or ()):
         where = _name(first.spot) if len(places) == 1 else f"the places found in `{path}`"
-        text = f"changed {where}; what it wrote there has changed again or is gone"
+        text = f"changed {where}; its lines were changed again or removed"
         yield Reason("replaced", text, round(weight * REPLACED, 6)), where
     elif set(first.paths) & set(commit.files):
         where = "" if first.changed is None else " elsewhere"
@@ -124,24 +124,24 @@ def _share(lines: Sequence[int], spot: Spot) -> float:
     return TOUCHES + OF_FOCUS * of_focus + OF_PLACE * len(lines) / (spot.end_line - spot.start_line + 1)
 
 
-def _named(said: str, *, blamed: bool) -> list[Reason]:
-    if not said:
+def _named(mention: str, *, blamed: bool) -> list[Reason]:
+    if not mention:
         return []
-    return [Reason("named", f"the issue says it broke with {said}", BLAMED)] if blamed else [_mention(said)]
+    return [Reason("named", f"the issue says it broke with {mention}", BLAMED)] if blamed else [_mention(mention)]
 
 
-def _mention(said: str) -> Reason:
-    return Reason("named", f"the issue names {said}", MENTIONED)
+def _mention(mention: str) -> Reason:
+    return Reason("named", f"the issue names {mention}", MENTIONED)
 
 
 def _age(commit: Commit, now: int) -> Reason:
     years = max(0.0, (now - commit.committed) / YEAR)
     return Reason(
-        "age", f"made {age_in_words(now - commit.committed)} before the commit read", round(RECENT * 0.5**years, 6)
+        "age", f"made {format_age(now - commit.committed)} before the commit read", round(RECENT * 0.5**years, 6)
     )
 
 
-def age_in_words(seconds: int) -> str:
+def format_age(seconds: int) -> str:
     """Format a time span as text."""
     days = max(0, seconds) // 86_400
     for size, unit in ((365, "year"), (30, "month"), (7, "week"), (1, "day")):
@@ -154,4 +154,4 @@ def _doubts(commit: Commit) -> Iterator[Reason]:
     if len(commit.files) + len(commit.renamed) > MASS:
         yield Reason("sweep", f"touches {len(commit.files) + len(commit.renamed)} files at once", SWEEP)
     if _NO_BEHAVIOUR.search(commit.subject):
-        yield Reason("no_behaviour", "its message speaks of form, not of behaviour", NO_BEHAVIOUR)
+        yield Reason("no_behaviour", "its message is about formatting, not behaviour", NO_BEHAVIOUR)

@@ -24,9 +24,6 @@ from nodes.search.languages import (
 from nodes.search.languages.lexemes import Kind, pieces
 from nodes.search.types import Outline
 
-PARSER_VERSION = 3
-"""Version of the outlines. No code reads it: ``version.py`` identifies the parsers by a digest of their source."""
-
 LANGUAGES = (
     c.LANGUAGE,
     cpp.LANGUAGE,
@@ -76,7 +73,7 @@ def language_for(path: str, source: bytes) -> grammar.Language | None:
 def always_needs_parser(path: str) -> bool:
     """Return whether a file of this name needs a parser, unless it is large or minified."""
     language = _by_path(path)
-    return language is not None and language.plainly is None
+    return language is not None and language.outline_by_lines is None
 
 
 def lexemes(path: str, text: str) -> list[tuple[Kind, str]]:

@@ -39,35 +39,35 @@ def code_of(source: bytes) -> tuple[bytes, tuple[tuple[int, str], ...]]:
     Raises:
         NotPlain: brackets or strings are open, or indentation has other characters than spaces.
     """
-    be_plain(source.count(b"\r") == source.count(b"\r\n") and _is_utf8(source))
+    require_plain(source.count(b"\r") == source.count(b"\r\n") and _is_utf8(source))
     strings: list[tuple[int, str]] = []
     code = b"".join([b"\n", *_pieces(source, strings)])
-    be_plain(not any(space in code and _ODD_SPACE.search(code) for space in (b"\t", b"\f", b"\v")))
-    be_plain(is_closed(code, 0, len(code)))
+    require_plain(not any(space in code and _ODD_SPACE.search(code) for space in (b"\t", b"\f", b"\v")))
+    require_plain(is_closed(code, 0, len(code)))
     return code, tuple(strings)
 
 
 def _pieces(source: bytes, strings: list[tuple[int, str]]) -> Iterator[bytes]:
     at, line, counted = 0, 1, 0
     for plain, other, quoted, rest in _APART.findall(source):
-        be_plain(not rest)
+        require_plain(not rest)
         yield plain
         at += len(plain)
         if quoted:
-            _look_into(quoted, source[max(0, at - 2) : at])
-            if len(strings) < MAX_STRINGS and (said := message(quoted)):
+            _reject_messages(quoted, source[max(0, at - 2) : at])
+            if len(strings) < MAX_STRINGS and (text := message(quoted)):
                 line, counted = line + source.count(b"\n", counted, at), at
-                strings.append((line, said))
+                strings.append((line, text))
             yield b'"' * len(quoted)
         elif other:
             yield (b"#" if other[0] == ord("#") else b" ") * len(other)
         at += len(quoted) + len(other)
 
 
-def _look_into(quoted: bytes, before: bytes) -> None:
+def _reject_messages(quoted: bytes, before: bytes) -> None:
     """Reject an f-string with possible messages inside: the parser must read it."""
     if b"{" in quoted and any(letter in b"fF" for letter in before):
-        be_plain(quoted.count(b"{") == quoted.count(b"}") and not _QUOTED_INSIDE.search(quoted))
+        require_plain(quoted.count(b"{") == quoted.count(b"}") and not _QUOTED_INSIDE.search(quoted))
 
 
 def is_closed(code: bytes, start: int, end: int) -> bool:
@@ -75,7 +75,7 @@ def is_closed(code: bytes, start: int, end: int) -> bool:
     return all(code.count(one, start, end) == code.count(other, start, end) for one, other in _PAIRS)
 
 
-def be_plain(what: bool) -> None:  # noqa: FBT001 - reads like an assertion
+def require_plain(what: bool) -> None:  # noqa: FBT001 - reads like an assertion
     """Check a condition that plain source meets.
 
     Raises:
@@ -85,7 +85,7 @@ def be_plain(what: bool) -> None:  # noqa: FBT001 - reads like an assertion
         raise NotPlain
 
 
-def sure(match: re.Match[bytes] | None) -> re.Match[bytes]:
+def require_match(match: re.Match[bytes] | None) -> re.Match[bytes]:
     """Return a match.
 
     Raises:

@@ -33,7 +33,7 @@ class Language:
     """The function of that module that returns the grammar."""
     files: tuple[str, ...] = ()
     """File names that belong to this language whatever their ending."""
-    plainly: Callable[[bytes], Outline | None] | None = None
+    outline_by_lines: Callable[[bytes], Outline | None] | None = None
     """Returns the parser's outline of plainly written source in less time; None if only the parser can tell."""
 
 
@@ -44,4 +44,4 @@ def outline_without_parser(language: Language, source: bytes) -> Outline | None:
     opened = source.count(b"/*")
     if opened > MAX_UNCLOSED and opened > source.count(b"*/") + MAX_UNCLOSED:
         return Outline(language.name)
-    return language.plainly(source) if language.plainly else None
+    return language.outline_by_lines(source) if language.outline_by_lines else None

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nodes.search.languages.code_of_python import MARK, NotPlain, be_plain, code_of, is_closed, sure
+from nodes.search.languages.code_of_python import MARK, NotPlain, code_of, is_closed, require_match, require_plain
 from nodes.search.languages.found import Found, nested
 from nodes.search.types import Outline
 
@@ -31,7 +31,7 @@ _BLOCK = re.compile(rb"[ \r]*+#*+[ \r]*+(?>(?:\n[ \r]*+#*+[ \r]*+(?=\n))*)\n( *+
 _NOTHING = re.compile(rb"(?>(?:[ \r]*+#*+\r?\n)*)")
 
 
-def plainly(source: bytes) -> Outline | None:
+def outline_by_lines(source: bytes) -> Outline | None:
     """Outline a Python file by its lines; None if only a parser can do that."""
     try:
         return _Reader(source).outline()
@@ -53,7 +53,7 @@ class _Reader:
         line = 0
         for head in _HEAD.finditer(self._code):
             start = decorated if head.start() == after else head.start()
-            be_plain(start >= end and after in (-1, head.start()))
+            require_plain(start >= end and after in (-1, head.start()))
             if head[2]:
                 decorated, after = start, self._after(head.end())
             else:
@@ -74,7 +74,7 @@ class _Reader:
                     line = _line_end(code, last)
                 yield from _modules(code[last : _stop(code, last, line)])
                 continue
-            module = sure(_FROM.fullmatch(before))
+            module = require_match(_FROM.fullmatch(before))
             if module[1] != b"__future__":
                 yield module[1].decode().strip()
 
@@ -85,11 +85,11 @@ class _Reader:
         colon = simple.end() if simple else self._turn(head.end(), b":")
         block = _BLOCK.match(code, colon)
         if block:
-            be_plain(indent < len(block[1]) and indent <= DEEPEST)
+            require_plain(indent < len(block[1]) and indent <= DEEPEST)
             end = self._end(block.end(), indent, len(block[1]))
         else:
             end = colon + len(code[colon : self._turn(colon, b"\n")].rstrip(b" \r\n#"))
-            be_plain(code[colon:end].strip() != b"")
+            require_plain(code[colon:end].strip() != b"")
         last = line + self._source.count(b"\n", start, end - 1)
         kind = "function" if head[3] == b"def" else "class"
         return Found(kind, head[4].decode(), start, end, line, last), colon
@@ -98,7 +98,7 @@ class _Reader:
         """Return the end of a block: after its last line and the following comments with at least its indentation."""
         follows = _outside(indent).search(self._code, start)
         at = follows.start() if follows else len(self._code)
-        be_plain(is_closed(self._code, start, at))
+        require_plain(is_closed(self._code, start, at))
         comments = []
         while True:
             begin = self._code.rfind(b"\n", 0, at)
@@ -126,8 +126,8 @@ class _Reader:
                 depth -= 1
             elif depth == 0 and turn[0] == mark:
                 return turn.end()
-            be_plain(depth > 0 or turn[0] != b"\n")
-        be_plain(mark == b"\n")
+            require_plain(depth > 0 or turn[0] != b"\n")
+        require_plain(mark == b"\n")
         return len(self._code)
 
     def _after(self, at: int) -> int:
@@ -156,4 +156,4 @@ def _stop(code: bytes, at: int, line: int) -> int:
 def _modules(listed: bytes) -> Iterator[str]:
     """Yield the modules of an import statement."""
     for one in listed.rstrip(b" \r#").split(b","):
-        yield sure(_MODULE.fullmatch(one))[1].decode()
+        yield require_match(_MODULE.fullmatch(one))[1].decode()

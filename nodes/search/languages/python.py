@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nodes.search.languages.grammar import Language
-from nodes.search.languages.plain_python import plainly
+from nodes.search.languages.plain_python import outline_by_lines
 
 LANGUAGE = Language(
     name="python",
@@ -20,6 +20,6 @@ LANGUAGE = Language(
 (string) @string
 """,
     files=("SConscript", "SConstruct", "wscript"),
-    plainly=plainly,
+    outline_by_lines=outline_by_lines,
 )
-CYTHON = replace(LANGUAGE, endings=(".pyx", ".pxd"), files=(), plainly=None)
+CYTHON = replace(LANGUAGE, endings=(".pyx", ".pxd"), files=(), outline_by_lines=None)

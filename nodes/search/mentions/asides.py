@@ -28,10 +28,10 @@ def without_asides(body: str) -> str:
 
     Fenced code stays unchanged, except in those sections.
     """
-    return "\n".join(_told(without_comments(body)))
+    return "\n".join(_reported_lines(without_comments(body)))
 
 
-def _told(body: str) -> Iterator[str]:
+def _reported_lines(body: str) -> Iterator[str]:
     fenced = machine = False
     for line in body.split("\n"):
         fence = bool(_FENCE.match(line))

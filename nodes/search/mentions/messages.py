@@ -19,9 +19,9 @@ def find_messages(text: str, prose: str) -> Iterator[str]:
     """Yield the messages of the whole text, then the phrases that its prose quotes."""
     for raw in lines(text):
         line = raw.strip()
-        said = _ERROR.match(line) or _SAYS.search(line)
-        if said:
-            yield said[1].strip(" `*\"'")[:_MAX_MESSAGE]
+        error = _ERROR.match(line) or _SAYS.search(line)
+        if error:
+            yield error[1].strip(" `*\"'")[:_MAX_MESSAGE]
     for line in lines(prose):
         for groups in _PHRASE.findall(line):
             phrase = "".join(groups).strip()

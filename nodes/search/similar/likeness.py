@@ -63,11 +63,11 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
     if same is not None and (_is_sure(same, other) or alike.bear_out):
         return Likeness("duplicate", 1.0, f"the same crash, {_named(same)}")
     if alike.same and _says_enough(one, other) and _same_numbers(one.title, other.title):
-        return Likeness("duplicate", alike.score, "title and text say the same")
+        return Likeness("duplicate", alike.score, "title and text are nearly the same")
     if same is not None and (same.basis == "message" or len(same.frames) >= MANY_FRAMES):
         return Likeness("related", max(alike.score, CLOSE), f"the same kind of crash, {_named(same)}")
     if alike.close:
-        return Likeness("related", alike.score, "title and text share words that few issues have")
+        return Likeness("related", alike.score, "title and text share words that are rare in issues")
     return Likeness(None, alike.score)
 
 

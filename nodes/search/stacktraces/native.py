@@ -58,8 +58,8 @@ def _frame(bare: str) -> Frame | None:
 
 def _numbered(body: str, *, has_address: bool) -> Frame | None:
     body = body.partition("`")[2] if "`" in body[:120] else body  # lldb: module`function
-    function, told, place = body.rpartition(" at ")
-    if told and (match := _PLACE.match(place)):
+    function, separator, place = body.rpartition(" at ")
+    if separator and (match := _PLACE.match(place)):
         return Frame(forward(match[1]), int(match[2]), _name(function))
     if not has_address:
         return None

@@ -62,9 +62,14 @@ def _frame(bare: str) -> Frame | None:
         return Frame("", int(match[1]) if match[1] else None, function_name(match[2]))
     if link := _LINKED.match(bare):  # Colab links every file
         bare = link[1] + bare[link.end() :]
-    path, told, function = bare.partition(" in ")
-    if told and path.startswith("<ipython-input-"):
+    path, separator, function = bare.partition(" in ")
+    if separator and path.startswith("<ipython-input-"):
         return Frame("", None, function_name(function))
-    if told and path.endswith((".py", ".pyx", ".pyc")) and " " not in path and ("(" in function or "<" in function):
+    if (
+        separator
+        and path.endswith((".py", ".pyx", ".pyc"))
+        and " " not in path
+        and ("(" in function or "<" in function)
+    ):
         return Frame(forward(path), None, function_name(function))
     return None

@@ -19,13 +19,13 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     traces: list[StackTrace] = []
     frames: list[Frame] = []
     first = last = 0
-    said: Heading | None = None
+    error_heading: Heading | None = None
     for index, line in enumerate(lines):
         if frames and (index - last > _MAX_GAP or line.bare.startswith("____")):
-            traces.append(build_trace(lines, frames, said or Heading(None), top=first, stop=last + 1))
-            frames, said = [], None
+            traces.append(build_trace(lines, frames, error_heading or Heading(None), top=first, stop=last + 1))
+            frames, error_heading = [], None
         if line.bare.startswith("E  "):
-            said = said or error_below(line.bare[1:].strip())
+            error_heading = error_heading or error_below(line.bare[1:].strip())
         match = _PYTEST.match(line.bare) if ".py" in line.bare else None
         if not match or not (match[3] or match[4][0].isupper()):
             continue
@@ -33,9 +33,9 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         last = index
         frames.append(Frame(forward(match[1]), int(match[2]), match[4] if match[3] else None))
         if not match[3]:
-            heading = said or error_below(line.bare[match.start(4) :]) or Heading(match[4])
+            heading = error_heading or error_below(line.bare[match.start(4) :]) or Heading(match[4])
             traces.append(build_trace(lines, frames, heading, top=first, stop=index + 1))
-            frames, said = [], None
+            frames, error_heading = [], None
     if frames:
-        traces.append(build_trace(lines, frames, said or Heading(None), top=first, stop=last + 1))
+        traces.append(build_trace(lines, frames, error_heading or Heading(None), top=first, stop=last + 1))
     return traces[:MAX_TRACES]

@@ -56,13 +56,13 @@ def _settled(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
     inside = [match for line in lines if trace.start <= line.start < trace.end and (match := _match(line.bare))]
     if len(inside) > 1 and inside[0][1] and int(inside[0][1]) > int(inside[1][1] or 0):
         trace = innermost_first(trace)
-    said = next((match[5] for match in inside if match[5]), None)
-    return _with_error(trace, said) if said else trace
+    text = next((match[5] for match in inside if match[5]), None)
+    return _with_error(trace, text) if text else trace
 
 
-def _with_error(trace: StackTrace, said: str) -> StackTrace:
-    raised = _RAISED.match(said)
-    error, message = (raised[2], raised[1]) if raised else (trace.error, said)
+def _with_error(trace: StackTrace, text: str) -> StackTrace:
+    raised = _RAISED.match(text)
+    error, message = (raised[2], raised[1]) if raised else (trace.error, text)
     return StackTrace(trace.language, error, message or None, trace.frames, trace.start, trace.end)
 
 

@@ -90,9 +90,9 @@ def find_alone(
         stop = alone.stop if alone else index + 1
         start, end = lines[index].start, lines[stop - 1].end
         if alone and all(trace.end <= start or end <= trace.start for trace in traces):
-            said = alone.heading
-            frames = (said.frame,) if said.frame else ()
-            found.append(StackTrace(language, said.error, said.message, frames, start, end))
+            error_heading = alone.heading
+            frames = (error_heading.frame,) if error_heading.frame else ()
+            found.append(StackTrace(language, error_heading.error, error_heading.message, frames, start, end))
             index = stop
         else:
             index += 1

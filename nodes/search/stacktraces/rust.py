@@ -50,17 +50,17 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     return traces
 
 
-def _panic(lines: Sequence[Line], index: int, said: str) -> tuple[Heading, int]:
+def _panic(lines: Sequence[Line], index: int, error: str) -> tuple[Heading, int]:
     """Parse the message and the location; return the index after these lines."""
-    place = None if said.startswith("'") else _PLACE.match(said)
+    place = None if error.startswith("'") else _PLACE.match(error)
     if place:  # since Rust 1.73 the message is on a separate line
         has_message = index + 1 < len(lines) and not _is_note(lines[index + 1].bare)
         message = lines[index + 1].bare if has_message else None
         return Heading("panic", message, _frame_at(place)), index + 1 + has_message
-    message, quote, where = said.rpartition("', ")
+    message, quote, where = error.rpartition("', ")
     place = _PLACE.match(where) if quote else None
     return Heading(
-        "panic", message.removeprefix("'") or said.strip("'"), _frame_at(place) if place else None
+        "panic", message.removeprefix("'") or error.strip("'"), _frame_at(place) if place else None
     ), index + 1
 
 

@@ -7,7 +7,13 @@ import pytest
 
 from nodes.search.changes import read_changes, unpack_changes
 from nodes.search.engine import Engine
-from nodes.search.features.past import busy_folders, change_together, fixed_often, similar_changes, told_of
+from nodes.search.features.past import (
+    change_together,
+    fixed_often,
+    recent_folder_changes,
+    score_by_messages,
+    similar_changes,
+)
 from nodes.search.query import parse_query
 from nodes.search.tokens import term_hash
 from nodes.search.types import Query
@@ -60,7 +66,7 @@ def test_a_sweep_over_everything_says_nothing():
 
 def test_what_many_messages_said_of_a_file_adds_up():
     log = log_of(("Buffer grows", ["b.py"]), ("Ring closes", ["b.py"]), ("Ring", ["a.py"]), ("A logo", ["c.py"]))
-    told = told_of(read_changes(log, NUMBERS), parse_query(Query("Ring buffer overflows")), 3)
+    told = score_by_messages(read_changes(log, NUMBERS), parse_query(Query("Ring buffer overflows")), 3)
     assert told.tolist() == [pytest.approx(told[0]), 1.0, 0.0]
     assert 0 < told[0] < 1
 
@@ -75,7 +81,7 @@ def test_a_file_that_often_changed_with_a_test_is_one_that_was_often_fixed():
 
 def test_a_folder_that_was_worked_on_lately_is_busier_than_one_of_long_ago():
     log = log_of(("x", ["a.py"]), *[("y", ["gone.py"])] * 400, ("z", ["b.py"]))
-    busy = busy_folders(read_changes(log, NUMBERS), np.array([0, 1, 0]))
+    busy = recent_folder_changes(read_changes(log, NUMBERS), np.array([0, 1, 0]))
     assert busy.tolist() == [1.0, pytest.approx(busy[1]), 1.0]
     assert 0 < busy[1] < 1
 
@@ -91,10 +97,10 @@ def test_without_history_nothing_is_said():
     best, total = similar_changes(read_changes(b"", {}), parse_query(Query("x")), 3)
     assert not best.any()
     assert not total.any()
-    assert not told_of(read_changes(b"", {}), parse_query(Query("x")), 3).any()
+    assert not score_by_messages(read_changes(b"", {}), parse_query(Query("x")), 3).any()
     nothing = read_changes(b"", {})
     assert not fixed_often(nothing, np.zeros(3, bool), np.ones(3, bool)).any()
-    assert not busy_folders(nothing, np.zeros(3, np.int64)).any()
+    assert not recent_folder_changes(nothing, np.zeros(3, np.int64)).any()
 
 
 def test_commits_after_the_one_that_is_read_are_not_seen(tmp_path):

@@ -47,7 +47,7 @@ def test_codeowners_come_first_and_the_last_rule_wins(story, tmp_path):
     )
     found = owners(tmp_path, story)
     assert {owner.name for owner in found[:2]} == {"@org/lib-team", "@zed"}
-    assert found[0].reasons[0].text == "CODEOWNERS gives them `/lib/`"
+    assert found[0].reasons[0].text == "CODEOWNERS assigns `/lib/`"
 
 
 @pytest.mark.parametrize("file", [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"])

@@ -96,19 +96,19 @@ def test_a_suspect_says_why_in_words_that_add_up(told, tmp_path):
 def test_inconclusive_is_an_answer_with_its_reason(told, tmp_path, text, doubt):
     found = told.ask(tmp_path, text).suspicion
     assert (found.changes, found.doubt) == ((), doubt)
-    assert found.said
+    assert found.explanation
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "Dec 9999", "1969-12-31", "2024-02-29"])
 def test_any_day_is_a_day(told, tmp_path, day):
     for text in (f"broken since {day}", f"it worked on {day}", f"worked {day}, broken since {day}"):
-        assert told.ask(tmp_path, text).suspicion.said or told.subjects(tmp_path, text)
+        assert told.ask(tmp_path, text).suspicion.explanation or told.subjects(tmp_path, text)
 
 
 def test_a_range_in_which_nobody_touched_the_file(told, tmp_path):
     found = told.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/none.py", 1, 1, focus=(1, 1))).suspicion
     assert (found.doubt, found.changes) == ("untouched", ())
-    assert found.said == "none of the 2 commits in 1.0 → 1.1 changes the files found"
+    assert found.explanation == "none of the 2 commits in 1.0 → 1.1 changes the files found"
 
 
 def test_a_clone_whose_tags_end_long_ago_lacks_them(told, tmp_path):
@@ -173,7 +173,7 @@ def test_what_replaced_lines_took_away_is_remembered(told, tmp_path):
     told.story.commit("2024-03-01", {"lib/parser.py": code("a = 3", "b = 5")}, "Fix the parser anew")
     change = told.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.changes[0]
     assert change.commit.subject == "Speed up the parser"
-    assert "changed `f1`; what it wrote there has changed again or is gone" in [r.text for r in change.reasons]
+    assert "changed `f1`; its lines were changed again or removed" in [r.text for r in change.reasons]
 
 
 def test_a_renamed_file_keeps_its_history_and_the_renaming_is_no_change(told, tmp_path):
@@ -221,7 +221,7 @@ def test_a_sweep_and_a_change_of_form_are_doubted(told, tmp_path):
     many = {f"lib/x{number}.py": "x" for number in range(60)}
     told.story.commit("2024-02-05", {**many, "lib/parser.py": code("a = 3", "b = 9")}, "Run black over everything")
     change = told.ask(tmp_path, "worked in 1.2 but fails now").suspicion.changes[0]
-    assert {"touches 61 files at once", "its message speaks of form, not of behaviour"} <= {
+    assert {"touches 61 files at once", "its message is about formatting, not behaviour"} <= {
         r.text for r in change.reasons
     }
     assert change.score < 1

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.search.languages import python
-from nodes.search.languages.plain_python import plainly
+from nodes.search.languages.plain_python import outline_by_lines
 from nodes.search.languages.syntax import outline, parsed
 from tests.growth import assert_cheap
 
@@ -140,12 +140,12 @@ LEFT = {
 
 @pytest.mark.parametrize("source", PLAIN.values(), ids=PLAIN)
 def test_plain_source_gives_what_its_tree_gives(source: str) -> None:
-    assert plainly(source.encode()) == parsed(python.LANGUAGE, source.encode())
+    assert outline_by_lines(source.encode()) == parsed(python.LANGUAGE, source.encode())
 
 
 @pytest.mark.parametrize("source", LEFT.values(), ids=LEFT)
 def test_what_is_not_plain_is_left_to_the_parser(source: bytes) -> None:
-    assert plainly(source) is None
+    assert outline_by_lines(source) is None
     assert outline("a.py", source) == parsed(python.LANGUAGE, source)
 
 
@@ -159,7 +159,7 @@ SOME = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(LINES.replace("\n",
 def test_any_lines_are_read_as_a_tree_or_left(lines: list[tuple[int, str]]) -> None:
     source = "\n".join("  " * depth + text for depth, text in lines).encode()
     tree = python_tree(source)
-    read = plainly(source)
+    read = outline_by_lines(source)
     assert read is None or tree is None or read == tree
 
 
@@ -189,7 +189,7 @@ HOSTILE = {
 @pytest.mark.tried("source files made to be slow to parse, in each language")
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_source_takes_no_time(source: bytes) -> None:
-    assert_cheap(lambda: plainly(source), 5.0)
+    assert_cheap(lambda: outline_by_lines(source), 5.0)
 
 
 REPEATED = {
@@ -223,5 +223,5 @@ def test_plain_source_takes_linear_time(unit: bytes) -> None:
 def _seconds(unit: bytes, size: int) -> float:
     source = b"\n" * (size // 4_000) + unit * (size // len(unit))  # not so few lines that it counts as minified
     began = time.thread_time()
-    plainly(source)
+    outline_by_lines(source)
     return time.thread_time() - began

@@ -13,7 +13,7 @@ from bot.jobs import Job, LeftOver
 from bot.metrics.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck
 from bot.publish import Publisher
-from bot.publish.later import LATER
+from bot.publish.deferred_labels import LATER
 from bot.publish.replies import ANSWER, LABELS
 from bot.repo_config import FoundConfig
 from bot.repo_config.find import find_config
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class IssueJob:
     """One attempt of a job on an issue."""
 
     job: Job
@@ -37,7 +37,7 @@ class Turn:
     github: RepositoryClient
 
     @classmethod
-    def of(cls, job: Job, ref: IssueRef, tools: Tools) -> Turn:
+    def of(cls, job: Job, ref: IssueRef, tools: Tools) -> IssueJob:
         """Build the turn of a job."""
         return cls(job, ref, tools, tools.store.for_issue(ref), tools.github.for_repository(ref.repository))
 
@@ -45,18 +45,18 @@ class Turn:
         """Return if this attempt still owns the job and no stop was requested.
 
         Raises:
-            NotOursError: Another attempt owns the job.
+            JobTakenOverError: Another attempt owns the job.
             StoppedError: A person stopped triage, or the issue was closed, deleted or transferred.
         """
         row = await self.store.row.state_for(self.job)
         if row.muted or row.ended:
-            raise StoppedError(row.ended or "a person said stop")
+            raise StoppedError(row.ended or "a person stopped triage")
 
-    async def still_ours(self) -> None:
+    async def check_ownership(self) -> None:
         """Return if this attempt still owns the job. Commands are answered on a muted issue too, so muting is ignored.
 
         Raises:
-            NotOursError: Another attempt owns the job.
+            JobTakenOverError: Another attempt owns the job.
         """
         await self.tools.store.jobs.check(self.job)
 
@@ -68,9 +68,9 @@ class Turn:
         """
         effects = self.store.repository.effects
         github = self.tools.github.for_repository
-        return Publisher(github, effects, check or self.may_write, self._now, self.lacks)
+        return Publisher(github, effects, check or self.may_write, self._now, self.record_missing_permission)
 
-    async def lacks(self, error: MissingPermissionError) -> None:
+    async def record_missing_permission(self, error: MissingPermissionError) -> None:
         """Record that the installation lacks a permission."""
         await note_missing(self.tools.store, self.ref.repository, error)
 
@@ -78,7 +78,7 @@ class Turn:
         """The time by the store's clock, which also stamps intents; another clock would shorten the wait for them."""
         return datetime.fromtimestamp(self.tools.store.clock(), UTC)
 
-    async def left_over(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
+    async def pending_writes(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
         """Return a job that retries a reaction, answer or label that is allowed but not yet on GitHub; else nothing."""
         if found.config.mode == "dry-run" or not found.config.enabled:
             return ()
@@ -89,35 +89,35 @@ class Turn:
 
     async def config(self) -> FoundConfig:
         """The repository's current configuration. A valid one is stored as the last valid one."""
-        kept = self.store.repository.config
-        found = await find_config(self.github, await kept.last_valid())
+        stored = self.store.repository.config
+        found = await find_config(self.github, await stored.last_valid())
         if not found.faults and found.text:
-            await kept.keep(found.text)
+            await stored.keep(found.text)
         if not self.tools.bots:
             return found
         return _with_bots(found, self.tools.bots)
 
-    async def done(self, said: str) -> None:
+    async def settle(self, message: str) -> None:
         """Settle the job without follow-up work.
 
         Args:
-            said: The result, one line.
+            message: The result, one line.
         """
-        await self.tools.store.jobs.settle(self.job, said)
+        await self.tools.store.jobs.settle(self.job, message)
 
-    async def limited(self, code: str, said: str) -> None:
+    async def count_limit_reached(self, code: str, message: str) -> None:
         """Count and record that a limit was reached."""
         LIMITS.labels(code).inc()
-        await self.met(code, said)
+        await self.limit_reached(code, message)
 
-    async def met(self, code: str, said: str) -> None:
+    async def limit_reached(self, code: str, message: str) -> None:
         """Log which limit was reached, and store it so that a later report tells maintainers once."""
-        logger.warning(said, extra={"action": "limited", "limit": code})
+        logger.warning(message, extra={"action": "limited", "limit": code})
         await self.store.repository.limited.note(code)
 
-    def log(self, action: str, said: str) -> None:
+    def log(self, action: str, message: str) -> None:
         """Log the result of one step of the job, on one line."""
-        logger.info(said, extra={"action": action, "job": self.job.id, "issue": self.ref.key})
+        logger.info(message, extra={"action": action, "job": self.job.id, "issue": self.ref.key})
 
 
 def _with_bots(found: FoundConfig, bots: frozenset[str]) -> FoundConfig:
@@ -131,5 +131,5 @@ def body_hash(issue: Issue) -> str:
     Returns:
         16 hexadecimal digits of a SHA-256.
     """
-    said = "\x00".join((" ".join(issue.title.split()), " ".join(issue.body.split())))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    message = "\x00".join((" ".join(issue.title.split()), " ".join(issue.body.split())))
+    return hashlib.sha256(message.encode("utf-8", "surrogatepass")).hexdigest()[:16]

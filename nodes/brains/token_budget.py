@@ -19,7 +19,7 @@ ASKING = 150
 _PER_MESSAGE = 5
 
 
-class Ledger:
+class TokenBudget:
     """Counts a conversation's tokens by its own estimate, scaled up once the server reports a higher count."""
 
     def __init__(self, schema: str) -> None:
@@ -32,15 +32,15 @@ class Ledger:
         """Return the tokens that remain for the answer if these messages are sent now."""
         return TOTAL - math.ceil(self._scale * self._counted(messages)) - self._answers
 
-    def room_for_looks(self, messages: Iterable[tuple[str, str]]) -> int:
+    def room_for_lookups(self, messages: Iterable[tuple[str, str]]) -> int:
         """Return the tokens for an answer that asks for a lookup, so that the lookup and the ranking still fit."""
         # A model that reasons before it answers will also do so for the ranking.
         ranking = max(RANKING, self._longest + self._longest // 4)
         return self.room(messages) - ranking - math.ceil(self._scale * LOOK)
 
-    def may_look(self, messages: Iterable[tuple[str, str]]) -> bool:
+    def may_look_up(self, messages: Iterable[tuple[str, str]]) -> bool:
         """Return whether one more lookup can be requested, at the length of the answers so far, and answered."""
-        return self.room_for_looks(messages) >= max(ASKING, self._longest)
+        return self.room_for_lookups(messages) >= max(ASKING, self._longest)
 
     def note(self, messages: Iterable[tuple[str, str]], answer: str, usage: Usage) -> None:
         """Count an answer, with the usage that the server reported for it, including corrections."""

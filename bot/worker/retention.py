@@ -10,7 +10,7 @@ _DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class Retention:
     """Retention times, in seconds."""
 
     deliveries: float
@@ -23,7 +23,7 @@ class Keep:
     """Unused mirrors."""
 
     @classmethod
-    def of(cls, settings: Settings) -> Keep:
+    def of(cls, settings: Settings) -> Retention:
         """Read them from the settings."""
         return cls(
             deliveries=settings.triage_keep_deliveries_days * _DAY,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from nodes.brains.schema import fit
-from nodes.context import Sight
+from nodes.code_lookups import CodeLookups
+from nodes.context import LookupResult
 from nodes.evidence import MAX_QUOTE
 from nodes.judgements import LOOKS, CodeStep
-from nodes.looks import Looks
 from nodes.search.types import Lookup, Passage
 from tests.code_reader import look
 from tests.fakes import SHA, FakeCode
@@ -21,23 +21,23 @@ OUTSIDE = [
 ]  # fmt: skip
 
 
-def looks_into(code: FakeCode | None = None, known: tuple[str, ...] = ()) -> Looks:
-    return Looks(code or FakeCode(), known, known, lambda _node, _message: None)
+def looks_into(code: FakeCode | None = None, known: tuple[str, ...] = ()) -> CodeLookups:
+    return CodeLookups(code or FakeCode(), known, known, lambda _node, _message: None)
 
 
-async def ask(looks: Looks, *asked: Any) -> list[Sight]:
+async def ask(looks: CodeLookups, *asked: Any) -> list[LookupResult]:
     """Answer looks as a server would have sent them."""
     step = fit(CodeStep, {"looks": list(asked), "summary": "s", "details": "", "suspects": [], "confidence": 0})
-    return [await looks.look(wanted) for wanted in step.looks]
+    return [await looks.look_up(wanted) for wanted in step.looks]
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
 async def test_what_is_outside_the_repository_is_refused_and_counts(path: str) -> None:
     looks = looks_into()
     (sight,) = await ask(looks, look("open", path, 1, 9))
-    assert sight.said.startswith("Refused: ")
-    assert len(sight.said) < 100
-    assert (looks.left, looks.refused, looks.gathered) == (LOOKS - 1, 1, ())
+    assert sight.note.startswith("Refused: ")
+    assert len(sight.note) < 100
+    assert (looks.remaining, looks.refused, looks.gathered) == (LOOKS - 1, 1, ())
     assert len(looks.lines[0]) <= 120
 
 
@@ -49,12 +49,12 @@ async def test_what_is_outside_the_repository_is_refused_and_counts(path: str) -
         pytest.param(look("open", "src/lexer.py", 3, 1), "counted from 1", id="backwards"),
         pytest.param(look("open", "src/lexer.py", "one", None), "counted from 1", id="lines-in-words"),
         pytest.param(look("open", "src/lexer.py", 10**30, 10**30), "has 4 lines", id="far-behind-the-end"),
-        pytest.param(look("definition", ""), "names nothing", id="empty-name"),
+        pytest.param(look("definition", ""), "it has no content", id="empty-name"),
         pytest.param(look("definition", "(a+)+$"), "no name", id="regex-as-a-name"),
         pytest.param(look("references", "rm -rf /; scan"), "no name", id="command-as-a-name"),
         pytest.param(look("words", "(a|a)*$ [^x]{9}"), "no word", id="regex-bomb"),
         pytest.param(look("run", "make test"), "a look is one of", id="no-such-kind"),
-        pytest.param(look("definition", ["scan"]), "names nothing", id="list-for-a-name"),
+        pytest.param(look("definition", ["scan"]), "it has no content", id="list-for-a-name"),
         pytest.param("open src/lexer.py", "a look is one of", id="no-object"),
         pytest.param({"what": "scan"}, "a look is one of", id="half-an-object"),
         pytest.param(None, "a look is one of", id="null"),
@@ -63,9 +63,9 @@ async def test_what_is_outside_the_repository_is_refused_and_counts(path: str) -
 async def test_a_malformed_look_is_refused_and_counts(asked: Any, why: str) -> None:
     looks = looks_into()
     refused, answered = await ask(looks, asked, look("definition", "scan"))
-    assert why in refused.said
+    assert why in refused.note
     assert [item.id for item in answered.found] == ["E1"]
-    assert (looks.left, looks.refused) == (LOOKS - 2, 1)
+    assert (looks.remaining, looks.refused) == (LOOKS - 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ async def test_numbers_go_on_after_what_is_known_and_what_is_known_keeps_its_own
     first = looks_into()
     await ask(first, look("definition", "scan"))
     known = ("other", first.gathered[0].evidence.key)
-    looks = Looks(FakeCode(), known, known[:1], lambda _node, _message: None)
+    looks = CodeLookups(FakeCode(), known, known[:1], lambda _node, _message: None)
     sights = await ask(looks, look("references", "scan"), look("definition", "scan"), look("definition", "read"))
     assert [item.id for sight in sights for item in sight.found] == ["E3", "E2", "E4"]
     assert [item.id for item in looks.gathered] == ["E3", "E2", "E4"]
@@ -136,7 +136,7 @@ async def test_an_answer_has_whole_lines_and_a_bounded_size(
     looks = looks_into(code)
     (sight,) = await ask(looks, look("definition", "x"))
     assert [item.id for item in sight.found] == ids
-    assert said in sight.said
+    assert said in sight.note
     for item in sight.found:
         quote, where = item.evidence.quote, item.evidence.locator
         assert len(quote) <= MAX_QUOTE

@@ -9,7 +9,7 @@ from bot.report.links import Links
 from bot.report.sanitise import code, prose
 from nodes.report import RelatedIssue, SuspectChange, TriageReport
 
-SAID_SO = "a maintainer said so"
+CONFIRMED_BY_MAINTAINER = "a maintainer said so"
 """Why an issue is named that a person named."""
 _ISSUE = re.compile(r"#(\d{1,9})")
 _SHA = re.compile(r"[0-9a-f]{7,64}")
@@ -26,7 +26,7 @@ def known(report: TriageReport, links: Links, base: str = "") -> str:
     for related in report.related:
         if related.relation == "fixed_by":
             return f"**Probably fixed already by {_reference(related, links, base)}**{related_reason(related)}"
-        if related.relation == "duplicate" and related.why == SAID_SO:
+        if related.relation == "duplicate" and related.why == CONFIRMED_BY_MAINTAINER:
             return (
                 f"**The same as {_reference(related, links, base)}, as a maintainer said.** Nothing is closed by this."
             )

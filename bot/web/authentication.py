@@ -27,7 +27,7 @@ class TooManyError(Exception):
     """A wrong token after too many wrong ones from the same address."""
 
 
-class Ended(Protocol):
+class EndedSessionStore(Protocol):
     """Store of sessions that were ended before their cookie expires."""
 
     async def end(self, session: str, lasts: float) -> None:
@@ -42,7 +42,7 @@ class Ended(Protocol):
         """Whether a session was ended."""
 
 
-class Door:
+class Authenticator:
     """Authenticates requests."""
 
     def __init__(
@@ -50,21 +50,21 @@ class Door:
         sessions: Sessions,
         admin_token: str | None,
         *,
-        errands: Sessions,
+        oauth_states: Sessions,
         accounts: Accounts | None = None,
-        ended: Ended | None = None,
+        ended: EndedSessionStore | None = None,
     ) -> None:
         """Accept the operator's token, and GitHub accounts if they are configured.
 
         Args:
             sessions: the login cookie.
             admin_token: the operator's token; if None, login with a token is disabled.
-            errands: the cookie of a browser that was sent to GitHub to log in.
+            oauth_states: the cookie of a browser that was sent to GitHub to log in.
             accounts: users logged in through GitHub; None if GitHub login is not configured.
             ended: the operator's sessions that were logged out; None if sessions cannot be ended early.
         """
         self.sessions = sessions
-        self.errands = errands
+        self.oauth_states = oauth_states
         self.accounts = accounts
         self._token = admin_token
         self._ended = ended
@@ -72,7 +72,7 @@ class Door:
         self._refusals = Refusals()
 
     @property
-    def takes_tokens(self) -> bool:
+    def accepts_tokens(self) -> bool:
         """Whether an operator's token is configured."""
         return self._token is not None
 
@@ -86,11 +86,11 @@ class Door:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             return OPERATOR if self.is_operator(request, token.strip()) else None
-        said = self.sessions.read(request) or {}
-        if await self._is_operators(said):
+        payload = self.sessions.read(request) or {}
+        if await self._is_operator_session(payload):
             return OPERATOR
-        if self.accounts is not None and "account" in said:
-            return await self.accounts.viewer(said["account"])
+        if self.accounts is not None and "account" in payload:
+            return await self.accounts.viewer(payload["account"])
         return None
 
     def is_operator(self, request: Request, token: str) -> bool:
@@ -103,17 +103,17 @@ class Door:
             return True
         address = request.client.host if request.client else ""
         self._refusals.count("wrong token", address)
-        if self._attempts.is_guessing(address):
+        if self._attempts.is_blocked(address):
             raise TooManyError
-        self._attempts.was_wrong(address)
+        self._attempts.record_failure(address)
         return False
 
-    def let_in(self, request: Request, response: Response) -> None:
+    def log_in(self, request: Request, response: Response) -> None:
         """Log the operator in with a new session, valid until it expires or the operator's token changes."""
         session = secrets.token_urlsafe(16)
         self.sessions.write(request, response, {"operator": self._fingerprint(), "session": session})
 
-    async def let_out(self, request: Request, response: Response) -> None:
+    async def log_out(self, request: Request, response: Response) -> None:
         """End the session. Copies of its cookie become invalid too.
 
         A GitHub login is removed from memory; an operator's session is recorded as ended, since its signed cookie would
@@ -122,36 +122,36 @@ class Door:
         Raises:
             RetryableError: the store does not answer; the session continues.
         """
-        said = self.sessions.read(request) or {}
-        if self.accounts is not None and "account" in said:
-            self.accounts.leave(said["account"])
-        if self._ended is not None and "session" in said:
-            await self._ended.end(str(said["session"]), LASTS)
+        payload = self.sessions.read(request) or {}
+        if self.accounts is not None and "account" in payload:
+            self.accounts.log_out(payload["account"])
+        if self._ended is not None and "session" in payload:
+            await self._ended.end(str(payload["session"]), LASTS)
         self.sessions.forget(request, response)
 
-    async def _is_operators(self, said: dict[str, Any]) -> bool:
+    async def _is_operator_session(self, payload: dict[str, Any]) -> bool:
         """Whether a cookie belongs to the operator, matches the current token, and its session was not ended."""
-        if self._token is None or said.get("operator") != self._fingerprint() or "session" not in said:
+        if self._token is None or payload.get("operator") != self._fingerprint() or "session" not in payload:
             return False
-        return self._ended is None or not await self._ended.has_ended(str(said["session"]))
+        return self._ended is None or not await self._ended.has_ended(str(payload["session"]))
 
     def _fingerprint(self) -> str:
         # The cookie contains a digest instead of the token; a new token invalidates all sessions.
         return sha256(b"tracehound.operator:" + (self._token or "").encode()).hexdigest()[:32]
 
 
-class Gate:
+class RequireLogin:
     """Middleware that passes only authenticated requests and sets ``request.state.viewer``."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
+    def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
         self._app = app
-        self._door = door
+        self._authenticator = authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         request = Request(scope, receive)
         try:
-            viewer = await self._door.viewer(request)
+            viewer = await self._authenticator.viewer(request)
         except TooManyError:
             await fault(request, 429)(scope, receive, send)
             return
@@ -159,13 +159,13 @@ class Gate:
             await fault(request, 503)(scope, receive, send)
             return
         if viewer is None:
-            await ask_to_log_in(request)(scope, receive, send)
+            await request_login(request)(scope, receive, send)
             return
         request.state.viewer = viewer
         await self._app(scope, receive, send)
 
 
-def ask_to_log_in(request: Request) -> Response:
+def request_login(request: Request) -> Response:
     """Ask for a login. The answer is the same for every path, so it does not reveal which paths exist."""
     if not wants_page(request):
         return fault(request, 401, {"www-authenticate": "Bearer"})

@@ -48,4 +48,4 @@ def test_a_repository_is_printed_and_then_forgotten(tmp_path: Path) -> None:
     assert (done.returncode, "1 runs' checkpoints" in done.stdout, "1 mirror" in done.stdout) == (0, True, True)
     assert not (tmp_path / "data" / "repos" / "9").exists()
     again = triage(tmp_path, "export", "--repository", "octo/parser", **data)
-    assert (again.returncode, again.stderr) == (2, "triage: nothing is kept of octo/parser\n")
+    assert (again.returncode, again.stderr) == (2, "triage: no data is stored for octo/parser\n")

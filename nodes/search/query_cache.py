@@ -15,7 +15,7 @@ _PART = 16
 """An answer larger than this fraction of the limit is not stored, because it would evict all others."""
 
 
-class Remembered:
+class QueryCache:
     """An LRU cache of answers by query. Safe to use from several threads."""
 
     def __init__(self, largest: int = LARGEST) -> None:

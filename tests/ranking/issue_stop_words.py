@@ -1,9 +1,9 @@
-"""Learn which words issues of any repository say, and write them to nodes/search/parlance.json.
+"""Learn which words issues of any repository say, and write them to nodes/search/issue_stop_words.json.
 
-    python -m tests.ranking.parlance --data ISSUES.csv
+    python -m tests.ranking.issue_stop_words --data ISSUES.csv
 
 ISSUES has the columns repo, title and body, of repositories that the ranking is not measured on. A term's share is the
-mean of its shares in each repository, without the one that says it most: a project's own words are no parlance.
+mean of its shares in each repository, without the one that says it most: a project's own words are not included.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+from nodes.search.issue_stop_words import PATH
 from nodes.search.mentions.asides import without_asides
-from nodes.search.parlance import PARLANCE
 from nodes.search.tokens import query_terms
 from tests.kinds.examples import LONGEST
 
@@ -30,12 +30,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="issues as CSV")
     csv.field_size_limit(LONGEST)
     with parser.parse_args().data.open(encoding="utf-8", newline="") as rows:
-        said = parlance((row["repo"], f"{row['title']}\n{without_asides(row['body'])}") for row in csv.DictReader(rows))
-    PARLANCE.write_text(json.dumps(said, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"wrote {PARLANCE}, {len(said)} terms")
+        said = issue_stop_words(
+            (row["repo"], f"{row['title']}\n{without_asides(row['body'])}") for row in csv.DictReader(rows)
+        )
+    PATH.write_text(json.dumps(said, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"wrote {PATH}, {len(said)} terms")
 
 
-def parlance(issues: Iterable[tuple[str, str]]) -> dict[str, int]:
+def issue_stop_words(issues: Iterable[tuple[str, str]]) -> dict[str, int]:
     """Return the terms of at least ``FEWEST`` of a hundred issues, given each with its repository."""
     said: defaultdict[str, Counter[str]] = defaultdict(Counter)
     count: Counter[str] = Counter()

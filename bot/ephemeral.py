@@ -24,7 +24,7 @@ class NoSignals:
 
 
 @dataclass
-class EvidenceInMemory:
+class InMemoryEvidence:
     """Evidence stored in memory, for the lifetime of this object."""
 
     items: dict[str, Evidence] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class EvidenceInMemory:
         return {key: self.items[key] for key in keys if key in self.items}
 
 
-async def run_through(context: Context, start: BugTriageState) -> BugTriageState:
+async def run_to_completion(context: Context, start: BugTriageState) -> BugTriageState:
     """Run to the end; a question is withdrawn, since no person is present, and stays in the report."""
     graph = build_graph(InMemorySaver(serde=serializer()))
     outcome = await advance(graph, context, "unkept", start)

@@ -15,21 +15,21 @@ _LIFTED = {
 }
 
 
-def lifted_by(reason: str) -> str:
+def remedy_for(reason: str) -> str:
     """What a person can do to remove the reason; empty if there is nothing."""
     return _LIFTED.get(reason, "")
 
 
-def reason_to_be_quiet(issue: Issue | None, config: RepositoryConfig) -> str | None:
+def reason_to_skip(issue: Issue | None, config: RepositoryConfig) -> str | None:
     """Why the App leaves an issue alone in its current state; None if it does not."""
     if issue is None:
-        return "the issue is gone"
-    said = {
+        return "the issue no longer exists"
+    applies = {
         "it is a pull request": issue.is_pull_request,
         _BOT: issue.author_is_bot and issue.author.casefold() not in map(str.casefold, config.bots),
         CLOSED: issue.state != "open",
         _LOCKED: issue.locked,
         _OPT_OUT: config.opt_out_label.casefold() in map(str.casefold, issue.labels),
-        "triage is switched off here": not config.enabled,
+        "triage is disabled in this repository": not config.enabled,
     }
-    return next((reason for reason, holds in said.items() if holds), None)
+    return next((reason for reason, holds in applies.items() if holds), None)

@@ -10,9 +10,9 @@ from bot.ceilings import Amount, Scope
 from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.deliveries import Arrival
+from bot.store.repository_data import KEPT, NOT_OF_A_REPOSITORY
 from bot.store.schema import STEPS
 from bot.store.tables import Store
-from bot.store.whole import KEPT, NOT_OF_A_REPOSITORY
 from nodes.evidence import Evidence
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
@@ -46,7 +46,7 @@ async def fill(store: Store, ref: IssueRef) -> None:
 
 
 async def count(store: Store, ref: IssueRef) -> dict[str, int]:
-    whole = store.whole(ref.repository.key)
+    whole = store.repository_data(ref.repository.key)
     return {table: len(await whole.rows(table)) for table in KEPT}
 
 
@@ -57,9 +57,9 @@ async def test_what_is_forgotten_is_one_repository_s_and_all_of_it(store: Store)
     kept = {table: rows for table, rows in (await count(store, REF)).items() if rows}
     assert kept["usage"] == 3
     assert {"deliveries", "jobs", "runs", "evidence", "issues", "limited", "repositories"} <= set(kept)
-    (delivery,) = await store.whole(REF.repository.key).rows("deliveries")
+    (delivery,) = await store.repository_data(REF.repository.key).rows("deliveries")
     assert delivery["body"] == {"issue": 5}
-    gone = await store.whole(REF.repository.key).forget()
+    gone = await store.repository_data(REF.repository.key).forget()
     assert {table: rows for table, rows in gone.items() if rows} == kept
     assert not any((await count(store, REF)).values())
     assert [await count(store, ref) for ref in OTHERS] == before
@@ -94,4 +94,4 @@ async def test_what_counts_no_more_is_dropped(store: Store) -> None:
     await fill(store, REF)
     await store.writes.take("github.com/installation:7")
     await store.pruning.counters(-86_400.0 * 2)
-    assert [row["scope"] for row in await store.whole(REF.repository.key).rows("usage")] == [f"{REF.key}:1"]
+    assert [row["scope"] for row in await store.repository_data(REF.repository.key).rows("usage")] == [f"{REF.key}:1"]

@@ -20,7 +20,7 @@ from bot.code import EngineCode
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.candidates import find_candidates, honest, rescored
+from nodes.candidates import capped_confidence, find_candidates, rescored
 from nodes.checkpoints import serializer
 from nodes.context import Context
 from nodes.evidence import Evidence, Locator, NumberedEvidence
@@ -200,7 +200,7 @@ def test_how_sure_a_models_first_place_is(
     every = {item.id: item for item in find_candidates(found, (), retry=False).all}
     ranked = tuple(every[name] for name in (*suspects, *(name for name in every if name not in suspects)))
     reading = CodeReading(summary="s", details="", suspects=suspects, confidence=model)
-    assert honest(reading, ranked, found, engine) == pytest.approx(expected)
+    assert capped_confidence(reading, ranked, found, engine) == pytest.approx(expected)
 
 
 def test_rules_see_strong_candidates_and_a_model_sees_twenty() -> None:

@@ -28,7 +28,7 @@ Only the App's settings are read, so a data directory from a checkout cannot set
 """
 
 
-def keep(directory: Path, app: Mapping[str, str]) -> Path:
+def store_registration(directory: Path, app: Mapping[str, str]) -> Path:
     """Write the App's settings atomically and durably.
 
     Returns:
@@ -49,13 +49,13 @@ def keep(directory: Path, app: Mapping[str, str]) -> Path:
         os.link(draft, path)  # unlike a rename, a link fails if the file exists
         draft.unlink()
     except FileExistsError as error:
-        raise UserError(f"there is an App already, in {path}: remove that file to use another") from error
+        raise UserError(f"an App exists already, in {path}: remove that file to use another") from error
     except OSError as error:
         raise UserError(f"cannot write to {directory}: {error.strerror}; set TRIAGE_DATA_DIR") from error
     return path
 
 
-def read_kept(directory: Path) -> dict[str, str]:
+def read_registration(directory: Path) -> dict[str, str]:
     """Read the stored App; empty if there is none.
 
     Raises:
@@ -67,7 +67,7 @@ def read_kept(directory: Path) -> dict[str, str]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read ({type(error).__name__}): mend it, or remove it") from error
+        raise UserError(f"{path} cannot be read ({type(error).__name__}): fix it, or remove it") from error
     if not isinstance(read, dict):
-        raise UserError(f"{path} is no JSON object: mend it, or remove it")
+        raise UserError(f"{path} is not a JSON object: fix it, or remove it")
     return {name: str(value) for name, value in read.items() if name in NAMES and value}

@@ -10,7 +10,7 @@ import pytest
 
 from bot.commands import COMMANDS
 from bot.commands.edited import Edit
-from bot.commands.obey import Heard, obey
+from bot.commands.execute import CommandComment, execute
 from bot.github import GitHub
 from bot.ports import Comment, IssueRef, Relation
 from bot.publish import Publisher
@@ -70,8 +70,8 @@ class Stage:
             updated_at=comment["updated_at"],
         )
         found = FoundConfig(read_config(config), config, "")
-        heard = Heard(self.ref, read, who, person(who)["id"], found, edit=edit)
-        await obey(heard, self.store.control, self.publisher)
+        heard = CommandComment(self.ref, read, who, person(who)["id"], found, edit=edit)
+        await execute(heard, self.store.control, self.publisher)
 
     async def signals(self) -> list[tuple[str, str]]:
         return [(one.kind, one.text) for one in await self.store.signals.since(0)]
@@ -165,7 +165,7 @@ async def test_where_triage_is_stopped_a_command_says_so(stage, command) -> None
     await stage.say("/triage stop")
     comment = await stage.say(f"/triage {command}")
     assert stage.marks(comment) == ["confused"]
-    assert "`/triage resume` takes it up again" in stage.said[-1]
+    assert "`/triage resume` continues it" in stage.said[-1]
     assert await stage.signals() == [("stop", "")]
 
 
@@ -200,15 +200,15 @@ async def test_status_says_how_things_stand(stage) -> None:
     await stage.say("/triage status")
     assert f"Run 1 is **finished**, on commit `{SHA[:12]}`, by `rules`." in stage.said[-1]
     assert "**Q1**: Which version?" in stage.said[-1]
-    assert "Limits met" not in stage.said[-1]
+    assert "Limits reached" not in stage.said[-1]
     await stage.store.repository.limited.note("repository.tokens")
     await stage.say("/triage status")
-    assert "Limits met: model tokens for this repository today." in stage.said[-1]
+    assert "Limits reached: model tokens for this repository today." in stage.said[-1]
 
 
 async def test_why_shows_path_dropped_claims_cost_and_a_ticket(stage) -> None:
     await stage.say("/triage why")
-    assert "no finished run" in stage.said[-1]
+    assert "No run of this issue has finished" in stage.said[-1]
     await stage.finish_a_run()
     await stage.say("/triage why")
     said = stage.said[-1]
@@ -230,10 +230,10 @@ async def test_help_lists_every_command_as_it_is_allowed_here(stage) -> None:
     for kind in COMMANDS.values():
         assert f"`/triage {kind.usage}".rstrip() in stage.said[-1]
     assert (
-        "| `/triage stop` | Leave this issue alone: a run ends before it writes, and none starts. | maintainers |"
-        in (stage.said[-1])
+        "| `/triage stop` | Stop triage of this issue: a run in progress writes nothing "
+        "more, and no run starts. | maintainers |" in (stage.said[-1])
     )
-    assert "nobody here" in stage.said[-1]
+    assert "no one in this repository" in stage.said[-1]
 
 
 BY_AUTHOR = {"triage", "help", "status", "why", "answer", "stop"}
@@ -276,7 +276,7 @@ async def test_a_configuration_can_only_make_it_fewer(stage) -> None:
         ("/triage redirect", "Say where to look"),
         ("/triage wrong", "Say what is wrong"),
         ("/triage wrong it is", "no report"),
-        ("/triage resume", "was not stopped"),
+        ("/triage resume", "is not stopped"),
         ("/triage duplicate", "Name one issue"),
         ("/triage duplicate octo/other#2", "Name one issue"),
         ("/triage duplicate #1", "this issue itself"),
@@ -437,7 +437,7 @@ STARTERS = ("", "redirect x", "wrong it is not", "duplicate #2", "not-duplicate 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        pytest.param({"state": "closed"}, "This issue is closed; reopen it first.", id="closed"),
+        pytest.param({"state": "closed"}, "This issue is closed. Reopen it first.", id="closed"),
         pytest.param({"locked": True}, "Unlock it first.", id="locked"),
         pytest.param({"user": person("ci[bot]", "Bot")}, "Name the bot under `bots`", id="a-bots"),
         pytest.param({"labels": [{"name": "triage: skip"}]}, "Remove the label first.", id="opt-out"),
@@ -460,14 +460,17 @@ async def test_a_run_that_would_do_nothing_is_not_promised(stage, change, says) 
 
 async def test_what_is_so_already_is_not_done_again(stage) -> None:
     await stage.say("/triage label bug")
-    for text, says in (("/triage label bug", "has that already"), ("/triage unlabel needs info", "no such label")):
+    for text, says in (
+        ("/triage label bug", "has these labels already"),
+        ("/triage unlabel needs info", "no such label"),
+    ):
         comment = await stage.say(text)
         assert stage.marks(comment) == ["confused"]
         assert says in stage.said[-1]
     await stage.say("/triage stop")
     comment = await stage.say("/triage stop")
     assert stage.marks(comment) == ["confused"]
-    assert "Triage is stopped here already." in stage.said[-1]
+    assert "Triage is already stopped for this issue." in stage.said[-1]
 
 
 async def test_labels_that_github_refuses_are_no_success(stage) -> None:

@@ -13,7 +13,7 @@ from bot.store.questions import read_questions
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ReportInputs:
     """The store's data on one issue and its repository at one moment."""
 
     questions: tuple[AskedQuestion, ...]
@@ -26,7 +26,7 @@ class Known:
     """The repository reached a limit today."""
 
 
-def read_known(db: Connection, issue_key: str, day: str) -> Known:
+def read_report_inputs(db: Connection, issue_key: str, day: str) -> ReportInputs:
     """Read all of it.
 
     Args:
@@ -35,7 +35,7 @@ def read_known(db: Connection, issue_key: str, day: str) -> Known:
         day: today, as ``ceilings.day_of`` writes it.
     """
     repository = issue_key.rpartition("#")[0]
-    return Known(
+    return ReportInputs(
         tuple(asked for asked, _ in read_questions(db, issue_key)),
         read_label_changes(db, issue_key),
         read_relations(db, issue_key),

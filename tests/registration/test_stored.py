@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
-from bot.registration.kept import keep, read_kept
+from bot.registration.stored import read_registration, store_registration
 from bot.server_settings import NoAppError, load_server_settings
 from bot.settings import SettingsError
 
@@ -30,7 +30,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_was_kept_is_read_at_the_start(data: Path) -> None:
-    path = keep(data, APP)
+    path = store_registration(data, APP)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [file.name for file in data.iterdir()] == ["app.json"]
     settings = load_server_settings()
@@ -39,7 +39,7 @@ def test_what_was_kept_is_read_at_the_start(data: Path) -> None:
 
 
 def test_the_environment_goes_first(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep(data, APP)
+    store_registration(data, APP)
     monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", "another")
     key = data / "key.pem"
     key.write_text(PEM.replace("abc", "def"))
@@ -50,7 +50,7 @@ def test_the_environment_goes_first(data: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_of_two_apps_nothing_is_mixed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep(data, APP)
+    store_registration(data, APP)
     monkeypatch.setenv("GITHUB_APP_ID", "13")
     with pytest.raises(SettingsError) as raised:
         load_server_settings()
@@ -58,15 +58,15 @@ def test_of_two_apps_nothing_is_mixed(data: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_no_other_setting_is_taken_from_it(data: Path) -> None:
-    keep(data, {**APP, "openai_base_url": "http://evil.example", "triage_brain": "llm"})
+    store_registration(data, {**APP, "openai_base_url": "http://evil.example", "triage_brain": "llm"})
     assert load_server_settings().settings.openai_base_url is None
 
 
 def test_an_app_is_never_written_over(data: Path) -> None:
-    keep(data, APP)
-    with pytest.raises(UserError, match="there is an App already"):
-        keep(data, {**APP, "github_app_id": "13"})
-    assert read_kept(data)["github_app_id"] == "12"
+    store_registration(data, APP)
+    with pytest.raises(UserError, match="an App exists already"):
+        store_registration(data, {**APP, "github_app_id": "13"})
+    assert read_registration(data)["github_app_id"] == "12"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "\x00"])

@@ -48,7 +48,7 @@ class Reserved(Protocol):
         """Record the actual usage, and return the rest to the budget."""
 
 
-class Purse(Protocol):
+class ModelBudget(Protocol):
     """Pays for the calls of one run."""
 
     def begin(self, before: Usage) -> None:
@@ -85,7 +85,7 @@ class RunLimits:
     """Millionths of a dollar."""
 
 
-class RunPurse:
+class RunBudget:
     """The budget of a run in this process alone, at the process's rate."""
 
     def __init__(
@@ -148,11 +148,11 @@ class RunPurse:
 
 @dataclass(frozen=True, slots=True)
 class _ReservedHere:
-    purse: RunPurse
+    budget: RunBudget
     call: Call
     tokens: int
     cost: int
 
     async def settle(self, usage: Usage) -> None:
         """Record the actual usage, and return the rest to the budget."""
-        self.purse.settle(self.call, self.tokens, self.cost, usage)
+        self.budget.settle(self.call, self.tokens, self.cost, usage)

@@ -11,7 +11,7 @@ from bot.ceilings import Amount, Prices, Scope, cost
 from bot.metrics.measures import MODEL_COST
 from bot.store.pace import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.usage import Usage as Counters
-from nodes.brains.purse import Call, PostponedError
+from nodes.brains.budget import Call, PostponedError
 from nodes.context import ModelError
 from nodes.state import Usage
 
@@ -22,7 +22,7 @@ LONGEST_POSTPONED = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
-class SharedPurse:
+class SharedBudget:
     """A run's model budget whose counters are in the store."""
 
     run: Scope
@@ -49,10 +49,10 @@ class SharedPurse:
         if reached is not None:
             await self.limited(reached.code, f"{reached}; rules judge")
             raise ModelError(str(reached))
-        async with self._given_back(amount):
+        async with self._refund_on_error(amount):
             turn = await self.pace.take()
             if not turn.granted:
-                await self.limited("model.pace", "models are called as often as they may be")
+                await self.limited("model.pace", "the rate limit for model calls is reached")
                 await self._postpone("waiting for a turn to call the model", turn.wait)
             await asyncio.sleep(turn.wait)
         return _Reserved(self, call.model, amount)
@@ -82,7 +82,7 @@ class SharedPurse:
 
     async def _postpone(self, why: str, seconds: float) -> None:
         if seconds > LONGEST_POSTPONED or await self.counters.postpone(self.run) > MOST_POSTPONED:
-            raise ModelError(f"{why}; that was too long, or too often")
+            raise ModelError(f"{why}; the wait is too long, or the run was postponed too often")
         raise PostponedError(why, after=seconds)
 
     def amount(self, model: str, input_tokens: int, output_tokens: int) -> Amount:
@@ -91,22 +91,22 @@ class SharedPurse:
         return Amount(calls=1, tokens=input_tokens + output_tokens, cost=price)
 
     @contextlib.asynccontextmanager
-    async def _given_back(self, amount: Amount) -> AsyncIterator[None]:
+    async def _refund_on_error(self, amount: Amount) -> AsyncIterator[None]:
         try:
             yield
         except BaseException:  # a call that was not sent costs nothing, whatever prevented it (cancellation included)
-            await self.counters.give_back(self.scopes, amount)
+            await self.counters.refund(self.scopes, amount)
             raise
 
 
 @dataclass(frozen=True, slots=True)
 class _Reserved:
-    purse: SharedPurse
+    budget: SharedBudget
     model: str
     amount: Amount
 
     async def settle(self, usage: Usage) -> None:
         """Replace the reserved amount by the actual one: return the difference, or count it if the call cost more."""
-        spent = self.purse.amount(self.model, usage.input_tokens, usage.output_tokens)
+        spent = self.budget.amount(self.model, usage.input_tokens, usage.output_tokens)
         MODEL_COST.labels(self.model).inc(spent.cost / 1_000_000)
-        await self.purse.counters.give_back(self.purse.scopes, self.amount - spent)
+        await self.budget.counters.refund(self.budget.scopes, self.amount - spent)

@@ -45,7 +45,7 @@ NOT_OF_A_REPOSITORY = frozenset(
 _THREADS = f"SELECT issue_key, run_no FROM runs WHERE {_ISSUE} ORDER BY issue_key, run_no"  # noqa: S608  no input
 
 
-class Whole:
+class RepositoryData:
     """One repository, in all tables."""
 
     def __init__(self, database: Database, repository_key: str) -> None:

@@ -11,10 +11,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ceilings import Amount, Ceiling, Scope
 from bot.store.sqlite import SqliteStore
-from bot.worker.purse import MOST_POSTPONED, SharedPurse
+from bot.worker.model_budget import MOST_POSTPONED, SharedBudget
+from nodes.brains.budget import PostponedError
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
-from nodes.brains.purse import PostponedError
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import serializer
 from nodes.context import Case, ModelError
@@ -48,13 +48,13 @@ class Stage:
     met: list[str] = field(default_factory=list)
 
     def brain(self, run: int, *, ceiling: Ceiling = NO_LIMIT, **day: int) -> LLMBrain:
-        return LLMBrain(self.models, self.purse(run, ceiling, Ceiling(**day)))
+        return LLMBrain(self.models, self.budget(run, ceiling, Ceiling(**day)))
 
-    def purse(self, run: int, ceiling: Ceiling, day: Ceiling) -> SharedPurse:
+    def budget(self, run: int, ceiling: Ceiling, day: Ceiling) -> SharedBudget:
         async def limited(code: str, _said: str) -> None:
             self.met.append(code)
 
-        return SharedPurse(
+        return SharedBudget(
             run=Scope("run", f"h/1#1:{run}", "run", ceiling),
             day=(Scope("repository", "h/1", "2026-01-31", day),),
             counters=self.store.usage,

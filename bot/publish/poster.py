@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.errors import GoneError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
-from bot.limits import WHOLE, Share
+from bot.limits import WHOLE, WriteBudget
 from bot.ports import Comment, Effect, EffectsPort, GitHubPort, IssueRef, OwnerCheck
 from bot.report.thread import REPORT_MARKER, stamped, unstamped
 
@@ -33,11 +33,11 @@ class Poster:
     ref: IssueRef
     owner_check: OwnerCheck
     now: Callable[[], datetime] = utc_now
-    share: Share = WHOLE
+    budget: WriteBudget = WHOLE
     """The share of the write limits that its comments may use."""
 
     async def put(
-        self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False, anew: bool = False
+        self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False, repost: bool = False
     ) -> int:
         """Make sure that a comment exists exactly once and has this text; returns its id.
 
@@ -47,21 +47,21 @@ class Poster:
             marker: The beginning of the comment; no other comment of ours has it.
             body: The text without a time; the time is added when it is sent.
             adopt: Search for a comment of ours even if the store has none, as after a transfer.
-            anew: If a person deleted the comment, post another one.
+            repost: If a person deleted the comment, post another one.
 
         Raises:
             StoppedError: A person deleted the comment.
             RetryableError: It is still unknown whether the comment exists, or GitHub asks to wait.
         """
         wanted = _digest(body)
-        effect = await self.effects.want(self.ref.key, kind, subject, wanted, body)
-        if effect.github_id is not None and anew and not await self.github.has_comment(effect.github_id):
+        effect = await self.effects.set_wanted(self.ref.key, kind, subject, wanted, body)
+        if effect.github_id is not None and repost and not await self.github.has_comment(effect.github_id):
             await self.effects.forget(self.ref.key, kind, subject)
-            effect = await self.effects.want(self.ref.key, kind, subject, wanted, body)
+            effect = await self.effects.set_wanted(self.ref.key, kind, subject, wanted, body)
         if effect.github_id is not None:
             if effect.done_hash != wanted:
                 await self._edit(effect.github_id, body)
-                await self.effects.done(self.ref.key, kind, subject, wanted)
+                await self.effects.record_done(self.ref.key, kind, subject, wanted)
             return effect.github_id
         # An intent without an id: a POST may have been executed whose response was lost.
         found = await self._find(marker) if adopt or effect.intent_at is not None else None
@@ -71,16 +71,16 @@ class Poster:
             comment_id = found.id
             if _digest(unstamped(found.body)) != wanted:
                 await self._edit(found.id, body)
-        await self.effects.done(self.ref.key, kind, subject, wanted, comment_id)
+        await self.effects.record_done(self.ref.key, kind, subject, wanted, comment_id)
         return comment_id
 
     async def _post(self, effect: Effect, body: str) -> int:
         self._wait_out(effect.intent_at)
         await self.owner_check()
         # Stored before the POST, so that the attempt after a crash searches the thread instead of posting again.
-        await self.effects.intent(self.ref.key, effect.kind, effect.subject)
+        await self.effects.record_intent(self.ref.key, effect.kind, effect.subject)
         try:
-            return (await self.github.create_comment(self.ref.number, self._stamped(body), self.share)).id
+            return (await self.github.create_comment(self.ref.number, self._stamped(body), self.budget)).id
         except OutcomeUnknownError as error:
             raise OutcomeUnknownError(str(error), after=GRACE.total_seconds() + 1) from error
         except (RateLimitedError, RefusedError):
@@ -94,12 +94,12 @@ class Poster:
             return
         left = (intent_at + GRACE - self.now()).total_seconds()
         if left > 0:
-            raise RetryableError("a comment may be on its way", after=left + 1)
+            raise RetryableError("a comment may still be in transit", after=left + 1)
 
     async def _edit(self, comment_id: int, body: str) -> None:
         await self.owner_check()
         try:
-            await self.github.edit_comment(comment_id, self._stamped(body), self.share)
+            await self.github.edit_comment(comment_id, self._stamped(body), self.budget)
         except GoneError as error:
             raise StoppedError("a person deleted our comment") from error
 

@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-from bot.errors import NotOursError, RateLimitedError, RetryableError, SuspendedError
+from bot.errors import JobTakenOverError, RateLimitedError, RetryableError, SuspendedError
 from bot.jobs import Job
 from bot.metrics.measures import JOB_SECONDS, JOBS, LIMITS
 from bot.tracing.spans import Attributes, Spans
@@ -17,13 +17,13 @@ _OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
     (RateLimitedError, "limited"),
     (RetryableError, "put_off"),
     (SuspendedError, "parked"),
-    (NotOursError, "taken_over"),
+    (JobTakenOverError, "taken_over"),
     (asyncio.CancelledError, "stopped"),
 )
 
 
 @contextlib.contextmanager
-def watched(job: Job, spans: Spans) -> Iterator[None]:
+def instrumented(job: Job, spans: Spans) -> Iterator[None]:
     """Count and time an attempt, within its own span."""
     kind, began = job.work.kind, time.perf_counter()
     outcome = "failed"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
-from nodes.brains.ledger import LOOK
-from nodes.context import CodePort, Sight
+from nodes.brains.token_budget import LOOK
+from nodes.context import CodePort, LookupResult
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.excerpts import fitted, size_of
 from nodes.judgements import LOOK_KINDS, LOOKS, Look
@@ -25,7 +25,7 @@ class Refused(Exception):  # noqa: N818  an answer like any other, in few words
     """A lookup that is not answered; the message gives the reason."""
 
 
-class Looks:
+class CodeLookups:
     """Answers a model's lookups, six in total, and numbers the evidence that they find."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Looks:
         self._candidates = frozenset(candidates)
         self._listener = listener
         self._gathered: dict[str, NumberedEvidence] = {}
-        self._before: dict[tuple[str, str, int, int], tuple[int, Sight]] = {}
+        self._before: dict[tuple[str, str, int, int], tuple[int, LookupResult]] = {}
         self.lines: list[str] = []
         """One line per lookup: the question and the answer."""
         self.refused = 0
@@ -55,11 +55,11 @@ class Looks:
         return tuple(self._gathered.values())
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """How many more lookups will be answered."""
         return LOOKS - len(self.lines)
 
-    async def look(self, wanted: Look) -> Sight:
+    async def look_up(self, wanted: Look) -> LookupResult:
         """Answer or refuse a lookup; both count against the limit. A repeated lookup refers to the first answer."""
         what = wanted.what.strip()
         asked = (wanted.kind, what, wanted.start_line, wanted.end_line)
@@ -69,28 +69,28 @@ class Looks:
             first, sight = self._before[asked]
             names = ", ".join(item.id for item in sight.found)
             self._note(wanted, f"as look {first}")
-            return Sight(said=f"The same as look {first}: {names or sight.said}")
+            return LookupResult(note=f"The same as look {first}: {names or sight.note}")
         try:
             sight = await self._answer(wanted, what)
         except Refused as refusal:
-            sight = Sight(said=f"Refused: {refusal}.")
+            sight = LookupResult(note=f"Refused: {refusal}.")
             self.refused += 1
         self._before[asked] = (number, sight)
-        self._note(wanted, ", ".join(item.id for item in sight.found) or sight.said)
+        self._note(wanted, ", ".join(item.id for item in sight.found) or sight.note)
         return sight
 
-    async def _answer(self, wanted: Look, what: str) -> Sight:
+    async def _answer(self, wanted: Look, what: str) -> LookupResult:
         if wanted.kind not in LOOK_KINDS:
             raise Refused(f"a look is one of {', '.join(LOOK_KINDS)}")
         if not what:
-            raise Refused("it names nothing")
+            raise Refused("it has no content")
         if wanted.kind == "open":
             return await self._open(what, wanted.start_line, wanted.end_line)
         if wanted.kind == "words":
             return await self._words(what)
         return await self._name(what, definition=wanted.kind == "definition")
 
-    async def _open(self, path: str, start: int, end: int) -> Sight:
+    async def _open(self, path: str, start: int, end: int) -> LookupResult:
         if not 1 <= start <= end:
             raise Refused("open needs start_line and end_line, counted from 1")
         if end - start >= MOST_LINES:
@@ -102,10 +102,10 @@ class Looks:
             raise Refused(f"the file has {lookup.total} lines")
         found = self._gather(lookup, "opened by the model")
         if not found:
-            return Sight(said="These lines hold nothing that can be quoted.")
-        return Sight(found, _cut(found, lookup))
+            return LookupResult(note="These lines contain nothing that can be quoted.")
+        return LookupResult(found, _cut(found, lookup))
 
-    async def _name(self, name: str, *, definition: bool) -> Sight:
+    async def _name(self, name: str, *, definition: bool) -> LookupResult:
         if not name_parts(name):
             raise Refused("that is no name; give one identifier, dotted or not")
         ask: Callable[[str], Awaitable[Lookup]] = self._code.definitions if definition else self._code.references
@@ -113,15 +113,17 @@ class Looks:
         found = self._gather(lookup, f"the model looked up what {'defines' if definition else 'uses'} `{name[:80]}`")
         what = "definitions" if definition else "uses"
         if not lookup.total:
-            return Sight(said=f"No {what} of that name.")
+            return LookupResult(note=f"No {what} with that name.")
         shown = f"{len(found)} of {lookup.total} {what}." if len(found) < lookup.total else ""
-        return Sight(found, " ".join(filter(None, (_cut(found, lookup), shown))))
+        return LookupResult(found, " ".join(filter(None, (_cut(found, lookup), shown))))
 
-    async def _words(self, text: str) -> Sight:
+    async def _words(self, text: str) -> LookupResult:
         if not query_terms(text):
-            raise Refused("there is no word in it to search for")
+            raise Refused("it contains no word to search for")
         lookup = await self._code.words(text)
-        return Sight(self._gather(lookup, "found by words that the model chose"), "" if lookup.total else "No match.")
+        return LookupResult(
+            self._gather(lookup, "found by words that the model chose"), "" if lookup.total else "No match."
+        )
 
     def _gather(self, lookup: Lookup, reason: str) -> tuple[NumberedEvidence, ...]:
         """Turn the passages that fit into one answer into evidence."""

@@ -11,7 +11,7 @@ from typing import Final
 from bot.errors import MissingPermissionError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.ports import EffectsPort, GitHubPort, Issue, OwnerCheck
 from bot.publish.labels import sync_labels
-from bot.publish.quiet import reason_to_be_quiet
+from bot.publish.skip_reasons import reason_to_skip
 from bot.repo_config import RepositoryConfig
 
 logger = logging.getLogger(__name__)
@@ -54,11 +54,11 @@ class ReportLabels:
             await self._sync(wanted, issue, touched, existing)
         except (RateLimitedError, OutcomeUnknownError) as error:
             logger.info("labels postponed: %s", error, extra={"action": "labels.later"})
-            await self.effects.want(key, LATER, "", payload, payload)
+            await self.effects.set_wanted(key, LATER, "", payload, payload)
             return
         later = await self.effects.get(key, LATER)
         if later is not None and later.done_hash != later.wanted_hash:
-            await self.effects.done(key, LATER, "", later.wanted_hash)
+            await self.effects.record_done(key, LATER, "", later.wanted_hash)
 
     async def catch_up(self, issue_key: str, issue: Issue | None, config: RepositoryConfig, touched: set[str]) -> None:
         """Set postponed labels; drop them if the issue may not be written to any more."""
@@ -66,8 +66,8 @@ class ReportLabels:
         if later is None or later.done_hash == later.wanted_hash:
             return
         moved = issue is not None and issue.ref.key != issue_key
-        if issue is None or moved or reason_to_be_quiet(issue, config) is not None:
-            await self.effects.done(issue_key, LATER, "", later.wanted_hash)
+        if issue is None or moved or reason_to_skip(issue, config) is not None:
+            await self.effects.record_done(issue_key, LATER, "", later.wanted_hash)
             return
         await self.put(frozenset(json.loads(later.payload)), issue, touched)
 

@@ -16,7 +16,7 @@ _ABSENT, _ABSENCES = 300.0, 1_000
 """Seconds for which a 404 is cached, and how many of them."""
 
 
-class Remembered:
+class ResponseCache:
     """Cached responses of one process. Keys contain the token's scope, so that no response crosses tenants.
 
     The cache is in memory: a table would hold private text and cost a write for each read.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from bot.commands import COMMANDS
 from bot.commands.edited import Edit, new_commands
-from bot.commands.kinds import CommandContext, may
+from bot.commands.kinds import CommandContext, is_allowed
 from bot.commands.parse import Command, parse
 from bot.errors import UserError
 from bot.ports import CommandEffects, Comment, ControlPort, GitHubPort, Issue, IssueRef, Permission
@@ -28,7 +28,7 @@ async def always() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class CommandComment:
     """A comment that may contain commands, and the person who wrote what is new in it."""
 
     ref: IssueRef
@@ -45,7 +45,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Obeyed:
+class CommandsResult:
     """The result of a comment's commands."""
 
     new: int = 0
@@ -54,46 +54,46 @@ class Obeyed:
     """The issue's new place. No command was run here; they are to be run there."""
 
 
-async def obey(heard: Heard, control: ControlPort, publisher: Publisher) -> Obeyed:
+async def execute(request: CommandComment, control: ControlPort, publisher: Publisher) -> CommandsResult:
     """Run the new commands of a comment and answer them in one reply.
 
     The answer to a command is stored before the command is recorded as run, so that a crash loses neither.
     """
-    commands = await _new(heard, control)
-    replies = Replies.of(publisher, heard.ref, heard.found)
-    if commands and heard.found.config.enabled:
-        github = publisher.github_for(heard.ref.repository)
-        issue = await github.issue(heard.ref.number)
+    commands = await _new(request, control)
+    replies = Replies.of(publisher, request.ref, request.found)
+    if commands and request.found.config.enabled:
+        github = publisher.github_for(request.ref.repository)
+        issue = await github.issue(request.ref.number)
         if issue is None or issue.is_pull_request:
-            return Obeyed()
-        if issue.ref.key != heard.ref.key:
-            return Obeyed(moved_to=issue.ref)
-        context = await _context(heard, issue, control, github, commands)
-        await _run(heard, commands, context, replies)
+            return CommandsResult()
+        if issue.ref.key != request.ref.key:
+            return CommandsResult(moved_to=issue.ref)
+        context = await _context(request, issue, control, github, commands)
+        await _run(request, commands, context, replies)
     await replies.catch_up()
-    return Obeyed(len(commands))
+    return CommandsResult(len(commands))
 
 
-async def _run(heard: Heard, commands: list[Command], context: CommandContext, replies: Replies) -> None:
+async def _run(request: CommandComment, commands: list[Command], context: CommandContext, replies: Replies) -> None:
     """Run commands in order. The budget of replies is checked once, and only if there is something to answer."""
     answers: bool | None = None
     for last, command in zip((None, *commands), commands, strict=False):
         effects = CommandEffects() if _repeats(last, command) else await _effects(command, context)
         if effects.reply is not None or effects.reaction is not None:
-            answers = await heard.may_answer() if answers is None else answers
+            answers = await request.may_answer() if answers is None else answers
             effects = effects if answers else replace(effects, reply=None, reaction=None)
-        await replies.note(heard.comment.id, command, effects)
-        await context.control.apply(heard.comment, command.ordinal, command.canonical, effects)
+        await replies.note(request.comment.id, command, effects)
+        await context.control.apply(request.comment, command.ordinal, command.canonical, effects)
 
 
-async def _new(heard: Heard, control: ControlPort) -> list[Command]:
+async def _new(request: CommandComment, control: ControlPort) -> list[Command]:
     """The commands that the sender wrote and that no version of the comment has run yet."""
-    commands = parse(heard.comment.body)
-    if heard.edit is not None:
-        commands = new_commands(commands, heard.edit)
+    commands = parse(request.comment.body)
+    if request.edit is not None:
+        commands = new_commands(commands, request.edit)
     if not commands:
         return []
-    before = Counter(await control.commands_run(heard.comment.id))
+    before = Counter(await control.commands_run(request.comment.id))
     new: list[Command] = []
     for command in commands:
         if before[command.canonical]:
@@ -109,22 +109,22 @@ def _repeats(last: Command | None, command: Command) -> bool:
 
 
 async def _context(
-    heard: Heard, issue: Issue, control: ControlPort, github: GitHubPort, commands: list[Command]
+    request: CommandComment, issue: Issue, control: ControlPort, github: GitHubPort, commands: list[Command]
 ) -> CommandContext:
-    is_author = heard.sender_id is not None and heard.sender_id == issue.author_id
+    is_author = request.sender_id is not None and request.sender_id == issue.author_id
     context = CommandContext(
         issue=issue,
-        sender=heard.sender,
+        sender=request.sender,
         permission=Permission.NONE,
         is_author=is_author,
-        config=heard.found.config,
+        config=request.found.config,
         control=control,
         github=github,
     )
     kinds = [COMMANDS.get(command.name) for command in commands]
-    if all(kind is not None and may(kind, context) for kind in kinds):
+    if all(kind is not None and is_allowed(kind, context) for kind in kinds):
         return context
-    return replace(context, permission=await github.permission(heard.sender))
+    return replace(context, permission=await github.permission(request.sender))
 
 
 async def _effects(command: Command, context: CommandContext) -> CommandEffects:
@@ -132,7 +132,7 @@ async def _effects(command: Command, context: CommandContext) -> CommandEffects:
     if kind is None:
         known_here = context.is_author or context.permission >= Permission.TRIAGE
         return CommandEffects(reaction="confused", reply=_unknown(command)) if known_here else NO_PERMISSION
-    if not may(kind, context):
+    if not is_allowed(kind, context):
         return NO_PERMISSION
     try:
         return await kind.run(command, context)
