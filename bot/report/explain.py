@@ -55,7 +55,7 @@ def unfolded(account: Account) -> str:
 
 def _sections(account: Account) -> Iterator[tuple[str, list[str]]]:
     result, open_to_all = account.result, account.result.report.kind != "security"
-    yield "The path it took", _path(result.trace, reasons=open_to_all)
+    yield "Path through the graph", _path(result.trace, reasons=open_to_all)
     yield "Guards that fired", _guards(result.trace) or ["None: no rule overruled a decision."]
     if open_to_all:
         yield "Evidence", _evidence(account)

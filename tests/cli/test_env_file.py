@@ -107,7 +107,7 @@ def test_the_doctor_sends_the_key_nowhere_that_a_clone_names(
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # where the key goes instead: nowhere
     done = CliRunner().invoke(doctor, (*arguments, "--no-calls"))
     assert len(collector) == asked
-    assert ("left unread" in done.stdout) == (not asked)
+    assert ("ignored: it is inside a repository" in done.stdout) == (not asked)
     assert done.exit_code == (0 if asked else 1), done.stdout
 
 

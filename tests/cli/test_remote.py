@@ -73,7 +73,7 @@ def test_a_clone_can_neither_name_a_server_nor_a_token(repo: Repo, tmp_path: Pat
     unreachable = {"GITHUB_API_URL": "http://127.0.0.1:9", "GITHUB_TOKEN": TOKEN}
     done = triage(tmp_path / "app", "run", "--issue", "octo/feedbox#1", **unreachable)
     assert done.returncode == 2
-    assert "left unread" in done.stderr
+    assert "so it is ignored" in done.stderr
     assert "collector" not in done.stderr
 
 

@@ -15,7 +15,7 @@ from nodes.state import HumanExchange, Metrics, RetryReason, TraceEntry, Usage
 from tests.report.reports import FOUND
 
 FOLDS = (
-    "The path it took",
+    "Path through the graph",
     "Guards that fired",
     "Evidence",
     "Claims dropped in checking",
@@ -103,7 +103,7 @@ def test_what_did_not_happen_is_said_too() -> None:
 def test_a_security_report_explains_its_path_and_nothing_of_its_matter() -> None:
     said = folded(account("the hole", kind="security"))
     assert "the hole" not in said.replace("Rules judged instead: the hole", "")
-    assert "<summary>The path it took</summary>" in said
+    assert "<summary>Path through the graph</summary>" in said
 
 
 @pytest.mark.parametrize("text", ["| `x` @all " * 60, "<b>" * 300, "\n```\n</details>" * 60, "é" * 900])

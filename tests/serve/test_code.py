@@ -67,7 +67,7 @@ def test_a_force_push_while_a_question_waits_is_searched_again_and_said(
     said = sticky(github, repo, number)
     assert (f"/{old}/" in said, f"/{new}/" in said) == (False, True)
     told = said.replace("`", "")
-    assert f"Commit {old[:12]}, which was read first, is no longer on of the default branch." in told
+    assert f"Commit {old[:12]}, which was searched first, is no longer on the default branch." in told
     assert f"{new[:12]} was searched instead" in told
     assert "- [x] **Q1**" in said
 

@@ -21,7 +21,7 @@ from tests.serve.conftest import BODY, TITLE
 NO_KEY = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
 MODEL = {"TRIAGE_BRAIN": "llm", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
 FAULTS = [
-    pytest.param({"GITHUB_PRIVATE_KEY": NO_KEY}, "GITHUB_PRIVATE_KEY: cannot be read", id="a-key-that-is-none"),
+    pytest.param({"GITHUB_PRIVATE_KEY": NO_KEY}, "GITHUB_PRIVATE_KEY: not a private key", id="a-key-that-is-none"),
     pytest.param({"TRIAGE_BRAIN": "llm"}, "needs OPENAI_API_KEY", id="a-model-that-is-nowhere"),
     pytest.param({"TRIAGE_DATA_DIR": "/proc/nothing"}, "cannot write to /proc/nothing", id="no-place-to-write"),
     pytest.param({"TRIAGE_DATA_DIR": "a file"}, "cannot write to a file: File exists", id="a-file-for-a-folder"),

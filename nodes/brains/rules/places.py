@@ -21,7 +21,7 @@ _BESIDE = frozenset({"test", "docs", "example", "vendored", "minified"})
 _POINTED = 1.0
 """What a maintainer's word adds: more than anything else can."""
 _REASON_KINDS = (
-    ("pointed", re.compile(r"\bsaid to look here\b")),
+    ("pointed", re.compile(r"\bpointed here\b|\bsaid to look here\b")),
     ("trace", re.compile(r"\bstack trace\b|\bframe\b", re.IGNORECASE)),
     ("phrase", re.compile(r"\bmessage\b|\bquotes\b", re.IGNORECASE)),
     ("symbol", re.compile(r"\bdefines\b|\bnamed\b|\bsymbol\b", re.IGNORECASE)),
