@@ -169,9 +169,9 @@ def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
 
 
 def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
-    """Why a place is named, unless a fact said so that is gone."""
-    said = {report.facts[number].says[:300] for number in place.facts if number not in new}
-    return "" if place.why in said else place.why
+    """Why a place is named, unless the reason is a fact that is gone."""
+    gone = {report.facts[number].says[:300] for number in place.facts if number not in new}
+    return "" if place.why in gone else place.why
 
 
 def function_of(report: TriageReport) -> str | None:

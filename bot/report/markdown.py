@@ -165,11 +165,11 @@ def _repeats(fact: Fact, lead: Fact) -> bool:
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
     """The facts that are neither the headline nor shown below it."""
     lead = None if report.headline is None else report.facts[report.headline]
-    told = {(fact.kind, fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
+    visible = {(fact.kind, fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
     kept: dict[object, Fact] = {}
     for fact in report.facts:
         same = (fact.kind, fact.path, fact.line, fact.says)
-        if same not in told:
+        if same not in visible:
             kept.setdefault(same, fact)
     return tuple(kept.values())
 

@@ -60,13 +60,13 @@ class Fault:
         return cls(status, str(error), str(getattr(error, "param", None) or ""))
 
     @classmethod
-    def in_body(cls, said: Any) -> Fault:
+    def in_body(cls, content: Any) -> Fault:
         """Read the error object of a response with status 200."""
-        if not isinstance(said, dict):
-            return cls(None, str(said))
-        code = said.get("code") or said.get("status")
+        if not isinstance(content, dict):
+            return cls(None, str(content))
+        code = content.get("code") or content.get("status")
         numbered = int(str(code)) if str(code).isdecimal() else None
-        return cls(numbered, str(said), str(said.get("param") or ""))
+        return cls(numbered, str(content), str(content.get("param") or ""))
 
     @property
     def is_context(self) -> bool:

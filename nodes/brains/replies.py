@@ -100,8 +100,8 @@ def fault_of(error: APIError) -> ModelError:
     fault = Fault.of(error)
     status = fault.status
     if (status is None or status in _BUSY or status >= 500) and not (fault.is_credit or fault.is_context):
-        said = describe(fault, type(error).__name__)
-        return BusyError(said, after=_retry_after(error), limited=status == 429, answered=status is not None)
+        description = describe(fault, type(error).__name__)
+        return BusyError(description, after=_retry_after(error), limited=status == 429, answered=status is not None)
     return ModelError(describe(fault))
 
 
@@ -110,8 +110,8 @@ def fault_in(fault: Fault) -> ModelError:
     status = fault.status
     if fault.is_credit or fault.is_context or (status is not None and status < 500 and status not in _BUSY):
         return ModelError(describe(fault))
-    said = "an error" if status is None else f"error {status}"
-    return BusyError(f"the model's server answered HTTP 200 with {said} inside", after=None, limited=False)
+    code = "an error" if status is None else f"error {status}"
+    return BusyError(f"the model's server answered HTTP 200 with {code} inside", after=None, limited=False)
 
 
 def _retry_after(error: APIError) -> float | None:
@@ -158,17 +158,17 @@ _TRIED = 40
 
 def _decode(text: str) -> Answer:
     """Find the objects in a text: first after the reasoning that local models print, then anywhere."""
-    said = _THOUGHT.split(text)[-1].strip() or text.strip()
-    if not said:
+    answer = _THOUGHT.split(text)[-1].strip() or text.strip()
+    if not answer:
         raise InvalidOutput("the answer was empty")
-    objects, why = _objects(said)
-    if not objects and said != text.strip():
+    objects, why = _objects(answer)
+    if not objects and answer != text.strip():
         objects, _ = _objects(text)
     if not objects:
-        prose = not said.startswith(("{", "["))
-        raise InvalidOutput(why or "the answer holds no JSON object", ignored=prose, answer=said)
-    plain = said.startswith("{") and said.endswith("}")
-    return Answer(objects, said, plain)
+        prose = not answer.startswith(("{", "["))
+        raise InvalidOutput(why or "the answer holds no JSON object", ignored=prose, answer=answer)
+    plain = answer.startswith("{") and answer.endswith("}")
+    return Answer(objects, answer, plain)
 
 
 def _objects(text: str) -> tuple[tuple[dict[str, Any], ...], str]:

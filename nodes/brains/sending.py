@@ -193,11 +193,11 @@ class _Bill:
 
     def answered(self, reply: AIMessage) -> None:
         """Take the usage that the server reports; what it leaves out is estimated."""
-        told = usage_of(reply)
+        reported = usage_of(reply)
         self.usage = Usage(
             calls=1,
-            input_tokens=told.input_tokens or self.call.input_tokens,
-            output_tokens=told.output_tokens or estimate(reply.text),
+            input_tokens=reported.input_tokens or self.call.input_tokens,
+            output_tokens=reported.output_tokens or estimate(reply.text),
         )
 
 
@@ -296,10 +296,10 @@ async def _send(request: _Request, left: float) -> AIMessage:
 
 def _fault_of_reply(error: Exception) -> Exception:
     """Return what a response with status 200 that langchain-openai could not read means."""
-    said = error.args[0] if error.args else ""
-    if isinstance(said, dict):
-        fault = Fault.in_body(said)
+    content = error.args[0] if error.args else ""
+    if isinstance(content, dict):
+        fault = Fault.in_body(content)
         return _RefusedError(fault) if fault.is_refusal or fault.is_context else fault_in(fault)
-    if str(said).startswith("Unexpected response type"):
+    if str(content).startswith("Unexpected response type"):
         return ModelError("the address answers with a page instead of a completion: check OPENAI_BASE_URL")
     return InvalidOutput("the server's reply holds no answer")

@@ -46,7 +46,7 @@ async def test_a_run_whose_job_was_given_up_has_failed(api: Api) -> None:
     await api.store.jobs.mark_dead(job, "ValueError: bad")
     run = (await api.get(taken.headers["location"])).json()
     assert run["state"] == "failed"
-    assert "given up" in run["fault"]
+    assert "failed after many attempts" in run["fault"]
 
 
 async def test_the_same_key_is_the_same_run(api: Api) -> None:

@@ -157,7 +157,10 @@ def slow(request: Request) -> Reply:
         pytest.param(warm, set(), "takes no temperature, so decisions may differ", id="no-temperature"),
         pytest.param(slow, {"gpt-4o's speed"}, "raise TRIAGE_MODEL_TIMEOUT", id="slow"),
         pytest.param(
-            lambda _request: says("ready, boss"), {"gpt-4o", "gpt-4o's context"}, "structured answer", id="prose-only"
+            lambda _request: says("ready, boss"),
+            {"gpt-4o", "gpt-4o's context"},
+            "no answer in a fixed form",
+            id="prose-only",
         ),
     ],
 )

@@ -55,7 +55,7 @@ async def test_a_report_says_what_it_happens_with_how_bad_it_is_and_what_the_for
     assert report.kind == "bug"
     assert (report.severity, report.severity_reason) == (
         "high",
-        "The report speaks of a hang: “scan hangs on an open quote”.",
+        "The report mentions a hang: “scan hangs on an open quote”.",
     )
     assert report.affected_versions == ("scan-tool 2.4.1",)
     assert report.platforms == ("windows",)
@@ -86,7 +86,7 @@ async def test_what_may_be_a_bug_is_searched_and_said_to_read_like_something_els
     assert "codebase_search" in nodes
     assert report.kind == "bug"
     assert "bug" not in report.labels
-    assert any(note.startswith("Reads rather like a question") for note in report.notes)
+    assert any(note.startswith("This is probably a question") for note in report.notes)
 
 
 async def test_what_is_plainly_a_bug_is_said_to_be_one() -> None:

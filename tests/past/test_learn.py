@@ -91,7 +91,7 @@ async def test_the_command_shows_progress_stops_at_its_limit_and_goes_on(
         "3 old issues were indexed; older ones were not read",
     ]
     server.fail("GET", "/issues", *[LIMITED] * 9)
-    with pytest.raises(UserError, match="wait for 40 s; the same command goes on after 3 issues"):
+    with pytest.raises(UserError, match="wait for 40 s; the same command continues after 3 issues"):
         await learn(past, client, 50)
 
 

@@ -54,7 +54,7 @@ _TABLE = re.compile(
 )
 """A key of a table of messages."""
 _OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicode)__?$")
-"""Where an error words itself: whoever raises it is the one to look for."""
+"""Where an error words itself; the code that raises it is the place to look for."""
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 _CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
