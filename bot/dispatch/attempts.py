@@ -64,7 +64,7 @@ class Attempts:
         """
         limit = asyncio.timeout(self._deadline)
         try:
-            with self.active_attempts.attempt(job.id):
+            with self.active_attempts.attempt():
                 async with limit:
                     await self._worker(replace(job, late=self._late[job.id]))
         except asyncio.CancelledError:

@@ -20,16 +20,18 @@ class ActiveAttempts:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._began: dict[int, float] = {}
+        self._began: dict[object, float] = {}
 
     @contextmanager
-    def attempt(self, job: int) -> Iterator[None]:
+    def attempt(self) -> Iterator[None]:
         """Count an attempt for the duration of a block."""
-        self._began[job] = self._clock()
+        # A process that stood still may attempt the same job again beside its first attempt, so the job is no key.
+        attempt = object()
+        self._began[attempt] = self._clock()
         try:
             yield
         finally:
-            del self._began[job]
+            del self._began[attempt]
 
     def oldest(self) -> float:
         """Return the age of the oldest attempt in seconds; 0 if there is none."""

@@ -30,7 +30,7 @@ def test_a_silent_worker_is_not_ready(clock: Clock) -> None:
     pulse.received(0.0)
     assert pulse.fault() == ""
     clock.now += SILENT + 1
-    assert pulse.fault() == "the worker has given no sign of life for 21 seconds"
+    assert pulse.fault() == "the worker has sent no heartbeat for 21 seconds"
     pulse.received(0.0)
     assert pulse.fault() == ""
     pulse.stopped()
@@ -39,7 +39,7 @@ def test_a_silent_worker_is_not_ready(clock: Clock) -> None:
 
 def test_a_worker_with_an_overdue_job_is_not_ready(clock: Clock) -> None:
     pulse, active_attempts = HeartbeatMonitor(clock), ActiveAttempts(clock)
-    with active_attempts.attempt(1):
+    with active_attempts.attempt():
         clock.now += OVERDUE
         pulse.received(active_attempts.oldest())
         assert pulse.fault() == ""
@@ -48,6 +48,17 @@ def test_a_worker_with_an_overdue_job_is_not_ready(clock: Clock) -> None:
         assert pulse.fault() == "a job has been running for 3602 seconds"
     pulse.received(active_attempts.oldest())
     assert pulse.fault() == ""
+
+
+def test_two_attempts_at_one_job_end_apart(clock: Clock) -> None:
+    active_attempts = ActiveAttempts(clock)
+    with active_attempts.attempt():
+        clock.now += 5
+        with active_attempts.attempt():
+            clock.now += 1
+            assert active_attempts.oldest() == 6.0
+        assert active_attempts.oldest() == 6.0
+    assert active_attempts.oldest() == 0.0
 
 
 async def test_a_loop_that_turns_gives_signs_of_life() -> None:

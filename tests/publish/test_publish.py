@@ -211,8 +211,8 @@ async def test_a_post_that_failed_is_repeated_only_after_the_grace(stage, fault)
 
 
 async def test_a_crash_between_intent_and_post_is_made_good(stage) -> None:
-    await stage.effects.want(stage.ref.key, "sticky", "", "x", "")
-    await stage.effects.intent(stage.ref.key, "sticky", "")
+    await stage.effects.set_wanted(stage.ref.key, "sticky", "", "x", "")
+    await stage.effects.record_intent(stage.ref.key, "sticky", "")
     stage.later(16)
     await stage.publish()
     assert len(stage.said) == 1
@@ -447,7 +447,7 @@ async def test_a_label_that_a_person_took_off_stays_off(stage) -> None:
 
 async def test_a_reaction_that_fails_holds_nothing_up_and_is_caught_up_with(stage) -> None:
     stage.server.fail("POST", "/reactions", Fault(status=502))
-    await stage.publisher.reactions(stage.ref, found()).leave("eyes")
+    await stage.publisher.reactions(stage.ref, found()).react("eyes")
     assert stage.world.reactions == []
     await stage.publish()
     assert sorted(stage.world.reactions) == [("issue", 1, "eyes"), ("issue", 1, "rocket")]

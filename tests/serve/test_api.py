@@ -44,4 +44,6 @@ def test_an_issue_and_a_text_are_triaged_and_nothing_is_written(
         assert run["result"]["gathered"]
     assert (gone["state"], "9999" in gone["fault"]) == ("failed", True)
     assert github.world.ours(repo, number) == []
-    assert [call for call in github.asked("POST", "/issues") if f"/{number}/" in call.path] == []
+    assert [
+        call for call in github.asked("POST", "/issues") if f"/{repo.full_name}/issues/{number}/" in call.path
+    ] == []

@@ -32,7 +32,7 @@ class Seen:
 
 
 @pytest.fixture(scope="module")
-def seen(github: GitHubServer, repo: Repo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+def seen(github: GitHubServer, feedbox: Repo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     """One triage by a model, and all that is known of it when its measures are stored."""
     with collecting() as collector, serve_model() as model:
         model.script = obedient(Hostile("observed", TITLE, BODY))
@@ -46,10 +46,10 @@ def seen(github: GitHubServer, repo: Repo, tmp_path_factory: pytest.TempPathFact
             "OTEL_BSP_SCHEDULE_DELAY": "200",
         }
         with running(github, tmp_path_factory.mktemp("observed") / "data", **settings) as app:
-            number = app.open_issue(repo, TITLE, BODY)
+            number = app.open_issue(feedbox, TITLE, BODY)
             wait_for(lambda: "tracehound_jobs_total" in measured(app), 60.0, lambda: app.log[-5:])
             wait_for(lambda: any(span.name == "job triage" for span in collector.spans()), 30.0)
-            yield Seen(app, collector, app.key(repo, number), measured(app))
+            yield Seen(app, collector, app.key(feedbox, number), measured(app))
 
 
 def measured(app: App) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
