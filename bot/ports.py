@@ -299,8 +299,8 @@ class EffectsPort(Protocol):
     async def record_intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Record durably that a POST is about to be sent."""
 
-    async def withdraw(self, issue_key: str, kind: str, subject: str) -> None:
-        """Clear the intent, because GitHub refused the POST."""
+    async def record_refusal(self, issue_key: str, kind: str, subject: str) -> None:
+        """Record that GitHub refused the POST, so that nothing must wait for it."""
 
     async def record_done(
         self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None

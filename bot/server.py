@@ -23,6 +23,9 @@ from bot.store.tables import Store
 HTTP_DRAIN = 1
 """Seconds that open requests have to finish when the server stops."""
 
+ACCEPTS = 16
+"""Connections that are accepted in one round of the event loop."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -68,9 +71,18 @@ def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = Tru
         store = opened(settings, tidy=False)  # the worker tidies it
         stack.callback(lambda: asyncio.run(store.aclose()))
         worker = worker_process(settings, store, lock, _stop) if lock else ExternalWorkers(store)
-        _Server(server_config(build_app(settings, store, worker))).run([listener])
+        _Server(server_config(build_app(settings, store, worker))).run(_accepting(listener, stack))
     if worker.fault:
         raise UserError(worker.fault)
+
+
+def _accepting(listener: socket.socket, stack: contextlib.ExitStack) -> list[socket.socket]:
+    """Return the listener several times.
+
+    libuv accepts one connection of a listener in each round of the event loop. Hundreds of half-open connections would
+    keep a delivery waiting for as many rounds.
+    """
+    return [listener, *(stack.enter_context(listener.dup()) for _ in range(ACCEPTS - 1))]
 
 
 def _stop() -> None:
@@ -128,8 +140,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then log the listening address."""
         await super().startup(sockets)
-        for one in sockets or ():
-            host, port = one.getsockname()[:2]
+        for host, port in {one.getsockname()[:2] for one in sockets or ()}:
             logger.info("listening on %s port %s", host, port, extra={"action": "listening"})
 
     @contextlib.contextmanager

@@ -85,7 +85,7 @@ class Poster:
             raise OutcomeUnknownError(str(error), after=GRACE.total_seconds() + 1) from error
         except (RateLimitedError, RefusedError):
             # GitHub created nothing, so another comment on this issue need not wait for it.
-            await self.effects.withdraw(self.ref.key, effect.kind, effect.subject)
+            await self.effects.record_refusal(self.ref.key, effect.kind, effect.subject)
             raise
 
     def _wait_out(self, intent_at: datetime | None) -> None:

@@ -47,11 +47,11 @@ class Effects:
         """Record durably, before a POST is sent, that it is about to be sent."""
         await self._set_intent(self._clock(), (self._tenant.own(issue_key), kind, subject))
 
-    async def withdraw(self, issue_key: str, kind: str, subject: str) -> None:
-        """Clear the intent, because GitHub refused the POST."""
-        await self._set_intent(None, (self._tenant.own(issue_key), kind, subject))
+    async def record_refusal(self, issue_key: str, kind: str, subject: str) -> None:
+        """Record that GitHub refused the POST. The intent stays, so the next attempt searches; its grace is over."""
+        await self._set_intent(0.0, (self._tenant.own(issue_key), kind, subject))
 
-    async def _set_intent(self, at: float | None, key: tuple[str, str, str]) -> None:
+    async def _set_intent(self, at: float, key: tuple[str, str, str]) -> None:
         statement = "UPDATE effects SET intent_at = ? WHERE issue_key = ? AND kind = ? AND subject = ?"
         await self._database.do(lambda db: db.execute(statement, (at, *key)).rowcount)
 

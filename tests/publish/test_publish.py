@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -187,11 +187,11 @@ async def test_a_post_whose_answer_was_lost_is_found_again(stage, fault) -> None
 @pytest.mark.parametrize(
     "fault", [LIMITED, Fault(status=403), Fault(status=422)], ids=["limited", "forbidden", "invalid"]
 )
-async def test_a_post_that_was_refused_leaves_no_intent(stage, fault) -> None:
+async def test_a_post_that_was_refused_is_not_waited_for(stage, fault) -> None:
     stage.server.fail("POST", "/comments", fault)
     with pytest.raises((RateLimitedError, RefusedError)):
         await stage.publish()
-    assert (await stage.effects.get(stage.ref.key, "sticky")).intent_at is None
+    assert (await stage.effects.get(stage.ref.key, "sticky")).intent_at == datetime.fromtimestamp(0, UTC)
     stage.later(16)
     await stage.publish()
     assert len(stage.said) == 1
