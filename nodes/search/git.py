@@ -211,7 +211,7 @@ class Repository:
             ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             ids.seek(0)
             with self.started("cat-file", "--batch", "--buffer", stdin=ids) as git:
-                yield from parse_batch(git.out)
+                yield from parse_batch(git.out, self.limits.memory)
 
     def read_file(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes, or None if it does not exist or is too large to be text."""
@@ -336,10 +336,14 @@ def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
     return Entry(path.decode("utf-8", "surrogateescape"), blob.decode(), int(size) if size.isdigit() else -1)
 
 
-def parse_batch(stream: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
-    """Read the output of ``git cat-file --batch``, with None for a missing object."""
+def parse_batch(stream: IO[bytes], most: int) -> Iterator[tuple[str, bytes | None]]:
+    """Read the output of ``git cat-file --batch``, with None for an object that is missing or has more bytes.
+
+    The process's own limit of memory is set after its start, so a large object may be there before it.
+    """
     while header := stream.readline():
-        yield header.split()[0].decode(), parse_content(stream, header)
+        content = parse_content(stream, header)
+        yield header.split()[0].decode(), content if content is None or len(content) <= most else None
 
 
 def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:

@@ -58,7 +58,8 @@ async def test_nothing_is_lost_the_budget_holds_and_nobody_waits_busily(
     assert 2 < hours < 23
     assert strict.refused <= 10 * hours
     assert max(attempts.values()) <= 12 * hours
-    assert calls["GET"] <= 8 * attempts.total()
+    # An attempt may publish twice: the first report by rules, then the model's.
+    assert calls["GET"] <= 12 * attempts.total()
 
 
 def _settings(github: str, model: str, data: Path) -> ServerSettings:

@@ -10,7 +10,7 @@ from tests.bombs import tree_bomb
 from tests.github_server import Fault, GitHubServer
 from tests.github_world import Repo
 from tests.repositories import git, make_repository
-from tests.serve.app import App, wait_for
+from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.serve.test_talk import ANSWER, ask, sticky
 
@@ -20,19 +20,23 @@ CLAIMS = ("Searched the code", "matches", "strong enough", "Commit read", "Most 
 def report_of(app: App, github: GitHubServer, repo: Repo, title: str = TITLE, body: str = BODY) -> str:
     """The report on a new issue."""
     number = app.open_issue(repo, title, body)
-    wait_for(lambda: bool(sticky(github, repo, number)), 35.0, lambda: app.log[-8:])
+    wait_for(
+        lambda: bool(sticky(github, repo, number)), 35.0, lambda: app.ask("SELECT id, issue_key, state, said FROM jobs")
+    )
     return sticky(github, repo, number)
 
 
-def test_an_empty_repository_was_not_searched(app: App, github: GitHubServer, tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet", "--bare")
-    repo = github.world.repository("octo/empty", git=tmp_path)
-    for title, body in ((TITLE, BODY), ("It fails", "It does not work.")):
-        said = report_of(app, github, repo, title, body)
-        assert "The code could not be read, so the report names no place." in said
-        assert "the repository has no commit yet" in said
-        assert not [claim for claim in CLAIMS if claim in said], said
-        assert "**Q1**" not in said
+def test_an_empty_repository_was_not_searched(github: GitHubServer, tmp_path: Path) -> None:
+    (tmp_path / "origin").mkdir()
+    git(tmp_path / "origin", "init", "--quiet", "--bare")
+    repo = github.world.repository("octo/empty", git=tmp_path / "origin", installation=3_000)
+    with running(github, tmp_path / "data") as app:
+        reports = [report_of(app, github, repo, *said) for said in ((TITLE, BODY), ("It fails", "It does not work."))]
+    for report in reports:
+        assert "The code could not be read, so the report names no place." in report
+        assert "the repository has no commit yet" in report
+        assert not [claim for claim in CLAIMS if claim in report], report
+        assert "**Q1**" not in report
 
 
 def test_a_repository_that_git_is_refused_was_not_searched(app: App, github: GitHubServer, tmp_path: Path) -> None:

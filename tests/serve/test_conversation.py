@@ -93,7 +93,12 @@ def test_a_persons_command_posts_a_deleted_report_anew(
 
 def test_a_command_over_the_days_limit_says_so(app: App, github: GitHubServer) -> None:
     world = github.world
-    few = world.repository(f"octo/few{len(world.repos)}", git=world.repos[1000].git, head=world.repos[1000].head)
+    few = world.repository(
+        f"octo/few{len(world.repos)}",
+        installation=2_000 + len(world.repos),
+        git=world.repos[1000].git,
+        head=world.repos[1000].head,
+    )
     few.files[".github/triage.yml"] = "limits:\n  runs_per_day: 1\n  over: skip\n"
     few.permissions["mona"] = "triage"
     number = app.open_issue(few, TITLE, BODY)
@@ -331,7 +336,12 @@ def test_a_bot_that_the_repository_names_is_heard_and_no_other(app: App, github:
 
 def test_more_issues_than_a_day_may_have_wait_for_the_next(app: App, github: GitHubServer) -> None:
     world = github.world
-    few = world.repository(f"octo/few{len(world.repos)}", git=world.repos[1000].git, head=world.repos[1000].head)
+    few = world.repository(
+        f"octo/few{len(world.repos)}",
+        installation=2_000 + len(world.repos),
+        git=world.repos[1000].git,
+        head=world.repos[1000].head,
+    )
     few.files[".github/triage.yml"] = "limits:\n  runs_per_day: 1\n"
     first, second = (app.open_issue(few, TITLE, BODY) for _ in range(2))
     wait_for(lambda: bool(world.reports(few, first)) or bool(world.reports(few, second)), 40.0, lambda: app.log[-5:])
