@@ -29,7 +29,7 @@ def report_of(app: App, github: GitHubServer, repo: Repo, title: str = TITLE, bo
 def test_an_empty_repository_was_not_searched(github: GitHubServer, tmp_path: Path) -> None:
     (tmp_path / "origin").mkdir()
     git(tmp_path / "origin", "init", "--quiet", "--bare")
-    repo = github.world.repository("octo/empty", git=tmp_path / "origin", installation=3_000)
+    repo = github.world.repository("octo/without-a-commit", git=tmp_path / "origin", installation=3_000)
     with running(github, tmp_path / "data") as app:
         reports = [report_of(app, github, repo, *said) for said in ((TITLE, BODY), ("It fails", "It does not work."))]
     for report in reports:
