@@ -46,7 +46,7 @@ def place(tmp_path: Path) -> Path:
         pytest.param(("--repo", "app", "--issue", "blank.md", *TEXT), "--text", id="two-issues"),
     ],
 )
-def test_one_line_says_what_to_mend(place: Path, name: str, arguments: tuple[str, ...], says: str) -> None:
+def test_one_line_says_what_to_fix(place: Path, name: str, arguments: tuple[str, ...], says: str) -> None:
     refused(place, says, name, *arguments)
 
 

@@ -150,7 +150,7 @@ def slow(request: Request) -> Reply:
 
 
 @pytest.mark.parametrize(
-    ("script", "wrong", "mend"),
+    ("script", "wrong", "advice"),
     [
         pytest.param(able, set(), "", id="able"),
         pytest.param(short, {"gpt-4o's context"}, "holds 4,096 tokens", id="a-short-context"),
@@ -164,14 +164,14 @@ def slow(request: Request) -> Reply:
         ),
     ],
 )
-def test_a_model_is_asked_what_it_can_do(told: Told, script: Any, wrong: set[str], mend: str) -> None:
+def test_a_model_is_asked_what_it_can_do(told: Told, script: Any, wrong: set[str], advice: str) -> None:
     with serve_model() as model:
         model.script = script
         code, checks = told(OPENAI_BASE_URL=model.url, OPENAI_API_KEY="sk-x")
         assert len(model.requests) <= MOST_CALLS
         assert {name for name, check in checks.items() if not check["ok"]} == wrong
         assert code == (1 if wrong else 0)
-        assert mend in " ".join(check["says"] for check in checks.values())
+        assert advice in " ".join(check["says"] for check in checks.values())
         before = len(model.requests)
         told("--no-calls", OPENAI_BASE_URL=model.url, OPENAI_API_KEY="sk-x")
         assert len(model.requests) == before
