@@ -184,10 +184,10 @@ def _one(app: App, name: str, hostile: Repo, healthy: Repo) -> Beside:
 def main() -> None:
     """Print a line for each."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("names", nargs="*", default=list(HOSTILE), choices=[*HOSTILE, []])
+    options.add_argument("names", nargs="*", default=[], choices=[*HOSTILE, []], metavar="name")
     broken = []
     with tempfile.TemporaryDirectory() as folder:
-        for one in beside(options.parse_args().names, Path(folder)):
+        for one in beside(options.parse_args().names or list(HOSTILE), Path(folder)):
             broken += [] if one.kept else [one.name]
             print(one, flush=True)
     raise SystemExit(f"not what was promised: {' '.join(broken)}" if broken else 0)

@@ -217,9 +217,9 @@ def _let_grow(app: App, size: int) -> None:
 def main() -> None:
     """Print a line for each."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("names", nargs="*", default=list(SCENARIOS), choices=[*SCENARIOS, []])
+    options.add_argument("names", nargs="*", default=[], choices=[*SCENARIOS, []], metavar="name")
     broken = 0
-    for name in options.parse_args().names:
+    for name in options.parse_args().names or list(SCENARIOS):
         kept, told = live(name)
         broken += not kept
         print(f"{name:<10} {'kept' if kept else 'BROKEN'}: {told}\n{'':<11}{SCENARIOS[name].__doc__}", flush=True)
