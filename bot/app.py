@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.api.routes import api_routes
 from bot.bearer import bears
-from bot.connections.turns import Turns
+from bot.connections.bodies import Turns
 from bot.handlers import Handlers
 from bot.handlers.people import Policy
 from bot.metrics.page import metrics_route

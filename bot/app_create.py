@@ -13,14 +13,11 @@ from starlette.responses import Response
 from bot.errors import UserError
 from bot.first_start import defaults_of, values_of
 from bot.github.registration import NewApp
-from bot.registration.manifest import RequestedApp, installation_address
-from bot.registration.stored import FILE, read_registration, store_registration
+from bot.registration import FILE, RequestedApp, installation_address, read_registration, store_registration
 from bot.server import listening, serve_until
 from bot.settings import Settings, load_settings
 from bot.web.render import render
-from bot.web.setup import SetupPages, setup_app
-from bot.web.setup.app import next_steps
-from bot.web.setup.state import Defaults
+from bot.web.setup import Defaults, SetupPages, next_steps, setup_app
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,11 @@ from starlette.responses import RedirectResponse, Response
 
 from bot.dispatch.lock import DirectoryLock
 from bot.github.registration import NewApp
-from bot.registration.manifest import RequestedApp, api_of, is_local, suggested_name
-from bot.registration.stored import store_registration
+from bot.registration import RequestedApp, api_of, is_local, store_registration, suggested_name
 from bot.server import serve_until
 from bot.settings import Settings
 from bot.web.render import render
-from bot.web.setup import SetupPages, setup_app
-from bot.web.setup.app import next_steps
-from bot.web.setup.state import Defaults
+from bot.web.setup import Defaults, SetupPages, next_steps, setup_app
 from bot.web.site import build_authenticator
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from bot.settings import Settings
 from bot.sources import Sources
 from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
-from bot.tracing.opening import traced
+from bot.tracing.observer import traced
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from bot.code import NoCode
 from bot.errors import BotError, GoneError, RefusedError, UserError
 from bot.github.reader import IssueReader, ReadIssue, installation_token
 from bot.mirrors import ForbiddenError, Mirrors
-from bot.no_code import NoCode
 from bot.ports import RepositoryRef
 from bot.private import tighten
 from bot.server_settings import app_key

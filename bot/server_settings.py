@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.errors import UserError
 from bot.operator_config import OperatorConfig, load_operator_config
-from bot.registration.stored import read_registration
+from bot.registration import read_registration
 from bot.settings import Settings, SettingsError, load_settings
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.errors import BotError
-from bot.operator_config import OperatorConfig
-from bot.operator_config.model import ToolConfig
+from bot.operator_config import OperatorConfig, ToolConfig
 from nodes.brains.pace import Pace
 from nodes.context import Outside, TimeLimits
 from nodes.evidence import Evidence

@@ -19,8 +19,8 @@ from pydantic import BaseModel
 from bot.api.openapi import openapi
 from bot.cli import cli
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
-from bot.operator_config.model import GitHubIssues, SearxNG, Specialists, Tavily, ToolConfig, Web, operator_schema
-from bot.repo_config.model import RepositoryConfig, config_schema
+from bot.operator_config import GitHubIssues, SearxNG, Specialists, Tavily, ToolConfig, Web, operator_schema
+from bot.repo_config import RepositoryConfig, config_schema
 from bot.report.document import result_schema
 from bot.settings import Settings
 from tests.endpoints import table as endpoint_rows

@@ -16,9 +16,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from bot.api.models import MAX_BODY, Run, RunRequest, read_request
+from bot.api.models import MAX_BODY, ProblemError, Run, RunRequest, answer_problem, invalid, read_request
 from bot.api.openapi import DOCUMENT, PREFIX, openapi
-from bot.api.problems import ProblemError, answer_problem, invalid
 from bot.bearer import bears
 from bot.jobs import ApiRun
 from bot.settings import Settings

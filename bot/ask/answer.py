@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
-from bot.ask.route import Question, understand
-from bot.ask.since import Since
+from bot.ask.route import Question, Since, understand
 from bot.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine

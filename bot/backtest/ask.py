@@ -10,8 +10,7 @@ from pathlib import Path
 
 from bot.backtest.blind import open_triager
 from bot.backtest.fixes import read_fixes
-from bot.backtest.notes import Notes, digest
-from bot.backtest.run import Found, Plan, ProgressCallback, backtest
+from bot.backtest.run import Found, Notes, Plan, ProgressCallback, backtest, digest
 from bot.backtest.summary import Parameters
 from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, reached
 from bot.github.reader import IssueReader

@@ -1,4 +1,4 @@
-"""``triage backfill``: triage a bounded number of existing issues on request."""
+"""``triage backfill``: triage a bounded number of existing issues, or read past issues ahead of time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,40 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bot.errors import RateLimitedError, UserError
+
 if TYPE_CHECKING:
     from bot.github import GitHub
-    from bot.ports import Issue, RepositoryRef
+    from bot.ports import GitHubPort, Issue, RepositoryRef
+    from bot.store.past_issues import PastIssues
     from bot.store.tables import Store
+
+A_PAGE = 100
+
+
+async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
+    """Read pages, newest first, up to ``most`` issues; issues of earlier calls count and are not read again.
+
+    Raises:
+        UserError: GitHub asks to wait; the same command resumes where this one stopped.
+    """
+    from bot.past import PAGES, is_enough, learn_page  # noqa: PLC0415  --help needs no numpy
+    from bot.store.past_issues import ReadingProgress  # noqa: PLC0415
+
+    walk = await past.progress() or ReadingProgress()
+    pages = walk.page + PAGES + 2 * most // A_PAGE  # half of them may be pull requests
+    while not is_enough(walk, most, pages):
+        try:
+            walk = await learn_page(past, github)
+        except RateLimitedError as error:
+            wait = f" for {error.after:.0f} s" if error.after else ""
+            raise UserError(
+                f"GitHub asks to wait{wait}; the same command continues after {walk.seen} issues"
+            ) from error
+        click.echo(f"{walk.seen} of at most {most} issues", err=True)
+    more = "no older issues exist" if walk.finished else "older ones were not read"
+    click.echo(f"{walk.seen} old issues were indexed; {more}", err=True)
+
 
 MOST, MOST_PAST = 500, 50_000
 
@@ -48,8 +78,6 @@ def command(*, repository: str, limit: int, since: str | None, write: bool, past
 
 
 async def _learn(name: str, most: int) -> None:
-    from bot.cli.past_issues import learn  # noqa: PLC0415  --help needs no client
-
     async with _opened() as (store, github):
         ref = await _named(store, name)
         await learn(store.for_repository(ref).past, github.for_repository(ref), most)

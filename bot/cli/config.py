@@ -53,7 +53,7 @@ def _operators(config: OperatorConfig) -> str:
 @_OPERATOR
 def schema(*, operator: bool) -> None:
     """Print the JSON Schema of .github/triage.yml, for editors."""
-    from bot.operator_config.model import operator_schema  # noqa: PLC0415
-    from bot.repo_config.model import config_schema  # noqa: PLC0415
+    from bot.operator_config import operator_schema  # noqa: PLC0415
+    from bot.repo_config import config_schema  # noqa: PLC0415
 
     click.echo(json.dumps(operator_schema() if operator else config_schema(), indent=2, sort_keys=True))

@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from bot.commands import COMMANDS
-from bot.commands.edited import Edit, new_commands
 from bot.commands.kinds import CommandContext, is_allowed
-from bot.commands.parse import Command, parse
+from bot.commands.parse import Command, Edit, new_commands, parse
 from bot.errors import UserError
 from bot.ports import CommandEffects, Comment, ControlPort, GitHubPort, Issue, IssueRef, Permission
 from bot.publish import Publisher

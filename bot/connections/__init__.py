@@ -1,9 +1,7 @@
 """Limits on what any caller may hold open at the server before it has proved anything."""
 
 from bot.connections.bodies import Bodies, NoRoomError
-from bot.connections.descriptors import connection_limit
 from bot.connections.protocol import limited_protocol
-from bot.connections.refusals import Refusals
-from bot.connections.registry import Connections
+from bot.connections.registry import Connections, Refusals, connection_limit
 
 __all__ = ["Bodies", "Connections", "NoRoomError", "Refusals", "connection_limit", "limited_protocol"]

@@ -4,11 +4,92 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
+import resource
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal, Protocol
 
-from bot.connections.refusals import Refusals
+MOST = 512
+"""Connections, whatever the descriptors allow: each may hold some 100 kB."""
+RESERVED = 96
+"""Descriptors for the store, the log, the worker's pipes and calls of GitHub."""
+FEWEST = 64
+_WANTED = 4_096
+
+logger = logging.getLogger(__name__)
+
+
+def connection_limit() -> int:
+    """Raise the soft limit of descriptors as far as needed and allowed; return how many connections fit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _WANTED if hard == resource.RLIM_INFINITY else min(hard, _WANTED)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return fitting(_WANTED if soft == resource.RLIM_INFINITY else soft)
+
+
+def fitting(descriptors: int) -> int:
+    """The connections that fit; a quarter stays free for those that are accepted before others are closed."""
+    most = max(FEWEST, min(MOST, (descriptors - RESERVED) * 3 // 4))
+    if most < MOST:
+        logger.warning(
+            "%s file descriptors allow %s connections: raise the limit (ulimit -n) to %s for all %s",
+            *(descriptors, most, MOST * 4 // 3 + RESERVED + 1, MOST),
+            extra={"action": "few_descriptors"},
+        )
+    return most
+
+
+PERIOD = 60.0
+"""Seconds between two log lines."""
+_ADDRESSES = 1_000
+"""Addresses counted between two log lines."""
+
+
+class Refusals:
+    """The first refusal after a quiet minute is logged at once; later ones are added up."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, period: float = PERIOD) -> None:
+        self._clock = clock
+        self._period = period
+        self._reasons: Counter[str] = Counter()
+        self._addresses: Counter[str] = Counter()
+        self._logged_at: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def count(self, reason: str, address: str = "") -> None:
+        """Count one refusal; ``reason`` is one of a fixed set."""
+        self._reasons[reason] += 1
+        if address and (address in self._addresses or len(self._addresses) < _ADDRESSES):
+            self._addresses[address] += 1
+        wait = 0.0 if self._logged_at is None else self._logged_at + self._period - self._clock()
+        if wait <= 0:
+            self.flush()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(wait, self.flush)
+
+    def flush(self) -> None:
+        """Log what was counted since the last line."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._reasons:
+            return
+        self._logged_at = self._clock()
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in self._reasons.most_common())
+        logger.warning("refused: %s%s", reasons, self._most(), extra={"action": "refused"})
+        self._reasons.clear()
+        self._addresses.clear()
+
+    def _most(self) -> str:
+        if not self._addresses:
+            return ""
+        address, count = self._addresses.most_common(1)[0]
+        return f"; most from {address} ({count})"
+
 
 Phase = Literal["head", "body", "answer", "idle", "closing"]
 """What a connection waits for: a request's head or body, our answer, the next request, or its end."""

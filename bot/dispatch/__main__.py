@@ -15,9 +15,9 @@ from typing import Protocol
 
 from uvicorn.loops.auto import auto_loop_factory
 
-from bot.dispatch.child import ALIVE, DRAIN, READY, UNUSABLE
 from bot.dispatch.embedded import Dispatcher
 from bot.dispatch.heartbeat import OVERDUE, SILENT, ActiveAttempts, send_heartbeats
+from bot.dispatch.worker_process import ALIVE, DRAIN, READY, UNUSABLE
 from bot.errors import UnreachableError, UserError
 from bot.logs import log_to_stderr
 from bot.server_settings import ServerSettings, load_server_settings

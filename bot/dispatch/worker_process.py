@@ -1,26 +1,171 @@
-"""Run only the worker, beside the servers that answer GitHub, on this machine or another."""
+"""Keep a worker process alive: beside the server, or alone for servers elsewhere."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import os
+import secrets
 import signal
+import socket
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bot.dispatch.child import WorkerProcess
+from bot.dispatch.heartbeat import HeartbeatMonitor
 from bot.dispatch.lock import DirectoryLock
+from bot.dispatch.outage import Outage
 from bot.errors import UnreachableError, UserError
 from bot.server_settings import ServerSettings
+from bot.store.database import StoreError
+from bot.store.jobs import Jobs
 from bot.store.opening import open_store
 from bot.store.tables import Store
 
-PATIENCE = 30.0
-"""Seconds to wait for a database at the start."""
+DRAIN = 6.0
+"""Seconds in which running jobs may finish."""
+LONGEST_PAUSE = 30.0
+"""Maximum seconds between two starts of a worker that keeps ending."""
+_MALLOC = {
+    # glibc retains memory that a thread freed for that thread: after some issues that was 120 of 240 MB.
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
+}
+READY, ALIVE = b"ready\n", b"alive "
+"""What the child sends once it accepts jobs, and the prefix of its oldest attempt's age, sent every two seconds."""
+UNUSABLE = b"unusable: "
+"""The prefix of the child's message that a person must fix something before it can work at all."""
 
 logger = logging.getLogger(__name__)
+
+
+class WorkerProcess:
+    """Runs ``python -m bot.dispatch`` and restarts it when it ends.
+
+    The child ends when its standard input does, so it does not outlive this process. Until then it holds the lock on
+    the data directory too.
+    """
+
+    def __init__(
+        self, jobs: Jobs, lock: int, give_up: Callable[[], None], *, concurrency: int, shared: bool = False
+    ) -> None:
+        """Store the settings; nothing is started.
+
+        Args:
+            jobs: frees the jobs of a child that ended.
+            lock: the descriptor that the child inherits.
+            give_up: called when the child cannot work at all; ``fault`` has the reason.
+            concurrency: issues that it works on at once.
+            shared: other processes work on these jobs too.
+        """
+        self._jobs = jobs
+        self._lock = lock
+        self._give_up = give_up
+        self._place = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._concurrency = concurrency
+        self._shared = shared
+        self._outage = Outage()
+        self.fault = ""
+        """What a person must fix before the child can work; empty if nothing."""
+        self._process: asyncio.subprocess.Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._monitor = HeartbeatMonitor()
+
+    async def not_ready(self) -> str:
+        """Return why no jobs are processed; empty if they are."""
+        return self._monitor.fault()
+
+    async def start(self) -> None:
+        """Free the jobs that an earlier server left in progress, and start the child."""
+        if not self._shared:
+            await self._jobs.recover(blame=False)
+        self._keeper = asyncio.create_task(self._keep())
+
+    def wake(self) -> None:
+        """Tell the child that a job was stored; one unread byte is enough."""
+        pipe = self._process.stdin if self._process else None
+        if pipe is not None and not pipe.is_closing() and pipe.transport.get_write_buffer_size() == 0:
+            pipe.write(b"\n")
+
+    async def stop(self) -> None:
+        """Let running jobs finish for a few seconds, then end the process; interrupted jobs resume after a restart."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._keeper
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            # After DRAIN the child needs up to a second to free the jobs that it cancelled.
+            await asyncio.wait_for(process.wait(), DRAIN + 1.5)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+    async def _keep(self) -> None:
+        pause = 0.0
+        while True:
+            began = time.monotonic()
+            code = await self._run_once()
+            if self.fault:
+                self._give_up()
+                return
+            freed = await self._recovered()
+            pause = 0.5 if time.monotonic() - began > LONGEST_PAUSE else min(LONGEST_PAUSE, pause * 2 or 0.5)
+            logger.error("the worker ended with %s", code, extra={"action": "worker_ended", "jobs": freed})
+            await asyncio.sleep(pause)
+
+    async def _recovered(self) -> int:
+        """Return the number of jobs freed. Wait while the store is away, since otherwise no worker would restart."""
+        while True:
+            try:
+                freed = await self._jobs.recover(blame=True, place=self._place if self._shared else None)
+            except StoreError as error:
+                await self._outage.wait(error)
+            else:
+                self._outage.over()
+                return freed
+
+    async def _run_once(self) -> int:
+        root = str(Path(__file__).parents[2])
+        paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        self._process = await asyncio.create_subprocess_exec(
+            # -P: do not import a folder called ``bot`` from the directory in which the server was started
+            *(sys.executable, "-P", "-m", "bot.dispatch", str(self._lock), self._place, str(self._concurrency)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            pass_fds=(self._lock,),
+            env={**_MALLOC, **os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
+        )
+        try:
+            await self._listen(self._process)
+            return await self._process.wait()
+        finally:
+            self._monitor.stopped()
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Read the child's messages until it closes its output."""
+        while process.stdout is not None and (line := await process.stdout.readline()):
+            self._receive(line)
+
+    def _receive(self, line: bytes) -> None:
+        if line == READY:
+            self._monitor.received(0.0)
+            logger.info("the worker is ready", extra={"action": "worker_ready"})
+        elif line.startswith(ALIVE):
+            self._monitor.received(float(line.removeprefix(ALIVE)))
+        elif line.startswith(UNUSABLE):
+            self.fault = line.removeprefix(UNUSABLE).decode(errors="replace").strip()
+
+
+PATIENCE = 30.0
+"""Seconds to wait for a database at the start."""
 
 
 def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.doctor.check import Check
+from bot.doctor import Check
 from bot.errors import BotError
 from bot.settings import Settings
 from bot.store.opening import open_store

@@ -9,13 +9,11 @@ from urllib.parse import quote
 import jwt
 
 from bot.errors import UserError
-from bot.github.answers import UndecodableError, shaped
-from bot.github.channel import Channel
-from bot.github.installation import find_installation
+from bot.github.channel import Channel, ResponseCache
 from bot.github.repository import RepositoryClient
-from bot.github.response_cache import ResponseCache
+from bot.github.responses import UndecodableError, shaped
 from bot.github.session import Session
-from bot.github.tokens import Tokens
+from bot.github.tokens import Tokens, find_installation
 from bot.github.values import Json, delivery_of, is_bot, text
 from bot.limits import Writes
 from bot.ports import FailedDelivery, InstallationSeen, RepositoryRef

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from bot.errors import GoneError
-from bot.github.answers import shaped
-from bot.github.search import found_issues, issue_search
+from bot.github.responses import shaped
 from bot.github.session import Session
 from bot.github.tokens import READ_CODE, Tokens
-from bot.github.values import MAX_BODY, Json, text
+from bot.github.values import MAX_BODY, Json, found_issues, issue_search, text
 
 
 @dataclass(frozen=True, slots=True)

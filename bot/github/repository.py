@@ -10,12 +10,10 @@ from typing import Protocol
 from urllib.parse import quote
 
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
-from bot.github.answers import Answer, UndecodableError, shaped
 from bot.github.channel import Channel
-from bot.github.contents import text_file
-from bot.github.search import found_issues, issue_search
+from bot.github.responses import Answer, UndecodableError, shaped
 from bot.github.tokens import READ_CODE
-from bot.github.values import Json, comment_of, issue_of, permission_of, text
+from bot.github.values import Json, comment_of, found_issues, issue_of, issue_search, permission_of, text, text_file
 from bot.limits import LABELS, REACTIONS, WHOLE, WriteBudget
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 

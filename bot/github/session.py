@@ -18,8 +18,7 @@ from githubkit.response import Response
 from githubkit.typing import RetryOption
 
 from bot.errors import BotError, MovedError, OutcomeUnknownError, RetryableError
-from bot.github.answers import Answer, UndecodableError, answer_of
-from bot.github.faults import fault_of
+from bot.github.responses import Answer, UndecodableError, answer_of, fault_of
 from bot.metrics.measures import GITHUB_CALLS, GITHUB_REMAINING
 
 _PAUSES = (0.2, 0.8)

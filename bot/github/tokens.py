@@ -1,4 +1,4 @@
-"""Installation tokens: short-lived, for one repository, with the permissions that are used."""
+"""Installations of the App, and their tokens: short-lived, for one repository, with the permissions that are used."""
 
 from __future__ import annotations
 
@@ -16,10 +16,42 @@ from bot.errors import (
     RetryableError,
     SuspendedError,
 )
-from bot.github.answers import shaped
-from bot.github.installation import find_installation, lacking
+from bot.github.responses import shaped
 from bot.github.session import Session
 from bot.github.values import Json
+from bot.ports import InstallationSeen
+
+_LEVELS = ("read", "write", "admin")
+
+
+async def find_installation(session: Session, path: str) -> InstallationSeen | None:
+    """The installation at a path of the API; None if there is none.
+
+    Raises:
+        RetryableError: GitHub's response cannot be read.
+    """
+    try:
+        answer = await session.send("GET", path, authorization=await session.app_authorization())
+        response = answer.object()
+        granted = response.get("permissions") or {}
+        permissions = {str(name): str(level) for name, level in granted.items()}
+        return InstallationSeen(
+            int(response["id"]), suspended=bool(response.get("suspended_at")), permissions=permissions
+        )
+    except GoneError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RetryableError("GitHub's answer about an installation cannot be read") from error
+
+
+def lacking(granted: Mapping[str, str], needed: Mapping[str, str]) -> tuple[str, ...]:
+    """The needed permissions that were not granted, by name."""
+    return tuple(name for name, level in needed.items() if _level(granted.get(name)) < _level(level))
+
+
+def _level(name: str | None) -> int:
+    return _LEVELS.index(name) if name in _LEVELS else -1
+
 
 WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
 READ_CODE = {"contents": "read", "metadata": "read"}

@@ -25,8 +25,7 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
-from bot.publish.deferred_labels import Lacks, ReportLabels, log_missing
-from bot.publish.labels import shown_labels, wanted_labels
+from bot.publish.labels import Lacks, ReportLabels, log_missing, shown_labels, wanted_labels
 from bot.publish.poster import Poster, utc_now
 from bot.publish.reactions import Reactions
 from bot.publish.relations import apply_corrections

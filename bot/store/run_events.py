@@ -1,11 +1,45 @@
-"""Store what a run does, step by step while it runs, for the web pages."""
+"""Store the steps and the evidence of a run while it executes, for the web pages and for a resume."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from pydantic import BaseModel, ConfigDict
+
 from bot.store.database import Connection, Database
+from nodes.evidence import Evidence
+from nodes.state import TraceEntry
+
+LOOKS = 6
+"""Maximum number of a model's lookups stored per step; the run's result contains all of them."""
+
+
+class Visit(BaseModel):
+    """The start or end of a node's execution; a node that ends immediately is stored only at its end."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    """The same at the start and at the end."""
+    node: str
+    began: float
+    """Seconds since 1970."""
+    ended: float | None = None
+    trace: tuple[TraceEntry, ...] = ()
+    """The entries it added to the run's trace; empty while it waits for a person."""
+
+
+def dump(visit: Visit) -> str:
+    """Serialize a visit for the store, with at most `LOOKS` lookups per trace entry."""
+    cut = tuple(entry.model_copy(update={"looks": entry.looks[:LOOKS]}) for entry in visit.trace)
+    return visit.model_copy(update={"trace": cut}).model_dump_json(exclude_defaults=True)
+
+
+def load(text: str) -> Visit:
+    """Parse a stored visit."""
+    return Visit.model_validate_json(text)
+
 
 MOST = 400
 """Limit on the events of one run: about twice what the longest run produces within its own limits."""
@@ -24,7 +58,7 @@ class Event(NamedTuple):
     at: float
     """Seconds since 1970."""
     body: str
-    """JSON of a ``bot.steps.Visit``."""
+    """JSON of a ``bot.store.run_events.Visit``."""
 
 
 class RunEvents:
@@ -55,3 +89,38 @@ def _add(db: Connection, run: str, bodies: Sequence[str], now: float) -> None:
     issue_key, _, number = run.rpartition(":")
     changed = "UPDATE runs SET changed_at = ? WHERE issue_key = ? AND run_no = ?"
     db.execute(changed, (now, issue_key, int(number)))
+
+
+class RunEvidence:
+    """The evidence of one run; implements the graph's evidence port."""
+
+    def __init__(self, database: Database, run: str) -> None:
+        self._database = database
+        self._run = run
+        self._known: dict[str, Evidence] = {}
+
+    async def put(self, evidence: Sequence[Evidence]) -> None:
+        """Store evidence by its key; idempotent."""
+        if not evidence:
+            return
+        rows = [(self._run, item.key, item.model_dump_json()) for item in evidence]
+        statement = """
+            INSERT INTO evidence (run, hash, body) VALUES (?, ?, ?)
+            ON CONFLICT (run, hash) DO UPDATE SET body = excluded.body
+        """
+        await self._database.do(lambda db: db.executemany(statement, rows).rowcount)
+        self._known.update((item.key, item) for item in evidence)
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
+        """Return the evidence of these keys; a key without stored evidence is absent."""
+        if not self._known.keys() >= set(keys):  # stored before a crash
+            statement = "SELECT hash, body FROM evidence WHERE run = ?"
+            rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
+            self._known |= {key: Evidence.model_validate_json(body) for key, body in rows if key not in self._known}
+        return {key: self._known[key] for key in keys if key in self._known}
+
+    async def all(self) -> list[Evidence]:
+        """Return all evidence of the run, ordered by hash."""
+        statement = "SELECT body FROM evidence WHERE run = ? ORDER BY hash"
+        rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
+        return [Evidence.model_validate_json(body) for (body,) in rows]

@@ -1,39 +1,66 @@
-"""Assemble the tables into one store."""
+"""Assemble the tables into one store, with the transactions that span several of them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bot.ceilings import day_of
-from bot.ports import IssueRef, RepositoryRef
+from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
 from bot.store.api_runs import ApiRuns
 from bot.store.control import Control
-from bot.store.database import Database
+from bot.store.database import Connection, Database
 from bot.store.dead import DeadJobs
 from bot.store.deliveries import Inbox
 from bot.store.effects import Effects
-from bot.store.evidence import RunEvidence
-from bot.store.heartbeats import Heartbeats
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.jobs import Jobs
-from bot.store.labels import People
-from bot.store.leases import Leases
-from bot.store.limited import RepositoryLimited
+from bot.store.leases import Heartbeats, Leases
 from bot.store.metrics import Metrics
-from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes
-from bot.store.pace import StoredPace
+from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
 from bot.store.pages import Pages
 from bot.store.past_issues import PastIssues
-from bot.store.pruning import Pruning
-from bot.store.questions import Questions
-from bot.store.report_inputs import ReportInputs, read_report_inputs
-from bot.store.repository_data import RepositoryData
-from bot.store.run_events import RunEvents
+from bot.store.questions import Questions, read_questions
+from bot.store.repository_data import Pruning, RepositoryData
+from bot.store.run_events import RunEvents, RunEvidence
 from bot.store.runs import IssueRuns, open_run
 from bot.store.sessions import EndedSessions
-from bot.store.signals import IssueSignals
+from bot.store.signals import IssueSignals, People, read_label_changes, read_relations
 from bot.store.tenant import Tenant
-from bot.store.usage import Usage
+from bot.store.usage import RepositoryLimited, StoredPace, Usage, read_limited
 from bot.store.writes import StoredWrites
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInputs:
+    """The store's data on one issue and its repository at one moment."""
+
+    questions: tuple[AskedQuestion, ...]
+    touched: dict[str, bool]
+    """Labels that a person added (True) or removed (False)."""
+    relations: tuple[Relation, ...]
+    outcomes: list[tuple[float, bool]]
+    """The repository's scored reports: the confidence, and whether the first file was right."""
+    limited: bool
+    """The repository reached a limit today."""
+
+
+def read_report_inputs(db: Connection, issue_key: str, day: str) -> ReportInputs:
+    """Read all of it.
+
+    Args:
+        db: the open transaction.
+        issue_key: key of the issue.
+        day: today, as ``ceilings.day_of`` writes it.
+    """
+    repository = issue_key.rpartition("#")[0]
+    return ReportInputs(
+        tuple(asked for asked, _ in read_questions(db, issue_key)),
+        read_label_changes(db, issue_key),
+        read_relations(db, issue_key),
+        read_outcomes(db, repository),
+        bool(read_limited(db, repository, day)),
+    )
 
 
 class Store:

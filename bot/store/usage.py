@@ -1,12 +1,12 @@
-"""Store usage per scope and period. It is reserved in advance, so that concurrent callers cannot exceed a ceiling."""
+"""Store usage per scope and period, the rate of model calls, and which limits a repository reached."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, dataclass, fields
 
-from bot.ceilings import Amount, Reached, Scope
-from bot.store.database import Connection, Database
+from bot.ceilings import Amount, Reached, Scope, day_of
+from bot.store.database import Connection, Database, Value
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
 _SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"  # noqa: S608  names of columns
@@ -66,3 +66,123 @@ def _spent(db: Connection, scope: Scope) -> Amount:
 
 def _add(db: Connection, scopes: Iterable[Scope], amount: Amount) -> None:
     db.executemany(_ADD, [(scope.key, scope.period, *astuple(amount)) for scope in scopes])
+
+
+SHORTEST_TO_REFUSE = 20.0
+"""Seconds. A caller with a shorter wait sleeps and retains its place in the queue; a longer wait is refused."""
+_LONGEST = 6 * 3_600.0
+_PROMISED = 3_600.0
+_READ = "SELECT next_at, closed_until, promised FROM paces WHERE name = ?"
+_WRITE = """
+INSERT INTO paces (name, next_at, promised) VALUES (:name, :next_at, :promised)
+ON CONFLICT (name) DO UPDATE SET next_at = excluded.next_at, promised = excluded.promised
+"""
+_CLOSE = """
+INSERT INTO paces (name, closed_until) VALUES (:name, :until)
+ON CONFLICT (name) DO UPDATE SET closed_until =
+    CASE WHEN paces.closed_until BETWEEN :until AND :longest THEN paces.closed_until ELSE :until END
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """When a call may be made, or when to ask again."""
+
+    wait: float
+    """Seconds."""
+    granted: bool
+    """The call is counted and may be made after the wait."""
+
+
+class StoredPace:
+    """Allows a burst of one minute's calls, then a steady rate (GCRA: one row, the time when the queue is empty)."""
+
+    def __init__(self, database: Database, name: str, calls_per_minute: float) -> None:
+        self._database = database
+        self._name = name
+        self._apart = 60.0 / calls_per_minute
+        self._burst = max(calls_per_minute, 1.0)
+
+    async def take(self) -> Slot:
+        """Reserve a place in the queue if the wait is short; a refused caller receives its own time to ask again."""
+        now = self._database.clock()
+        return await self._database.do(lambda db: self._take(db, now))
+
+    async def close(self, seconds: float) -> None:
+        """Refuse all calls for this many seconds, because the model server asked for it."""
+        now = self._database.clock()
+        given: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _LONGEST}
+        await self._database.do(lambda db: db.execute(_CLOSE, given).rowcount)
+
+    def _take(self, db: Connection, now: float) -> Slot:
+        row = db.execute(_READ, (self._name,)).fetchone() or (0.0, 0.0, 0.0)
+        # Ignore times too far ahead: a clock that was set back must not close the queue for a day.
+        next_at, closed, promised = (at if at < now + _LONGEST else 0.0 for at in row)
+        # ``next_at`` may be ahead of the clock by the calls of one burst.
+        free = max(now, closed, next_at - (self._burst - 1) * self._apart)
+        if free - now <= SHORTEST_TO_REFUSE:
+            self._write(db, max(next_at, now) + self._apart, promised)
+            return Slot(free - now, granted=True)
+        # Refused callers get times one interval apart, since of those with one time all but one would be refused again.
+        mine = promised + self._apart if free <= promised + self._apart <= free + _PROMISED else free
+        self._write(db, next_at, mine)
+        return Slot(mine - now, granted=False)
+
+    def _write(self, db: Connection, next_at: float, promised: float) -> None:
+        db.execute(_WRITE, {"name": self._name, "next_at": next_at, "promised": promised})
+
+
+_NOTE = """
+INSERT INTO limited (repository_key, day, what, times) VALUES (?, ?, ?, 1)
+ON CONFLICT (repository_key, day, what) DO UPDATE SET times = limited.times + 1
+"""
+# The first issue that reports limits today reports all that are known then, and keeps them when its report is
+# rewritten.
+_TELL = """
+UPDATE limited SET told = :issue WHERE repository_key = :key AND day = :day AND NOT EXISTS (
+    SELECT 1 FROM limited AS other
+    WHERE other.repository_key = :key AND other.day = :day AND other.told <> :issue
+)
+"""
+# A missing permission is reported once: it is still missing on the next day.
+_REPORTED = """
+SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :issue AND NOT EXISTS (
+    SELECT 1 FROM limited AS before
+    WHERE before.repository_key = :key AND before.day < :day AND before.what = limited.what
+      AND before.told <> :issue AND before.what LIKE 'permission.%'
+) ORDER BY what
+"""
+
+
+class RepositoryLimited:
+    """The limits of one repository."""
+
+    def __init__(self, database: Database, repository_key: str) -> None:
+        self._database = database
+        self._key = repository_key
+
+    async def note(self, what: str) -> None:
+        """Count that a limit was reached, by its code, such as ``repository.tokens``."""
+        given = (self._key, self._today(), what)
+        await self._database.do(lambda db: db.execute(_NOTE, given).rowcount)
+
+    async def today(self) -> dict[str, int]:
+        """Return the limits that were reached today, and how often."""
+        today = self._today()
+        return await self._database.read(lambda db: read_limited(db, self._key, today))
+
+    async def unreported(self, issue_key: str) -> tuple[str, ...]:
+        """Return the limits that this issue's report shows; empty if another issue's report has shown them today."""
+        day = self._today()
+        given = {"issue": issue_key, "key": self._key, "day": day}
+        await self._database.do(lambda db: db.execute(_TELL, given).rowcount)
+        return tuple(what for (what,) in await self._database.read(lambda db: db.execute(_REPORTED, given).fetchall()))
+
+    def _today(self) -> str:
+        return day_of(self._database.clock())
+
+
+def read_limited(db: Connection, repository_key: str, day: str) -> dict[str, int]:
+    """Return the limits that were reached on a day, and how often, within a larger transaction."""
+    statement = "SELECT what, times FROM limited WHERE repository_key = ? AND day = ? ORDER BY what"
+    return dict(db.execute(statement, (repository_key, day)).fetchall())

@@ -1,10 +1,10 @@
-"""Observe a run through callbacks: count and time each node and model call, and trace them if configured."""
+"""Observe a run through callbacks: count, time and trace each node and model call, if tracing is configured."""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +17,40 @@ from langchain_core.tracers.context import register_configure_hook
 from langgraph.errors import GraphBubbleUp
 
 from bot.metrics.measures import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, NODE_SECONDS
-from bot.tracing.routing import routing
-from bot.tracing.spans import Spans
+from bot.settings import Settings
+from bot.tracing.spans import Spans, open_spans, routing
+from bot.tracing.switch import langsmith_is_on
+from nodes.trust.secrets import mask
+
+
+def start_langsmith(*, text: bool) -> Any:
+    """Create the client that sends every trace of this process; None if LangSmith is off."""
+    if not langsmith_is_on():
+        return None
+    from langsmith.run_trees import get_cached_client  # noqa: PLC0415  only needed if it is on
+
+    if text:
+        return get_cached_client(anonymizer=_masked)
+    return get_cached_client(hide_inputs=True, hide_outputs=True, anonymizer=_without_messages)
+
+
+def _without_messages(data: Any) -> Any:
+    """Reduce an error to its type, because its message and traceback quote the run's input."""
+    if isinstance(data, dict) and "error" in data:
+        return {**data, "error": str(data["error"]).partition("(")[0][:100]}
+    return data
+
+
+def _masked(data: Any) -> Any:
+    """Mask everything that looks like a secret, in nested values too."""
+    if isinstance(data, str):
+        return mask(data)
+    if isinstance(data, dict):
+        return {name: _masked(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_masked(value) for value in data]
+    return data
+
 
 _watching: ContextVar[Observer | None] = ContextVar("_watching", default=None)
 
@@ -127,3 +159,27 @@ def observing(spans: Spans) -> Iterator[None]:
 
 # LangChain adds the variable's handler to every run in this context, so no node needs to know about tracing.
 register_configure_hook(_watching, inheritable=True)
+
+
+_FLUSH = 5.0
+"""Seconds to send the remaining traces to LangSmith."""
+
+
+@contextlib.contextmanager
+def tracing(settings: Settings) -> Iterator[Spans]:
+    """Trace graph runs within the block. They are timed and counted even if tracing is off."""
+    client = start_langsmith(text=settings.triage_trace_text)
+    with open_spans(settings.otel_exporter_otlp_endpoint, text=settings.triage_trace_text) as spans:
+        try:
+            with observing(spans):
+                yield spans
+        finally:
+            if client is not None:
+                client.flush(timeout=_FLUSH)
+
+
+@contextlib.asynccontextmanager
+async def traced(settings: Settings) -> AsyncIterator[None]:
+    """Trace one run on the command line, like ``tracing``."""
+    with tracing(settings):
+        yield

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from bot.web import assets, github_login, login, queue, repositories, run, runs, welcome
+from bot.web import github_login, login, queue, render, repositories, run, runs, welcome
 from bot.web.authentication import RequireLogin
 from bot.web.site import Site
 
@@ -17,7 +17,7 @@ __all__ = ["Site", "routes"]
 def routes(site: Site) -> list[BaseRoute]:
     """List every route: the public ones first, then all others behind the login."""
     return [
-        *assets.routes(),
+        *render.routes(),
         *login.routes(),
         *github_login.routes(site),
         *welcome.closed(),

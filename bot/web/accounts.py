@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 
 from bot.errors import RetryableError
 from bot.github.people import LoggedOutError, People
-from bot.web.sessions import LASTS
-from bot.web.viewer import Viewer
+from bot.web.sessions import LASTS, Viewer
 
 FRESH = 60.0
 """Seconds for which the visible repositories of a user are cached."""

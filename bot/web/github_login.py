@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from bot.errors import RetryableError
 from bot.github.people import LoggedOutError
-from bot.registration.manifest import LOGIN_CALLBACK
+from bot.registration import LOGIN_CALLBACK
 from bot.web.accounts import Accounts
 from bot.web.faults import fault
 from bot.web.login import login_form, own_path

@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from bot.store.pages.queue import LISTED, JobRow, JobState
+from bot.store.pages.runs import LISTED_JOBS, JobRow, JobState
 from bot.web.render import render
+from bot.web.sessions import must_operate, viewer_of
 from bot.web.site import site_of
-from bot.web.viewer import must_operate, viewer_of
 from bot.web.views.words import line, moment
 
 _LARGEST = 2**31
@@ -42,7 +42,7 @@ async def listed(request: Request) -> Response:
         "queue.html",
         counts=[(state, title, counts.get(state, 0)) for state, title, _ in _STATES],
         shown=shown,
-        most=LISTED,
+        most=LISTED_JOBS,
         replayed=replayed if replayed.isdigit() else "",
     )
 

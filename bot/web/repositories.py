@@ -13,10 +13,10 @@ from bot.report.record import ENOUGH, read_record
 from bot.store.pages.rows import RunFilter
 from bot.web.render import render
 from bot.web.run import repository_of
+from bot.web.sessions import viewer_of
 from bot.web.site import site_of
-from bot.web.viewer import viewer_of
 from bot.web.views import record
-from bot.web.views.row import Row
+from bot.web.views.filters import Row
 from bot.web.views.words import moment
 
 _LAST = 8

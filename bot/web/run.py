@@ -12,18 +12,18 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.report.links import Links
-from bot.steps import Visit, load
 from bot.store.pages.repositories import RepositoryRow
 from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import FullRun, Runs
+from bot.store.run_events import Visit, load
 from bot.web import streams
 from bot.web.render import environment, render
+from bot.web.sessions import Viewer, must_see, viewer_of
 from bot.web.site import site_of
-from bot.web.viewer import Viewer, must_see, viewer_of
 from bot.web.views import run as view
 from bot.web.views.evidence import cited_in, numbered, piece
+from bot.web.views.filters import Row, address
 from bot.web.views.progress import is_harmless, progress
-from bot.web.views.row import Row, address
 from bot.web.views.words import moment
 
 _RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"

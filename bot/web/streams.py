@@ -16,8 +16,8 @@ from bot.errors import RetryableError
 from bot.store.pages.rows import RunRow
 from bot.web.authentication import TooManyError
 from bot.web.live import Changes, TooManyWatchersError
+from bot.web.sessions import Viewer, viewer_of
 from bot.web.site import site_of
-from bot.web.viewer import Viewer, viewer_of
 
 RECHECK = 20.0
 """Seconds between two checks that the viewer is still logged in and may still see the run."""

@@ -8,12 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.registration.manifest import WEBHOOK, installation_address, is_local
-from bot.registration.stored import FILE
+from bot.registration import FILE, WEBHOOK, installation_address, is_local
 from bot.web.faults import fault
 from bot.web.render import render
+from bot.web.sessions import must_operate
 from bot.web.site import site_of
-from bot.web.viewer import must_operate
 
 
 def routes() -> list[Route]:

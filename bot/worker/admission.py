@@ -1,4 +1,4 @@
-"""Decides whether a run, question or answer is within the budgets of the repository, installation and author."""
+"""Decide whether a run, question or answer is within the budgets, and reply to a command that starts nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from bot.ceilings import Amount, Reached, Scope, seconds_until_tomorrow
 from bot.errors import RateLimitedError, RefusedError
 from bot.jobs import Commands
 from bot.ports import Issue, Permission
+from bot.publish.replies import Replies
 from bot.repo_config import FoundConfig, RepositoryConfig
 from bot.store.runs import Run
 from bot.worker.issue_job import IssueJob
@@ -75,3 +76,22 @@ async def may_answer(issue_job: IssueJob, asked: Commands, found: FoundConfig) -
 async def _may_triage(issue_job: IssueJob, issue: Issue) -> bool:
     """Whether the author may triage and so has no limit. GitHub is asked only about authors who reached theirs."""
     return bool(issue.author) and await issue_job.github.permission(issue.author) >= Permission.TRIAGE
+
+
+STOPPED = "Triage is stopped for this issue; `/triage resume` continues it."
+
+
+async def explain_refusal(issue_job: IssueJob, found: FoundConfig, asked_in: int | None, why: str) -> None:
+    """Reply once to a command whose run does nothing. Without a command there is no reply.
+
+    Args:
+        issue_job: The job's turn.
+        found: The repository's configuration.
+        asked_in: Id of the comment with the command.
+        why: One or two sentences.
+    """
+    if asked_in is None or not found.config.enabled:
+        return
+    replies = Replies.of(issue_job.publisher(issue_job.check_ownership), issue_job.ref, found)
+    await replies.explain_refusal(asked_in, why)
+    await replies.catch_up()

@@ -13,12 +13,10 @@ from bot.jobs import ApiRun, Job
 from bot.logs import add_log_context
 from bot.metrics.measures import LIMITS
 from bot.ports import RepositoryRef
-from bot.repo_config import RepositoryConfig
-from bot.repo_config.find import find_config
+from bot.repo_config import RepositoryConfig, find_config
 from bot.report.document import Result, build_result
 from bot.report.markdown import MarkdownRenderer
-from bot.worker.budgets import run_scope
-from bot.worker.model_budget import SharedBudget
+from bot.worker.budgets import SharedBudget, run_scope
 from bot.worker.tools import Tools
 from nodes.brains.budget import PostponedError
 from nodes.context import Context, Outside

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.commands.edited import Edit
 from bot.commands.execute import CommandComment, execute
+from bot.commands.parse import Edit
 from bot.errors import RetryableError, StoppedError
 from bot.jobs import (
     Commands,
@@ -19,7 +19,7 @@ from bot.jobs import (
     Score,
     Work,
 )
-from bot.publish.deferred_labels import LATER, ReportLabels
+from bot.publish.labels import LATER, ReportLabels
 from bot.publish.replies import Replies
 from bot.repo_config import FoundConfig
 from bot.store.database import StoreError

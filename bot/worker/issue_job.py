@@ -1,4 +1,4 @@
-"""One attempt of a job on one issue: its data, its tools and its permission to write."""
+"""One attempt of a job on one issue: its data, its tools, and its permission to write."""
 
 from __future__ import annotations
 
@@ -7,23 +7,36 @@ import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from bot.ceilings import PERMISSION
 from bot.errors import MissingPermissionError, StoppedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import Job, LeftOver
 from bot.metrics.measures import LIMITS
-from bot.ports import Issue, IssueRef, OwnerCheck
+from bot.ports import Issue, IssueRef, OwnerCheck, RepositoryRef
 from bot.publish import Publisher
-from bot.publish.deferred_labels import LATER
+from bot.publish.labels import LATER
 from bot.publish.replies import ANSWER, LABELS
-from bot.repo_config import FoundConfig
-from bot.repo_config.find import find_config
-from bot.store.tables import IssueStore
-from bot.worker.permissions import note_missing
+from bot.repo_config import FoundConfig, find_config
+from bot.store.tables import IssueStore, Store
 from bot.worker.tools import Tools
 
-_LABELS = (LABELS, LATER)
+_KNOWN = frozenset({"issues", "contents", "metadata"})
+"""Permissions that the App asks for. Others count as "unknown", or GitHub would choose the values of a metric label."""
 
 logger = logging.getLogger(__name__)
+
+
+async def note_missing(store: Store, ref: RepositoryRef, error: MissingPermissionError) -> None:
+    """Record which permissions are missing. Reports and `/triage status` repeat it to maintainers."""
+    for name in sorted(_KNOWN & set(error.permissions)) or ["unknown"]:
+        code = f"{PERMISSION}.{name}"
+        message = f"the installation lacks a permission ({name}): grant it in the installation's settings on GitHub"
+        logger.warning("%s: %s", message, error, extra={"action": "permission_missing", "limit": code})
+        LIMITS.labels(code).inc()
+        await store.for_repository(ref).limited.note(code)
+
+
+_LABELS = (LABELS, LATER)
 
 
 @dataclass(frozen=True, slots=True)

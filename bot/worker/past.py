@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.errors import BotError, SuspendedError
 from bot.jobs import Ended, Job, LearnPast
-from bot.past.learn import is_enough, learn_page, update_stored_issue
+from bot.past import is_enough, learn_page, update_stored_issue
 from bot.ports import Issue, RepositoryRef
 from bot.repo_config import RepositoryConfig
 from bot.store.deliveries import Arrival

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.answers import answer_in, answer_in_body
 from bot.errors import RateLimitedError
 from bot.jobs import Continue, Edited, Expire, Reply, Triage, Work
 from bot.ports import AskedQuestion, Comment, Issue, IssueRef
@@ -12,10 +11,10 @@ from bot.publish.publisher import Why
 from bot.publish.skip_reasons import reason_to_skip, remedy_for
 from bot.repo_config import FoundConfig
 from bot.store.runs import Run
-from bot.worker.admission import OverLimitError, admit
+from bot.worker.admission import STOPPED, OverLimitError, admit, explain_refusal
+from bot.worker.answers import answer_in, answer_in_body
 from bot.worker.issue_job import IssueJob, body_hash
 from bot.worker.past import refresh_issue, update_index
-from bot.worker.refusal import STOPPED, explain_refusal
 from bot.worker.steps import CurrentIssue, step
 
 RunWork = Triage | Edited | Reply | Continue | Expire

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from langgraph.types import Durability
 from pydantic import ValidationError
 
-from bot.code import EngineCode
+from bot.code import EngineCode, NoCode
 from bot.errors import (
     GoneError,
     MissingPermissionError,
@@ -24,8 +24,7 @@ from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.logs import add_log_context
 from bot.metrics.measures import LIMITS
 from bot.mirrors import ForbiddenError
-from bot.no_code import NoCode
-from bot.past.stored import StoredPast
+from bot.past import StoredPast
 from bot.ports import Finished, Issue, Outcome, Waiting, Withheld
 from bot.publish import Publication, Published
 from bot.publish.publisher import Why
@@ -35,14 +34,12 @@ from bot.report.markdown import MarkdownRenderer
 from bot.report.record import read_record
 from bot.store.outcomes import Reported
 from bot.store.runs import Ending, Run, RunStatus
-from bot.worker.admission import may_ask
-from bot.worker.budgets import run_scope
+from bot.worker.admission import explain_refusal, may_ask
+from bot.worker.budgets import SharedBudget, run_scope
 from bot.worker.first import FirstReport, ModelBusyError
 from bot.worker.issue_job import IssueJob, body_hash
-from bot.worker.model_budget import SharedBudget
 from bot.worker.past import start_learning
 from bot.worker.recorder import recording
-from bot.worker.refusal import explain_refusal
 from nodes import run as graph_run
 from nodes.brains.budget import PostponedError
 from nodes.checkpoints import NewerSchemaError

@@ -1,10 +1,12 @@
-"""Resources that jobs share: opened once per process."""
+"""Resources that jobs share: brains, search engines and clients, opened once per process."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,18 +15,120 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from bot.github import GitHub
 from bot.github.token import TokenGitHub
 from bot.mirrors import Mirrors
+from bot.model import check_brain, model_settings
+from bot.repo_config import RepositoryConfig
 from bot.server_settings import ServerSettings
+from bot.settings import Settings
 from bot.sources import Sources
 from bot.store.checkpoints import open_saver
 from bot.store.opening import open_store
-from bot.store.pace import StoredPace
 from bot.store.tables import Store
-from bot.worker.brains import Brains, open_brains
+from bot.store.usage import StoredPace
 from bot.worker.budgets import Budgets
-from bot.worker.engines import Engines
-from bot.worker.retention import Retention
+from nodes.brains.budget import ModelBudget
+from nodes.brains.llm import LLMBrain
+from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
+from nodes.context import Brain
 from nodes.graph import Graph, build_graph
+from nodes.search.engine import Engine
+from nodes.search.loading import MOST_TEXT
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Retention times, in seconds."""
+
+    deliveries: float
+    """Deliveries and finished jobs."""
+    closed: float
+    """What runs gathered, counted from the closing of their issue."""
+    gone: float
+    """All data of a repository that the App can no longer access."""
+    mirrors: float
+    """Unused mirrors."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Retention:
+        """Read them from the settings."""
+        return cls(
+            deliveries=settings.triage_keep_deliveries_days * _DAY,
+            closed=settings.triage_keep_closed_days * _DAY,
+            gone=settings.triage_keep_gone_days * _DAY,
+            mirrors=settings.triage_keep_mirrors_days * _DAY,
+        )
+
+
+LARGEST = 96_000_000
+"""Approximate bytes of indexes in memory. Parsed files are cached on disk beside each mirror."""
+MOST = 64
+"""Number of engines in memory, however small they are: each holds a file open."""
+
+
+class Engines:
+    """A cache of engines by mirror, evicted by least recent use."""
+
+    def __init__(self, cache_bytes: int, largest: int = LARGEST, *, most_text: int = MOST_TEXT) -> None:
+        """Create an empty cache.
+
+        Args:
+            cache_bytes: Bytes of parsed files that are cached on disk per repository.
+            largest: Bytes that all indexes together may take in memory; the one used last may exceed it alone.
+            most_text: Bytes of text of a commit that are indexed.
+        """
+        self._cache_bytes = cache_bytes
+        self._largest = largest
+        self._most_text = most_text
+        self._engines: OrderedDict[Path, Engine] = OrderedDict()
+
+    def of(self, mirror: Path) -> Engine:
+        """The engine of a mirror, created if needed. An engine whose mirror was removed is replaced."""
+        engine = self._engines.pop(mirror, None)
+        if engine is None or not mirror.exists():
+            engine = Engine(mirror, mirror.parent, cache_bytes=self._cache_bytes, most_text=self._most_text)
+        # The engine was removed from the dict and is put last below, so the dict's order is that of the last use.
+        taken = sum(other.memory for other in self._engines.values())
+        while self._engines and (taken + engine.memory > self._largest or len(self._engines) >= MOST):
+            _, oldest = self._engines.popitem(last=False)
+            taken -= oldest.memory
+        self._engines[mirror] = engine
+        return engine
+
+
+class Brains:
+    """Creates brains for runs."""
+
+    def __init__(self, rules: Brain, models: Models | None = None) -> None:
+        """Set the shared parts. Without models, rules judge every run."""
+        self.rules = rules
+        """The fallback of every run. It counts nothing, so all runs share it."""
+        self._models = models
+
+    def for_run(self, config: RepositoryConfig, budget: ModelBudget | None = None) -> Brain:
+        """A brain as the operator and the repository configured it; `budget` is charged for its calls."""
+        if self._models is None or config.brain == "rules":
+            return self.rules
+        return LLMBrain(self._models, budget)
+
+
+@asynccontextmanager
+async def open_brains(settings: Settings, rules: Brain) -> AsyncIterator[Brains]:
+    """Open the brains of this process; close their connections at the end.
+
+    Raises:
+        UserError: The model is not configured, or is not suitable for the supervisor.
+    """
+    if settings.brain == "rules":
+        yield Brains(rules)
+        return
+    check_brain(settings)
+    models = Models(model_settings(settings))
+    try:
+        yield Brains(rules, models)
+    finally:
+        await models.aclose()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,44 @@ from bot.errors import BotError
 from bot.jobs import Score
 from bot.store.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.missed import catch_up, find_missed, revive_dead
-from bot.worker.parked import find_revived
-from bot.worker.prune import prune, remove_unused_mirrors
+from bot.worker.missed import catch_up, find_missed, find_revived, revive_dead
 from bot.worker.tools import Tools
+
+COUNTERS_KEPT = 90 * 86_400.0
+"""Retention of usage counters, in seconds."""
+LOOKED_BACK = 3 * 3_600.0
+"""Seconds: checkpoints of runs that ended since then are deleted again, in case of a kill after the run's end."""
+
+logger = logging.getLogger(__name__)
+
+
+async def prune(tools: Tools) -> None:
+    """Delete rows that are older than the settings allow, and return the space to the file system."""
+    store, keep = tools.store, tools.keep
+    await store.inbox.forget_old(keep.deliveries)
+    await store.jobs.forget_done(keep.deliveries)
+    await store.pruning.counters(COUNTERS_KEPT)
+    for thread in await store.pruning.over(LOOKED_BACK):
+        await tools.checkpoints.adelete_thread(thread)
+    more = True
+    while more:
+        dropped = await store.pruning.closed_issues(keep.closed)
+        for thread in dropped.threads:
+            await tools.checkpoints.adelete_thread(thread)
+        if dropped.issues:
+            logger.info("%d closed issues pruned", dropped.issues, extra={"action": "pruned"})
+        more = dropped.more
+    for key in await store.pruning.gone_repositories(keep.gone):
+        logger.info("all data of a repository deleted", extra={"action": "forgotten", "repository": key})
+    await store.shrink()
+
+
+async def remove_unused_mirrors(tools: Tools) -> None:
+    """Remove mirrors on this machine that were unused for long, or whose repository was deleted from the store."""
+    known = {key.rpartition("/")[2] for key in await tools.store.pruning.known_repositories()}
+    for name in await tools.mirrors.tidy(older_than=tools.keep.mirrors, known=known):
+        logger.info("mirror removed", extra={"action": "mirror.pruned", "repository": name})
+
 
 PAUSE = 3_600.0
 """Seconds between two rounds, over all processes."""
@@ -21,8 +55,6 @@ LOOK = 300.0
 """Seconds between two checks whether a round is due."""
 AT_START = 60.0
 """Seconds in which, of many processes that start, only one does a round."""
-
-logger = logging.getLogger(__name__)
 
 
 async def run_upkeep(tools: Tools) -> None:

@@ -1,30 +1,80 @@
-"""Dispatches each kind of work to the function that does it."""
+"""Dispatch each kind of work to the function that does it, counted and timed."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from bot.errors import GoneError, MissingPermissionError, RateLimitedError, RefusedError, StoppedError, SuspendedError
+from bot.errors import (
+    GoneError,
+    JobTakenOverError,
+    MissingPermissionError,
+    RateLimitedError,
+    RefusedError,
+    RetryableError,
+    StoppedError,
+    SuspendedError,
+)
 from bot.jobs import ApiRun, InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
 from bot.logs import log_context
+from bot.metrics.measures import JOB_SECONDS, JOBS, LIMITS
 from bot.metrics.shared import sharing
 from bot.ports import RepositoryRef
 from bot.server_settings import ServerSettings
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
-from bot.tracing.opening import tracing
-from bot.tracing.spans import Spans
+from bot.tracing.observer import tracing
+from bot.tracing.spans import Attributes, Spans
 from bot.worker import api_runs, control, outcomes, past, runs
-from bot.worker.instrumented import instrumented
-from bot.worker.issue_job import IssueJob
-from bot.worker.permissions import note_missing
+from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep
+
+# Subclasses before their bases, because the first match counts.
+_OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
+    (RateLimitedError, "limited"),
+    (RetryableError, "put_off"),
+    (SuspendedError, "parked"),
+    (JobTakenOverError, "taken_over"),
+    (asyncio.CancelledError, "stopped"),
+)
+
+
+@contextlib.contextmanager
+def instrumented(job: Job, spans: Spans) -> Iterator[None]:
+    """Count and time an attempt, within its own span."""
+    kind, began = job.work.kind, time.perf_counter()
+    outcome = "failed"
+    try:
+        with spans.within(f"job {kind}", _named(job)):
+            yield
+        outcome = "done"
+    except BaseException as error:
+        outcome = next((name for kind_of, name in _OUTCOMES if isinstance(error, kind_of)), "failed")
+        if isinstance(error, RetryableError) and error.limit is not None:
+            LIMITS.labels(error.limit).inc()
+        raise
+    finally:
+        JOBS.labels(kind, outcome).inc()
+        JOB_SECONDS.labels(kind).observe(time.perf_counter() - began)
+
+
+def _named(job: Job) -> Attributes:
+    """Span attributes of a job. All are ids or fixed names: user text must not reach a trace."""
+    return {
+        "triage.job.kind": job.work.kind,
+        "triage.job.id": job.id,
+        "triage.job.attempt": job.attempt,
+        "triage.delivery": job.delivery,
+        "triage.issue": job.work.key,
+    }
+
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ from bot.ceilings import cost, read_ceiling
 from bot.model import model_settings
 from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
-from bot.worker.budgets import run_scope
-from bot.worker.model_budget import SharedBudget
+from bot.worker.budgets import SharedBudget, run_scope
 from nodes.brains.budget import Call, ModelBudget
 from nodes.brains.models import Models
 from nodes.context import ModelError

@@ -13,7 +13,7 @@ from playwright.async_api import Browser, expect
 from bot.app import build_app
 from bot.server_settings import ServerSettings
 from bot.settings import Settings
-from bot.steps import dump
+from bot.store.run_events import dump
 from bot.store.sqlite import SqliteStore
 from bot.web import live
 from tests.browser.chromium import assert_accessible, assert_sound, opened_tab

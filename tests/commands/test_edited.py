@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.commands.edited import Edit, new_commands
-from bot.commands.parse import parse
+from bot.commands.parse import Edit, new_commands, parse
 from bot.events import read_delivery
 from bot.handlers import Handlers
 from bot.handlers.people import Policy

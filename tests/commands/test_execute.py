@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.commands import COMMANDS
-from bot.commands.edited import Edit
 from bot.commands.execute import CommandComment, execute
+from bot.commands.parse import Edit
 from bot.github import GitHub
 from bot.ports import Comment, IssueRef, Relation
 from bot.publish import Publisher

@@ -140,7 +140,7 @@ class TestDeadlines:
             assert closed.result()
 
     async def test_what_is_late_is_logged(self, url: str, caplog: pytest.LogCaptureFixture) -> None:
-        with caplog.at_level(logging.WARNING, "bot.connections.refusals"):
+        with caplog.at_level(logging.WARNING, "bot.connections.registry"):
             async with calling(url) as caller:
                 await caller.send(GET)
                 assert await caller.is_closed()

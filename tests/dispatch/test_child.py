@@ -6,7 +6,7 @@ import asyncio
 import os
 
 from bot.dispatch import outage
-from bot.dispatch.child import WorkerProcess
+from bot.dispatch.worker_process import WorkerProcess
 from bot.store.database import StoreError
 from tests.patience import patience
 

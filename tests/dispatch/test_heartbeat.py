@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from bot.dispatch.child import ALIVE, READY, WorkerProcess
 from bot.dispatch.heartbeat import OVERDUE, SILENT, ActiveAttempts, HeartbeatMonitor, send_heartbeats
+from bot.dispatch.worker_process import ALIVE, READY, WorkerProcess
 from bot.server import ExternalWorkers
 from bot.store.tables import Store
 

@@ -8,8 +8,8 @@ import pytest
 
 from bot.errors import OutcomeUnknownError, RetryableError
 from bot.github import GitHub
-from bot.github.answers import UndecodableError
 from bot.github.repository import RepositoryClient
+from bot.github.responses import UndecodableError
 from bot.ports import RepositoryRef
 from tests.github_server import Fault, GitHubServer
 from tests.github_world import INSTALLATION, Repo

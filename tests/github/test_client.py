@@ -20,8 +20,8 @@ from bot.errors import (
     UnreadableFileError,
 )
 from bot.github import GitHub
-from bot.github.answers import UndecodableError
 from bot.github.repository import RepositoryClient
+from bot.github.responses import UndecodableError
 from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
 from bot.repo_config import find_config

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bot.github import GitHub
-from bot.github.answers import Answer
+from bot.github.channel import LARGEST, MOST, MOST_BYTES, ResponseCache
 from bot.github.repository import RepositoryClient
-from bot.github.response_cache import LARGEST, MOST, MOST_BYTES, ResponseCache
+from bot.github.responses import Answer
 from bot.ports import RepositoryRef
 from tests.github_server import Fault, GitHubServer
 from tests.github_world import INSTALLATION, Repo

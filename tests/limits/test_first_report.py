@@ -15,7 +15,7 @@ import pytest
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef
 from bot.report.wording import FOLLOWS
-from bot.store import pace
+from bot.store import usage
 from bot.store.deliveries import Arrival
 from bot.store.sqlite import SqliteDatabase
 from bot.worker import first
@@ -49,7 +49,7 @@ class Written:
 async def judged(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: object) -> AsyncIterator[tuple]:
     day = Day()
     monkeypatch.setattr(SqliteDatabase, "clock", lambda _self: day.now())
-    monkeypatch.setattr(pace, "SHORTEST_TO_REFUSE", 0.2)
+    monkeypatch.setattr(usage, "SHORTEST_TO_REFUSE", 0.2)
     with serve_github() as github, serve() as models:
         models.script, github.fault = sound, Written(day)
         async with staged(github, folder, openai_base_url=models.url, **settings) as stage:  # type: ignore[arg-type]

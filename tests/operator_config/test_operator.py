@@ -12,8 +12,7 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.errors import UserError
-from bot.operator_config import OperatorConfig, load_operator_config, read_operator_config
-from bot.operator_config.model import operator_schema
+from bot.operator_config import OperatorConfig, load_operator_config, operator_schema, read_operator_config
 from bot.repo_config import read_config
 from bot.server_settings import load_server_settings
 from bot.settings import SettingsError

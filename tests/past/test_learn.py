@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.past_issues import learn
+from bot.cli.backfill import learn
 from bot.errors import RateLimitedError, RetryableError, UserError
 from bot.github.repository import RepositoryClient
-from bot.past.learn import is_enough, learn_page, update_stored_issue
+from bot.past import is_enough, learn_page, update_stored_issue
 from bot.store.past_issues import PastIssues, ReadingProgress
 from tests.github_server import Fault, GitHubServer
 from tests.github_world import Repo

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.github.repository import RepositoryClient
-from bot.past.learn import learn_page, to_stored
-from bot.past.stored import StoredPast
+from bot.past import StoredPast, learn_page, to_stored
 from bot.ports import IssueRef, RepositoryRef
 from bot.store.past_issues import PastIssues
 from nodes.context import PastUnreadableError

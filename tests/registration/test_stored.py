@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
-from bot.registration.stored import read_registration, store_registration
+from bot.registration import read_registration, store_registration
 from bot.server_settings import NoAppError, load_server_settings
 from bot.settings import SettingsError
 

@@ -11,8 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.repo_config import ConfigError, RepositoryConfig, find_config, read_config
-from bot.repo_config.model import config_schema
+from bot.repo_config import ConfigError, RepositoryConfig, config_schema, find_config, read_config
 
 WHOLE = """\
 # yaml-language-server: $schema=https://example.org/triage.yml.json

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.registration.stored import store_registration
+from bot.registration import store_registration
 from tests.cli.process import triage
 from tests.deliveries import SECRET
 from tests.github_server import GitHubServer, private_key

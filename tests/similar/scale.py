@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.past.stored import _nearby
+from bot.past import _nearby
 from bot.ports import RepositoryRef
 from bot.store.past_issues import StoredIssue
 from bot.store.sqlite import SqliteStore

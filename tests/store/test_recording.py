@@ -9,9 +9,8 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import IssueRef
-from bot.steps import Visit, load
 from bot.store.database import StoreError
-from bot.store.run_events import MOST, RunEvents
+from bot.store.run_events import MOST, RunEvents, Visit, load
 from bot.store.tables import Store
 from bot.worker.recorder import recording
 from nodes.checkpoints import serializer

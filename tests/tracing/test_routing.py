@@ -10,8 +10,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from bot.tracing.observer import observing
-from bot.tracing.routing import routing
-from bot.tracing.spans import ALLOWED, Spans
+from bot.tracing.spans import ALLOWED, Spans, routing
 from nodes.state import Timing, TraceEntry
 from tests.fakes import FakeWeb, ScriptedBrain, context, decide
 from tests.graph.test_beside import finish

@@ -17,7 +17,7 @@ from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.store.tables import Store
 from bot.web.authentication import OPERATOR, Authenticator
-from bot.web.viewer import Viewer
+from bot.web.sessions import Viewer
 from tests.serving import NobodyWorks
 from tests.web.stored import PARSER, known
 

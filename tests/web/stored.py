@@ -10,9 +10,9 @@ from typing import Any
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.report.document import Result
-from bot.steps import Visit, dump
 from bot.store.deliveries import Arrival
 from bot.store.outcomes import Reported, Verdict
+from bot.store.run_events import Visit, dump
 from bot.store.runs import Ending, RunStatus
 from bot.store.tables import IssueStore, Store
 from nodes.evidence import Evidence, Locator

@@ -14,10 +14,10 @@ import httpx
 import pytest
 from sse_starlette.sse import AppStatus
 
-from bot.steps import dump
 from bot.store.database import StoreError
 from bot.store.pages.runs import Runs
 from bot.store.postgres import PostgresDatabase
+from bot.store.run_events import dump
 from bot.store.sqlite import SqliteDatabase
 from bot.store.tables import Store
 from bot.web import live, streams

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from bot.first_start import FinishSetup, defaults_of
-from bot.registration.stored import read_registration
+from bot.registration import read_registration
 from bot.settings import Settings
 from bot.web.setup import SetupPages, setup_app
 from tests.browserless import form_of, on_github

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.steps import LOOKS, Visit, dump, load
-from bot.web.views import comment, path, timing
-from bot.web.views.words import count, line, moment, prose, span, verbatim
+from bot.store.run_events import LOOKS, Visit, dump, load
+from bot.web.views import path, timing
+from bot.web.views.words import CUT, as_html, count, line, moment, prose, span, verbatim
 from nodes.search.languages import LANGUAGES, lexemes
 from tests.growth import assert_cheap
 from tests.web.stored import COMMENT, TRACE, entry
@@ -80,7 +80,7 @@ def test_hostile_quotes_take_no_time(sign: str) -> None:
 
 
 def test_a_comment_keeps_its_shape_and_loses_what_acts() -> None:
-    html = comment.as_html(
+    html = as_html(
         COMMENT
         + '\n<script>alert(1)</script><img src="https://x/y.png"><a href="javascript:alert(1)" onclick="x">go</a>'
         '<form><input></form><iframe src="https://x"></iframe><p style="color:red" class="x">red</p><!-- gone -->'
@@ -89,7 +89,7 @@ def test_a_comment_keeps_its_shape_and_loses_what_acts() -> None:
     assert "<table>" in html
     assert 'rel="noreferrer noopener nofollow"' in html
     assert not re.search(r"script|img|javascript|onclick|form|input|iframe|style|class|gone|alert", html)
-    assert comment.CUT.strip().strip("*") in comment.as_html("x" * 70_000)
+    assert CUT.strip().strip("*") in as_html("x" * 70_000)
 
 
 def test_text_is_shown_as_it_stands_or_without_what_cannot_be_seen() -> None:

@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ceilings import Amount, Ceiling, Scope
 from bot.store.sqlite import SqliteStore
-from bot.worker.model_budget import MOST_POSTPONED, SharedBudget
+from bot.worker.budgets import MOST_POSTPONED, SharedBudget
 from nodes.brains.budget import PostponedError
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings

@@ -12,8 +12,8 @@ from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker import parked
-from bot.worker.parked import find_revived
+from bot.worker import missed
+from bot.worker.missed import find_revived
 from tests.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo
 
@@ -99,5 +99,5 @@ async def test_an_installation_is_asked_about_once_a_round(stage: Stage, monkeyp
         await stage.parked(stage.server.world.repository(f"octo/r{n}"))
     assert await stage.revived() == 3
     assert len(stage.server.asked("GET", "/app/installations")) == 1
-    monkeypatch.setattr(parked, "MOST", 0)
+    monkeypatch.setattr(missed, "MOST", 0)
     assert await stage.revived() == 0

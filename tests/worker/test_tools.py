@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.repo_config import RepositoryConfig
-from bot.worker.brains import Brains
-from bot.worker.engines import Engines
+from bot.worker.tools import Brains, Engines
 from nodes.brains.budget import RunLimits
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain

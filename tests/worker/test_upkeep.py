@@ -14,8 +14,8 @@ from bot.ports import IssueRef
 from bot.server_settings import ServerSettings
 from bot.settings import Settings
 from bot.worker import upkeep
-from bot.worker.prune import prune, remove_unused_mirrors
 from bot.worker.tools import Tools, open_tools
+from bot.worker.upkeep import prune, remove_unused_mirrors
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance, initial_state

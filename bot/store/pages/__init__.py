@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bot.store.database import Database
-from bot.store.pages.queue import Queue
 from bot.store.pages.repositories import Repositories
-from bot.store.pages.runs import Runs
+from bot.store.pages.runs import Queue, Runs
 
 
 class Pages:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from bot.store.database import Connection, Database
 from bot.store.outcomes import OutcomeState
-from bot.store.pages.keys import Keys, visible
+from bot.store.pages.rows import Keys, visible
 
 _COLUMNS = """
 repositories.repository_key, repositories.host, owner, name, archived, gone,

@@ -1,14 +1,26 @@
-"""Select and read the rows of the list of runs."""
+"""Select and read the rows of the list of runs, limited to what the viewer may see."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bot.store.database import Connection, Value
-from bot.store.pages.keys import Keys, visible
 from bot.store.runs import RunStatus
+
+Keys = Collection[str] | None
+"""Keys of the repositories that the viewer may see; None means all."""
+
+
+def visible(column: str, keys: Keys) -> tuple[str, list[Value]]:
+    """Return a condition that the column is one of the keys, and its parameters."""
+    if keys is None:
+        return "1 = 1", []
+    if not keys:
+        return "1 = 0", []
+    return f"{column} IN ({', '.join('?' * len(keys))})", [*sorted(keys)]
+
 
 LISTED = 25
 """Runs on one page."""

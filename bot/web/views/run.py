@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from bot.ports import AskedQuestion
 from bot.report.links import Links
-from bot.steps import Visit
 from bot.store.pages.runs import FullRun
-from bot.web.views import comment, confidence, path, timing
+from bot.store.run_events import Visit
+from bot.web.views import confidence, path, timing, words
 from bot.web.views.evidence import Piece, cited_in, numbered, piece
 from bot.web.views.progress import is_harmless
 from bot.web.views.words import count, line, prose, span
@@ -105,7 +105,7 @@ def page(
         timing=Markup(drawn) if drawn else None,  # noqa: S704  the drawing code escapes
         overlap=span(overlap) if overlap >= 0.05 else "",
         dropped_since=full.result is not None and bool(full.result.evidence) and not gathered,
-        comment=comment.as_html(posted) if posted else None,
+        comment=words.as_html(posted) if posted else None,
         review=prose(report.review_message) if report and shown else Markup(""),
     )
 

@@ -1,11 +1,14 @@
-"""How pages format node names, points in time, durations and untrusted text."""
+"""How pages format node names, points in time, durations, untrusted text and our comment."""
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
+import nh3
+from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from bot.report.sanitise import visible
@@ -90,3 +93,37 @@ def span(seconds: float) -> str:
 def count(number: int, one: str, more: str = "") -> str:
     """Format a count with its noun, such as 1 run, 1 204 runs."""
     return f"{number:,} {one if number == 1 else more or one + 's'}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+_TAGS = {
+    *("a", "blockquote", "br", "code", "del", "details", "em", "h1", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre"),
+    *("strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
+LONGEST = 40_000
+"""Characters shown; a comment has at most 65,536, and few have a tenth of that."""
+CUT = "\n\n*The text is shortened; GitHub has all of it.*\n"
+
+
+def as_html(markdown: str) -> Markup:
+    """Render a comment as HTML of a few harmless elements: no script, style, image, form or foreign attribute.
+
+    The comment was sanitised when it was written; this cleaning does not rely on it (docs/decisions.md).
+    """
+    shown = markdown if len(markdown) <= LONGEST else markdown[:LONGEST] + CUT
+    # The sanitiser inserts word joiners to disable mentions and commands; ``verbatim`` would spell them out.
+    rendered = _reader().render(verbatim(shown.replace("\N{WORD JOINER}", "")))
+    clean = nh3.clean(
+        rendered,
+        tags=_TAGS,
+        attributes={"a": {"href"}, "details": {"open"}},
+        url_schemes={"https", "http"},
+        link_rel="noreferrer noopener nofollow",
+        clean_content_tags={"script", "style"},
+        strip_comments=True,
+    )
+    return Markup(clean)  # noqa: S704  cleaned above
+
+
+@cache
+def _reader() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

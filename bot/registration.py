@@ -1,11 +1,13 @@
-"""The App manifest sent to GitHub: ``app.yml`` with the addresses of this server."""
+"""Register the App: the manifest sent to GitHub, and the storage of the returned secrets."""
 
 from __future__ import annotations
 
 import ipaddress
 import json
+import os
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,7 +93,7 @@ def suggested_name() -> str:
 @cache
 def registration() -> dict[str, Any]:
     """Return ``app.yml``, which is at the top of a checkout and beside the code in an installation."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parent
     path = next(path for path in (package / "app.yml", package.parent / "app.yml") if path.exists())
     read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return read
@@ -132,3 +134,67 @@ def is_local(address: str) -> bool:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
         return "." not in host or host.endswith((".local", ".localhost", ".internal", ".test"))
+
+
+FILE = "app.json"
+NAMES = (
+    "github_app_id",
+    "github_app_slug",
+    "github_private_key",
+    "github_webhook_secret",
+    "github_client_id",
+    "github_client_secret",
+    "github_server_url",
+    "github_api_url",
+    "triage_public_url",
+    "triage_admin_token",
+)
+"""Settings read from the file if the environment does not set them; all others are ignored.
+
+Only the App's settings are read, so a data directory from a checkout cannot set a model endpoint (docs/decisions.md).
+"""
+
+
+def store_registration(directory: Path, app: Mapping[str, str]) -> Path:
+    """Write the App's settings atomically and durably.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        UserError: the file exists already, or it cannot be written.
+    """
+    path, draft = directory / FILE, directory / f".{FILE}.new"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        # A draft may remain after a crash. O_EXCL then creates the file with mode 600 from the start.
+        draft.unlink(missing_ok=True)
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            json.dump(dict(app), file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, path)  # unlike a rename, a link fails if the file exists
+        draft.unlink()
+    except FileExistsError as error:
+        raise UserError(f"an App exists already, in {path}: remove that file to use another") from error
+    except OSError as error:
+        raise UserError(f"cannot write to {directory}: {error.strerror}; set TRIAGE_DATA_DIR") from error
+    return path
+
+
+def read_registration(directory: Path) -> dict[str, str]:
+    """Read the stored App; empty if there is none.
+
+    Raises:
+        UserError: the file cannot be read.
+    """
+    path = directory / FILE
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({type(error).__name__}): fix it, or remove it") from error
+    if not isinstance(read, dict):
+        raise UserError(f"{path} is not a JSON object: fix it, or remove it")
+    return {name: str(value) for name, value in read.items() if name in NAMES and value}

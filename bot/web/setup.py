@@ -1,10 +1,12 @@
-"""Pages of the first start."""
+"""Pages of the first start: GitHub registers the App for the person who has the setup token from the log."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,23 +17,85 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.bearer import same_token
 from bot.errors import UserError
 from bot.github.registration import NewApp, exchange_code
-from bot.registration.manifest import (
-    CALLBACK,
-    WEBHOOK,
-    RequestedApp,
-    api_of,
-    installation_address,
-    is_local,
-    registration,
-)
-from bot.web import assets, faults
+from bot.registration import CALLBACK, WEBHOOK, RequestedApp, api_of, installation_address, is_local, registration
+from bot.web import faults
+from bot.web.authentication import Attempts
 from bot.web.faults import fault
 from bot.web.forms import read_form
-from bot.web.render import render
+from bot.web.render import render, routes
 from bot.web.security import Shield, content_policy
-from bot.web.setup.state import COOKIE, Defaults, Pending
+
+COOKIE = "triage-setup"
+_MOST = 50
+
+
+@dataclass
+class Pending:
+    """The setup token and the states that were sent to GitHub. They exist only in this process's memory."""
+
+    token: str = field(default_factory=lambda: secrets.token_hex(20))
+    requests: OrderedDict[str, RequestedApp] = field(default_factory=OrderedDict)
+    attempts: Attempts = field(default_factory=Attempts)
+    over: bool = False
+    """The App exists, so the setup pages are closed permanently."""
+
+    def is_token(self, token: str) -> bool:
+        """Whether this is the setup token from the log."""
+        return same_token(token, self.token)
+
+    def has_shown_token(self, request: Request) -> bool:
+        """Whether this browser has shown the token before."""
+        return self.is_token(request.cookies.get(COOKIE, ""))
+
+    def remember(self, requested: RequestedApp) -> str:
+        """Store a wish and return the state that GitHub sends back with its answer."""
+        state = secrets.token_urlsafe(24)
+        self.requests[state] = requested
+        while len(self.requests) > _MOST:
+            self.requests.popitem(last=False)
+        return state
+
+    def take(self, state: str) -> RequestedApp | None:
+        """Return the wish of a state and remove it, so each state is valid for one answer."""
+        return self.requests.pop(state, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """Initial values of the setup form."""
+
+    server_url: str
+    api_url: str
+    """Address of that server's API."""
+    public_url: str
+    """Empty to use the address by which the browser reached the server."""
+    name: str
+    owner: str = ""
+    webhook_url: str = ""
+    """Empty to send deliveries to the public address."""
+    keep: bool = True
+
+    def requested(self, here: str, asked: Mapping[str, str]) -> RequestedApp:
+        """Build a wish from the form's fields.
+
+        Args:
+            here: address by which the browser reaches this server.
+            asked: the form's fields; the defaults fill missing ones.
+        """
+        public = (self.public_url or here).rstrip("/")
+        return RequestedApp(
+            here=here,
+            public_url=public,
+            webhook_url=asked.get("webhook_url", self.webhook_url).strip() or f"{public}/webhooks/github",
+            server_url=(asked.get("server_url", "").strip() or self.server_url).rstrip("/"),
+            owner=asked.get("owner", self.owner).strip(),
+            name=asked.get("name", "").strip() or self.name,
+            keep=asked.get("keep", "yes" if self.keep else "no") == "yes",
+        )
+
 
 NO_APP = "no App is configured: open /setup with the token in the log"
 
@@ -58,7 +122,7 @@ class SetupPages:
 
 def setup_app(setup: SetupPages) -> ASGIApp:
     """Build the setup application. It has no access to repositories and can register one App once."""
-    routes = [
+    served = [
         Route("/", landing),
         Route("/healthz", _healthz),
         Route("/readyz", _not_ready),
@@ -66,9 +130,9 @@ def setup_app(setup: SetupPages) -> ASGIApp:
         Route("/setup", accept_token, methods=["POST"]),
         Route(CALLBACK, complete_registration),
         Route("/welcome", _soon),
-        *assets.routes(),
+        *routes(),
     ]
-    starlette = Starlette(routes=routes, exception_handlers=faults.handlers())
+    starlette = Starlette(routes=served, exception_handlers=faults.handlers())
     starlette.state.setup = setup
     pages, no_app = Shield(starlette, setup.defaults.public_url), JSONResponse({"error": NO_APP}, 503)
 
@@ -211,3 +275,6 @@ def next_steps(app: NewApp, requested: RequestedApp) -> dict[str, Any]:
         "webhook": requested.webhook_url,
         "local": is_local(requested.webhook_url),
     }
+
+
+__all__ = ["SetupPages", "setup_app"]
