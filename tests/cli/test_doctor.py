@@ -141,12 +141,12 @@ def warm(request: Request) -> Reply:
 
 
 def slow(request: Request) -> Reply:
-    """A model that reports a crawl: one token for each question, whatever its length."""
+    """A model that reports a token a second: a busy machine adds less than that to a question."""
     said = "".join(str(message["content"]) for message in request["messages"])
     words = {"text": "a stack"} if "stack trace" in said else {"word": "ready"}
     read, written = (2 if len(said) > 20_000 else 1), (2 if "stack trace" in said else 1)
     usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
-    return Reply({**says(words).body, "usage": usage}, delay=0.05 * (read + written - 2))
+    return Reply({**says(words).body, "usage": usage}, delay=1.0 * (read + written - 2))
 
 
 @pytest.mark.parametrize(
