@@ -9,16 +9,14 @@ from typing import Any
 
 from bot.errors import BotError
 from bot.operator_config import OperatorConfig, ToolConfig
-from nodes.brains.pace import Pace
+from nodes.brains.budget import Pace
 from nodes.context import Outside, TimeLimits
 from nodes.evidence import Evidence
 from nodes.sources import Inquiry, SourceError
 from nodes.sources.connection import Server
-from nodes.sources.harm import FALLBACK
 from nodes.sources.mcp_tool import McpTool
-from nodes.sources.providers import GitHubIssues, SearchProvider, SearxNG, Tavily
-from nodes.sources.route import SourceInfo, route
-from nodes.sources.web import NAME, WebSearch
+from nodes.sources.route import FALLBACK, SourceInfo, route
+from nodes.sources.web import NAME, GitHubIssues, SearchProvider, SearxNG, Tavily, WebSearch
 
 FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
 """GitHub's issue search, bound to a token; raises BotError."""

@@ -1,18 +1,41 @@
-"""A model's lookups in the repository: the engine answers them, within a limit, and the results become evidence."""
+"""A model's lookups in the repository: the engine answers them, within limits of number and size."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import replace
 
-from nodes.brains.token_budget import LOOK
+from nodes.brains.tokens import LOOK, estimate
 from nodes.context import CodePort, LookupResult
-from nodes.evidence import Evidence, Locator, NumberedEvidence
-from nodes.excerpts import fitted, size_of
+from nodes.evidence import MAX_QUOTE, Evidence, Locator, NumberedEvidence, is_citable
 from nodes.judgements import LOOK_KINDS, LOOKS, Look
-from nodes.search.names import name_parts
+from nodes.search.lookups import name_parts
 from nodes.search.tokens import query_terms
 from nodes.search.types import Lookup, Passage
 from nodes.trust.secrets import mask
+
+_HEADING = 12
+"""Tokens in addition to path, name and quote."""
+
+
+def fitted(passage: Passage, tokens: int) -> Passage:
+    """Shorten a passage to the leading whole lines that fit. A first line that is too long is left for the caller."""
+    lines = passage.quote.split("\n")
+    while len(lines) > 1 and (
+        size_of(passage) > tokens or len(passage.quote) > MAX_QUOTE or not passage.quote.split("\n")[-1].strip()
+    ):
+        lines.pop()
+        quote = "\n".join(lines).removesuffix("\r")
+        passage = replace(passage, quote=quote, end_line=passage.start_line + len(lines) - 1)
+    return passage
+
+
+def size_of(passage: Passage) -> int:
+    """Estimate a passage's tokens; a passage that cannot be quoted gets a size that fits no answer."""
+    if not is_citable(passage.path, passage.quote):
+        return 10 * LOOK
+    return _HEADING + estimate(f"{passage.path} {passage.symbol or ''}\n{passage.quote}")
+
 
 MOST_LINES = 60
 """A wider range is refused; an answer has room for about 25 lines."""

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nodes.brains.rules.kind import acting_kind
+from nodes.brains.rules.investigate import acting_kind
 from nodes.brains.rules.places import is_named_by_maintainer
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_unreadable
-from nodes.kinds.parts import parts_of
-from nodes.kinds.security import may_be_security
+from nodes.kinds.rare import may_be_security
+from nodes.kinds.terms import parts_of
 from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
 from nodes.statement import TOO_THIN, without_claim
 from nodes.trust.citations import Checked
-from nodes.trust.echo import names
 from nodes.trust.quality_gate import Gate
 from nodes.trust.secrets import mask
+from nodes.trust.statements import names
 
 NOT_SEARCHED = "The code was not searched, so no place is named."
 SHORT_TEXT = 12

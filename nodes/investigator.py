@@ -1,8 +1,9 @@
-"""Read the issue: what is certain, what it suggests, and what is missing."""
+"""Read the issue: what is certain, what it suggests, what is missing, and how much effort it deserves."""
 
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
@@ -10,13 +11,40 @@ from nodes.brains import judge
 from nodes.case import load_case, spent, traced
 from nodes.context import Context
 from nodes.evidence import MAX_QUOTE, Evidence
+from nodes.facts import IssueFacts
 from nodes.judgements import Investigation
-from nodes.kinds.parts import parts_of
-from nodes.kinds.security import may_be_security
+from nodes.kinds.rare import may_be_security
+from nodes.kinds.terms import parts_of
+from nodes.report import Kind
 from nodes.search.errors import SearchError
-from nodes.state import AgentFinding, BugTriageState, Update
-from nodes.tier import tier_of
+from nodes.state import AgentFinding, BugTriageState, Tier, Update
 from nodes.trust.prose import ProseCheck
+
+_NEEDS_NO_CODE = frozenset({"question", "feature", "spam"})
+MANY_COMPONENTS = 4
+"""The number of different files or modules from which an issue is treated as spanning components."""
+
+
+class Tiered(NamedTuple):
+    """A tier and the signal that decided it."""
+
+    tier: Tier
+    signal: str
+
+
+def tier_of(kind: Kind, facts: IssueFacts) -> Tiered:
+    """Choose a tier: simple issues end after the investigator, and complex ones get the strongest model."""
+    if kind in _NEEDS_NO_CODE:
+        return Tiered("simple", kind)
+    if not (facts.words or facts.traces or facts.errors or facts.code_blocks):
+        return Tiered("simple", "empty")
+    if len({*facts.paths, *facts.modules}) >= MANY_COMPONENTS:
+        return Tiered("complex", "several components")
+    if len({trace.language for trace in facts.traces}) > 1:
+        return Tiered("complex", "traces of different programs")
+    if not (facts.traces or facts.errors or facts.symbols):
+        return Tiered("complex", "no trace, error or name")
+    return Tiered("medium", "a trace, an error or a name to search for")
 
 
 async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Update:

@@ -11,7 +11,7 @@ from langgraph.types import Command, Durability, StateSnapshot
 
 from nodes.context import Context, Outside
 from nodes.graph import RECURSION_LIMIT, Graph
-from nodes.sources.harm import is_harmful
+from nodes.sources.route import is_harmful
 from nodes.state import Answer, BugTriageState, HumanExchange, TraceEntry
 
 _HANDLER = "__error_handler__"

@@ -7,9 +7,9 @@ from typing import Any
 from nodes.context import Case
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.facts import read_facts
+from nodes.investigator import tier_of
 from nodes.judgements import Investigation
 from nodes.state import AgentFinding, BugTriageState, Marks, Progress, TraceEntry
-from nodes.tier import tier_of
 
 SHA = "a" * 40
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from nodes.search.errors import SearchError
 from nodes.search.git import Repository
-from nodes.search.history.closing import references, reverted
-from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline
+from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted
 from nodes.search.roles import role_of
 
 MOST_FILES = 20

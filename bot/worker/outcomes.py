@@ -12,8 +12,7 @@ from bot.store.outcomes import Outcome, Verdict
 from bot.worker.issue_job import IssueJob
 from nodes.search.errors import SearchError
 from nodes.search.git import Repository
-from nodes.search.history.closing import references, reverted
-from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline
+from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted
 
 _NO_FIX = "no commit on the default branch closes the issue"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from nodes.brains.fence import squeeze
-from nodes.brains.token_count import estimate
+from nodes.brains.tokens import estimate
 
 Role = TypeVar("Role", bound=str)
 SMALLEST = 700

@@ -4,24 +4,47 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 
-from nodes.brains.briefing import build_briefing, select
+from nodes.brains.briefing import build_briefing, build_supervisor_context, select
 from nodes.brains.budget import ModelBudget
-from nodes.brains.legal import decision_schema, legal_companions, legal_next_nodes
 from nodes.brains.models import Models
 from nodes.brains.reader import Reader
 from nodes.brains.replies import InvalidOutput
-from nodes.brains.serialise import build_supervisor_context
 from nodes.brains.structured import Message, Structured, ask_structured
 from nodes.context import Case, Judged, ModelError
 from nodes.evidence import NumberedEvidence
-from nodes.guards import may_run_beside
+from nodes.guards import may_run_beside, route
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
-from nodes.state import BugTriageState, SupervisorDecision
+from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
 from prompts import Role, build_role_prompt, build_supervisor_correction, build_supervisor_system_prompt
+
+
+def legal_next_nodes(state: BugTriageState) -> tuple[NodeName, ...]:
+    """Return the nodes that the guards allow in this state; never empty, as one step is always allowed."""
+    nodes: tuple[NodeName, ...] = get_args(NodeName)
+    return tuple(node for node in nodes if route(state.model_copy(update={"next_node": node})).node == node)
+
+
+def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tuple[str, ...]:
+    """Return the specialists and configured tools that may run in parallel with one of these nodes; often empty."""
+    beside = set(nodes) & set(get_args(Specialist))
+    names = (*get_args(Specialist), *state.tools)
+    return tuple(name for name in names if may_run_beside(state, name) and beside - {name})
+
+
+def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = ()) -> type[BaseModel]:
+    """Build a decision schema that contains only these nodes and companions, so a model cannot choose another."""
+    own = {name: (field.annotation, field) for name, field in SupervisorDecision.model_fields.items()}
+    fields: dict[str, Any] = {**own, "next_node": (Literal[nodes], ...)}
+    del fields["also"]
+    if companions:
+        allowed: Any = Literal[companions]
+        fields["also"] = (tuple[allowed, ...], Field(default=(), max_length=8))
+    return create_model("SupervisorDecision", __doc__=SupervisorDecision.__doc__, **fields)
+
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from nodes.brains.briefing import critique, exchanges, format_facts, rejection
+from nodes.brains.briefing import _format_redirect_instructions, critique, exchanges, format_facts, rejection
 from nodes.brains.fence import fence, squeeze
-from nodes.brains.serialise import _format_redirect_instructions
-from nodes.brains.token_count import estimate
+from nodes.brains.tokens import estimate
 from nodes.context import Case, LookupResult
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Look

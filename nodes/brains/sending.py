@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nodes.brains.budget import Call, ModelBudget
 from nodes.brains.fitting import SMALLEST, counted, fit_window
-from nodes.brains.model import METHODS, Abilities, Method, Model
+from nodes.brains.models import METHODS, Abilities, Method, Model
 from nodes.brains.refusals import Fault, instead
 from nodes.brains.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
-from nodes.brains.token_count import estimate
+from nodes.brains.tokens import estimate
 from nodes.context import ModelError
 from nodes.state import Usage
 from prompts import build_schema_request

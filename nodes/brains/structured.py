@@ -10,11 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from nodes.brains.budget import ModelBudget
 from nodes.brains.fence import squeeze
-from nodes.brains.model import Method, Model
+from nodes.brains.models import Method, Model
 from nodes.brains.replies import Answer, InvalidOutput, read_answer
 from nodes.brains.schema import fit, strict_schema
 from nodes.brains.sending import Message, Sender
-from nodes.brains.token_count import estimate
+from nodes.brains.tokens import estimate
 from nodes.context import ModelError
 from nodes.state import Usage
 from nodes.trust.secrets import mask

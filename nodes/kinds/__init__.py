@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nodes.kinds.model import LearntKind, load_model
-from nodes.kinds.parts import parts_of
 from nodes.kinds.rare import SURE, rare_kind
-from nodes.kinds.terms import terms_in
+from nodes.kinds.terms import parts_of, terms_in
 from nodes.report import Kind
 
 __all__ = ["Classified", "classify"]

@@ -11,14 +11,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.frames import Output
-from nodes.search.helper_task import NOTE, TOO_MUCH_MEMORY, Task, deadline
+from nodes.search.helper_task import NOTE, TOO_MUCH_MEMORY, Output, Task, deadline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.frames import Frame
     from nodes.search.git import Repository
+    from nodes.search.helper_task import Frame
     from nodes.search.parsing import Job
 
 STALL = 180.0

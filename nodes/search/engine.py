@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.cache import LARGEST, Cache
-from nodes.search.confidence import RIVALS, confidence, signs
 from nodes.search.facts import find_facts, verify
 from nodes.search.facts.called_from import calls_of
 from nodes.search.facts.code import Code
 from nodes.search.facts.confidence import with_facts
 from nodes.search.features import measure
-from nodes.search.features.definitions import add_definitions
 from nodes.search.features.surroundings import FirstPass, add_context_features
+from nodes.search.features.symbols import add_definitions
 from nodes.search.features.table import Features
 from nodes.search.fingerprint import Fingerprint, fingerprints
 from nodes.search.forms import IssueForm, read_forms, template_lines
@@ -34,7 +33,18 @@ from nodes.search.loading import MOST_TEXT, Loaded, load_index
 from nodes.search.lookups import Lookups
 from nodes.search.paths import PathIndex
 from nodes.search.query import Parsed, parse_query
-from nodes.search.rank import Place, Weights, best_files, explain, load_weights, rank_places, weighted
+from nodes.search.rank import (
+    RIVALS,
+    Place,
+    Weights,
+    best_files,
+    confidence,
+    explain,
+    load_weights,
+    rank_places,
+    signs,
+    weighted,
+)
 from nodes.search.snippets import quote
 from nodes.search.stacktraces import find_traces
 from nodes.search.survey import Survey

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodes.search.blobs import BlobReader
-from nodes.search.frames import packed
 from nodes.search.git import Repository, is_text
-from nodes.search.helper_task import NOTE, TOO_MUCH_MEMORY, Task, claimed, deadline, load_task
+from nodes.search.helper_task import NOTE, TOO_MUCH_MEMORY, Task, claimed, deadline, load_task, packed
 from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
 from nodes.search.parsing import PLAIN, Job, Text, plain_text

@@ -12,12 +12,11 @@ import numpy as np
 from nodes.search.changes import COMMITS, read_changes
 from nodes.search.columns import Columns, gathered, is_intact, unpack
 from nodes.search.git import TEXT_LIMIT, Entry, Repository
-from nodes.search.index import Index
+from nodes.search.index import Index, Tree, path_terms, unpack_tree
 from nodes.search.languages import always_needs_parser, language_of
 from nodes.search.parsing import Job, cut_batches
-from nodes.search.progress import Progress
+from nodes.search.pool import Progress
 from nodes.search.roles import role_of
-from nodes.search.trees import Tree, path_terms, unpack_tree
 from nodes.search.version import parser_version
 from nodes.search.workers import build
 

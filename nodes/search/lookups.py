@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.git import decode, is_text, split_lines
-from nodes.search.names import LONGEST, first_mentions, is_called, name_parts, spread
-from nodes.search.passages import Source, passage
+from nodes.search.git import cut, decode, is_text, split_lines
 from nodes.search.snippets import quote
 from nodes.search.tokens import query_terms, term_hash, terms_of
 from nodes.search.types import Lookup, Passage
@@ -22,6 +21,89 @@ if TYPE_CHECKING:
 
     from nodes.search.git import Repository
     from nodes.search.index import Index
+
+LONGEST = 200
+"""Maximum characters of a name or of search words that are read."""
+PROSE = ("#", "//", "*", "/*", "--", "..", '"', "'", "<!--")
+"""Starts of lines that more likely describe a name than use it."""
+_PARTS = re.compile(r"[.:#/\\>\-]{1,3}")
+_NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
+
+
+def name_parts(name: str) -> list[str]:
+    """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); an empty list if it is no name."""
+    plain = name.strip().strip("`'\"").removesuffix("()")
+    parts = [part for part in _PARTS.split(plain[:LONGEST]) if part]
+    return parts if all(_NAME.fullmatch(part) for part in parts) else []
+
+
+def is_called(name: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Return whether one of two names ends with the other."""
+    shared = min(len(name), len(wanted))
+    return list(name[-shared:]) == list(wanted[-shared:])
+
+
+def spread(places: Iterable[Passage]) -> list[Passage]:
+    """Put the first use in each function first: ten uses in one function tell less than one in each of ten."""
+    seen: Counter[tuple[str, str | None, bool]] = Counter()
+    ranked = []
+    for number, place in enumerate(places):
+        prose = "`" in place.quote or place.quote.lstrip().startswith(PROSE)
+        seen[place.path, place.symbol, prose] += 1
+        ranked.append((prose, seen[place.path, place.symbol, prose], number, place))
+    return [place for *_, place in sorted(ranked, key=lambda item: item[:3])]
+
+
+def first_mentions(
+    index: Index, number: int, name: str, lines: Sequence[str], pattern: re.Pattern[str]
+) -> frozenset[int]:
+    """Return the lines of a file at which definitions of that name contain it."""
+    mine = np.flatnonzero(index.def_file == number)
+    rows = mine[index.def_last[mine] == term_hash(name)].tolist()
+    found = set()
+    for row in rows:
+        span = range(int(index.def_start[row]), min(int(index.def_end[row]), len(lines)) + 1)
+        found.add(next((line for line in span if pattern.search(lines[line - 1])), 0))
+    return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file whose lines were read."""
+
+    index: Index
+    number: int
+    lines: Sequence[str]
+    """With their line endings."""
+
+
+def passage(source: Source | None, start: int, end: int, most: int) -> Passage | None:
+    """Quote the lines from ``start`` (1-based) up to ``end``, as far as ``most`` bytes allow.
+
+    Return None if the file was not read, has no such line, or its first line alone is too long.
+    """
+    if source is None or not 1 <= start <= end:
+        return None
+    size, last = 0, start - 1
+    for line in source.lines[start - 1 : end]:
+        size += len(line.encode("utf-8", "surrogatepass"))
+        if size - line.endswith("\n") > most:
+            break
+        last += 1
+    text = cut(list(source.lines), start, last)
+    if not text or not text.strip():
+        return None
+    ends = min(end, len(source.lines))
+    return Passage(source.index.paths[source.number], start, last, text, symbol_at(source, start), ends)
+
+
+def symbol_at(source: Source, line: int) -> str | None:
+    """Return the name of the innermost definition around a line."""
+    index = source.index
+    mine = np.flatnonzero(index.def_file == source.number)
+    around = mine[(index.def_start[mine] <= line) & (index.def_end[mine] >= line)]
+    return index.name_of(int(around[-1])) if len(around) else None
+
 
 DEFINITIONS, REFERENCES, MATCHES = 4, 8, 5
 """Maximum passages per answer."""

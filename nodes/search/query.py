@@ -1,14 +1,21 @@
-"""Parses an issue's text into title, prose, code and explicit names."""
+"""Parse an issue's text into title, prose, code and explicit names, and weight its words.
+
+The rarity of a word in the code is no measure: hardly any code contains "unexpected" or "reproduce".
+``issue_stop_words.json`` has the words of at least two in a hundred issues. ``tests.ranking.issue_stop_words`` learns
+them from a separate set of repositories.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodes.search.issue_stop_words import term_weight
 from nodes.search.mentions import find_mentions
 from nodes.search.mentions.asides import without_asides
 from nodes.search.stacktraces import find_traces
@@ -18,6 +25,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nodes.search.types import Query, StackTrace
+
+STOP_WORDS = Path(__file__).with_name("issue_stop_words.json")
+HALVED = 5.0
+"""Percentage of issues at which the weight of a word is halved."""
+
+
+def term_weight(term: str) -> float:
+    """Return the weight of a term: 1 for one that few issues contain."""
+    return 1 / (1 + issue_frequencies().get(term, 0) / HALVED)
+
+
+@cache
+def issue_frequencies() -> dict[str, int]:
+    """Return the terms that many issues contain, with the percentage of issues."""
+    percentages: dict[str, int] = json.loads(STOP_WORDS.read_text(encoding="utf-8"))
+    return percentages
+
 
 LONGEST = 60_000
 """Maximum characters of a text that are read; the rest of a pasted log repeats the same words."""

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PARTS = (
-    "changes.py", "chunks.py", "columns.py", "git.py", "helper_task.py", "languages/*.py", "loading.py", "parsing.py",
-    "postings.py", "progress.py", "records.py", "role_names.py", "roles.py", "tokens.py", "trees.py", "types.py",
+    "changes.py", "columns.py", "git.py", "helper_task.py", "index.py", "languages/*.py", "loading.py", "parsing.py",
+    "pool.py", "postings.py", "records.py", "roles.py", "tokens.py", "types.py",
 )  # fmt: skip
 """Source files that determine the content of a record."""
 WHEELS = ("tree_sitter", "pystemmer")

@@ -21,9 +21,8 @@ from typing import IO, TYPE_CHECKING
 from nodes.search.helper_task import claimed, claims_of
 from nodes.search.languages import always_needs_parser
 from nodes.search.parsing import Job, Parsed, text_without_parser
-from nodes.search.pool import Pool
+from nodes.search.pool import Pool, Progress
 from nodes.search.postings import Vocabulary
-from nodes.search.progress import Progress
 from nodes.search.records import build_columns
 
 if TYPE_CHECKING:

@@ -75,7 +75,7 @@ async def connect(server: Server, meter: Meter) -> AsyncIterator[mcp.Client]:
         return
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
-    from nodes.sources.metered_http import http_client  # noqa: PLC0415
+    from nodes.sources.meter import http_client  # noqa: PLC0415
 
     async with http_client(server.headers, server.timeout, meter) as http:
         streams = streamable_http_client(server.url, http_client=http, max_sse_event_size=server.max_bytes)

@@ -1,8 +1,16 @@
-"""Limit the bytes read from a source while they are read."""
+"""Limit the bytes read from a source: a counter, JSON over HTTP, and an HTTP client for MCP."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator
+import asyncio
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from typing import Any
+
+import httpx
+import httpx2
+
+from nodes.sources import SourceError
 
 
 class ResponseTooLargeError(Exception):
@@ -27,7 +35,7 @@ class Meter:
         """Yield a stream's chunks up to the limit.
 
         Raises:
-            TooMuchError: the stream exceeds the limit.
+            ResponseTooLargeError: the stream exceeds the limit.
         """
         async for chunk in stream:
             self._read += len(chunk)
@@ -35,3 +43,85 @@ class Meter:
                 self.exceeded = True
                 raise ResponseTooLargeError(f"more than {self.limit:,} bytes")
             yield chunk
+
+
+async def fetch_json(
+    method: str,
+    url: str,
+    *,
+    timeout: float,  # noqa: ASYNC109  the operator's limit for this address
+    max_bytes: int,
+    headers: Mapping[str, str] | None = None,
+    params: Mapping[str, str] | None = None,
+    body: Any = None,
+) -> Any:
+    """Send a request and return the decoded answer.
+
+    A redirect is an error: the server could redirect us, with the operator's headers, to a private address.
+
+    Raises:
+        SourceError: the answer is late, too long, not JSON, or an error status.
+    """
+    # Uncompressed: a compressed answer could expand to any size after it was counted.
+    sent = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
+    meter = Meter(max_bytes)
+    try:
+        async with (
+            asyncio.timeout(timeout),  # for everything: a client's own limits apply to each chunk
+            httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client,
+            client.stream(method, url, headers=sent, params=params, json=body) as answer,
+        ):
+            _refuse(answer)
+            whole = b"".join([chunk async for chunk in meter.through(answer.aiter_raw())])
+        return json.loads(whole)
+    except TimeoutError as error:
+        raise SourceError(f"no answer within {timeout:g} s") from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise SourceError(f"{type(error).__name__}: {error}"[:200]) from error
+    except ResponseTooLargeError as error:
+        raise SourceError(f"it said {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError("its response is not JSON") from error
+
+
+def _refuse(answer: httpx.Response) -> None:
+    if answer.is_redirect:
+        raise SourceError("it redirects, and redirects are not followed: configure the final address")
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise SourceError("a compressed response although none was requested; its decompressed size is unknown")
+    if not answer.is_success:
+        raise SourceError(f"it answered {answer.status_code}")
+
+
+def http_client(headers: Mapping[str, str], timeout: float, meter: Meter) -> httpx2.AsyncClient:
+    """Return a client with the operator's headers. By the SDK's rule, it follows no redirect to another server."""
+
+    async def count(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise ResponseTooLargeError(
+                "a compressed response although none was requested; its decompressed size is unknown"
+            )
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _Counted(response.stream, meter)
+
+    return httpx2.AsyncClient(
+        headers={**headers, "Accept-Encoding": "identity"},
+        timeout=httpx2.Timeout(timeout),
+        follow_redirects=False,
+        event_hooks={"response": [count]},
+    )
+
+
+class _Counted(httpx2.AsyncByteStream):
+    """A response body that raises once it exceeds the limit."""
+
+    def __init__(self, body: httpx2.AsyncByteStream, meter: Meter) -> None:
+        self._body = body
+        self._meter = meter
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._meter.through(self._body):
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._body.aclose()

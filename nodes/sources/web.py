@@ -1,15 +1,156 @@
-"""The web search: queries all providers in parallel and joins their results; a failure only costs its own results."""
+"""The web search: queries all providers in parallel and joins their results; a failure only costs its own."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from nodes.evidence import Evidence
-from nodes.sources import Found, Inquiry, SourceError, SourcePort
-from nodes.sources.providers import SearchProvider
-from nodes.sources.results import as_evidence, is_public
+from nodes.sources import Dependency, Found, Inquiry, SourceError, SourcePort
+from nodes.sources.meter import fetch_json
+from nodes.sources.results import Result, as_evidence, is_public
+
+_QUERY = 200
+"""Characters of a query; GitHub accepts 256 including the qualifiers."""
+_OPERATORS = frozenset('"\\:()[]{}<>*?~^|&!')
+
+
+class SearchProvider(Protocol):
+    """One search service."""
+
+    @property
+    def name(self) -> str:
+        """The name shown in the trace."""
+
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+        """Return results, best first.
+
+        Raises:
+            SourceError: the service gave no usable answer.
+        """
+
+
+class RateLimiter(Protocol):
+    """Limits the rate of calls."""
+
+    async def wait(self) -> None:
+        """Return when a call may be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearxNG:
+    """A SearXNG instance (https://docs.searxng.org/dev/search_api.html)."""
+
+    url: str
+    turn: RateLimiter
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout: float = 10.0
+    max_bytes: int = 1_000_000
+    name: str = "searxng"
+
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+        """Return the results of the instance's engines."""
+        await self.turn.wait()
+        answer = await fetch_json(
+            "GET",
+            f"{self.url}/search",
+            params={"q": words(_with_dependency(inquiry)), "format": "json", "safesearch": "1"},
+            headers=self.headers,
+            timeout=self.timeout,
+            max_bytes=self.max_bytes,
+        )
+        return [_result(item, "content") for item in _list(answer, "results")[:limit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tavily:
+    """Tavily's search (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
+
+    # Not part of the repr, so that the key does not appear in logs.
+    api_key: str = field(repr=False)
+    turn: RateLimiter
+    url: str = "https://api.tavily.com"
+    timeout: float = 15.0
+    max_bytes: int = 1_000_000
+    name: str = "tavily"
+
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+        """Return Tavily's results."""
+        await self.turn.wait()
+        answer = await fetch_json(
+            "POST",
+            f"{self.url}/search",
+            body={"query": words(_with_dependency(inquiry)), "max_results": limit, "search_depth": "basic"},
+            headers={"Authorization": f"Bearer {self.api_key}"},
+            timeout=self.timeout,
+            max_bytes=self.max_bytes,
+        )
+        return [_result(item, "content") for item in _list(answer, "results")[:limit]]
+
+
+class IssueSearch(Protocol):
+    """GitHub's issue search, with any available token."""
+
+    async def search_issues(self, query: str, limit: int) -> Sequence[Mapping[str, Any]]:
+        """Return issues as GitHub's API describes them, best first.
+
+        Raises:
+            SourceError: GitHub did not answer, or refused.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubIssues:
+    """Searches issues about the dependency that raised the error; without a dependency, it sends no query."""
+
+    issues: IssueSearch
+    turn: RateLimiter
+    name: str = "github_issues"
+
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+        """Search the dependency's repository, or all of GitHub for its name if the manifests give no repository."""
+        if inquiry.dependency is None:
+            return []
+        await self.turn.wait()
+        found = await self.issues.search_issues(build_issue_query(inquiry.text, inquiry.dependency), limit)
+        return [_result(item, "body", url="html_url") for item in found[:limit]]
+
+
+def build_issue_query(text: str, dependency: Dependency) -> str:
+    """Build a query for GitHub's search; the error's words are never interpreted as qualifiers."""
+    if dependency.repository:
+        return f"{words(text)[:_QUERY]} repo:{dependency.repository} is:issue"
+    return f"{words(text)[: _QUERY - 60]} {words(dependency.name)[:60]} is:issue"
+
+
+def words(text: str) -> str:
+    """Reduce a text to plain words. Search operators are removed, because they could change the query's meaning."""
+    plain = "".join(" " if c in _OPERATORS else c for c in text)
+    kept = [word.lstrip("-+@/#.,;'`") for word in plain.split()]
+    return " ".join(word for word in kept if word and word not in ("AND", "OR", "NOT"))[:_QUERY].strip()
+
+
+def _with_dependency(inquiry: Inquiry) -> str:
+    return f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text
+
+
+def _list(answer: Any, name: str) -> list[Any]:
+    found = answer.get(name) if isinstance(answer, Mapping) else None
+    if not isinstance(found, list):
+        raise SourceError(f"its answer has no list of {name}")
+    return found
+
+
+def _result(item: Any, text: str, url: str = "url") -> Result:
+    if not isinstance(item, Mapping):
+        return Result("")
+    fields = {name: item.get(name) for name in ("title", text, url)}
+    title, body, address = (part if isinstance(part, str) else "" for part in fields.values())
+    return Result(body or title, title=title, url=address)
+
 
 NAME = "web_search"
 

@@ -1,15 +1,134 @@
-"""Check a draft statement by statement: keep what its evidence supports, and drop the rest with a reason."""
+"""Check a draft statement by statement: keep what its evidence supports, and drop echoes and the rest with a reason."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nodes.evidence import Evidence
 from nodes.judgements import DraftSuspect
 from nodes.sources import OUTSIDE
-from nodes.trust.echo import IssueEcho, only_outside, only_reported
-from nodes.trust.support import fault_of
+
+TOO_ALIKE = 0.7
+"""The share of a sentence's word sequences found in the issue from which the sentence counts as a repetition."""
+_SEQUENCE = 4  # words in a row; any two texts about one subject share shorter sequences
+_WORD = re.compile(r"\w+")
+_CITATION = re.compile(r"\[[^\[\]\n]{1,80}\]")
+_FROM_PEOPLE = frozenset({"issue", "trace", "human"})
+"""Kinds of evidence that people wrote into the thread."""
+
+
+class IssueEcho:
+    """The text of an issue, to check whether a sentence repeats it."""
+
+    def __init__(self, text: str) -> None:
+        self._sequences = frozenset(_sequences(text))
+
+    def holds(self, sentence: str) -> bool:
+        """Return whether a sentence repeats the reporter's words; False for a sentence that is too short to decide."""
+        sequences = list(_sequences(_CITATION.sub(" ", sentence)))
+        repeated = sum(sequence in self._sequences for sequence in sequences)
+        return bool(sequences) and repeated >= TOO_ALIKE * len(sequences)
+
+
+def only_reported(cited: Iterable[Evidence]) -> bool:
+    """Return whether all cited evidence was written into the thread, so that nothing new was found.
+
+    Evidence with an address comes from another issue and is not part of this thread.
+    """
+    return all(item.kind in _FROM_PEOPLE and item.locator.url is None for item in cited)
+
+
+def only_outside(cited: Iterable[Evidence]) -> bool:
+    """Return whether all cited evidence is from outside the repository: possibly related, but not a cause by itself."""
+    return all(item.kind in OUTSIDE for item in cited)
+
+
+def names(text: str, path: str, symbol: str | None) -> bool:
+    """Return whether an issue names a place: its file, or the last part of its symbol as a separate word."""
+    file = path.rpartition("/")[2]
+    last = (symbol or "").rpartition(".")[2]
+    return _stands_in(text, file) or (
+        len(last) > 3 and ("_" in last or last.lower() != last) and _stands_in(text, last)
+    )
+
+
+def _stands_in(text: str, name: str) -> bool:
+    at = text.find(name) if name else -1
+    while at >= 0:
+        before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _sequences(text: str) -> Iterable[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    return zip(*(words[start:] for start in range(_SEQUENCE)), strict=False)
+
+
+_CERTAIN = re.compile(
+    r"\b(?:definitely|certainly|undoubtedly|unquestionably|guaranteed|proven|proves|verified|beyond doubt|no doubt)\b"
+    r"|\b100 ?%",
+    re.IGNORECASE,
+)
+"""Reading code proves nothing: a cause remains a hypothesis until someone runs the code."""
+_OF_ITSELF = re.compile(
+    r"\b(?:this|my|our|the above) (?:analysis|answer|assessment|conclusion|finding|investigation|report|triage)\b",
+    re.IGNORECASE,
+)
+"""Phrases that assess the report itself instead of the code."""
+_SPAN = re.compile(r"`([^`\n]{1,200})`")
+_LINES = re.compile(r"\blines? (\d{1,7})(?: ?(?:-|\u2013|to|and) ?(\d{1,7}))?", re.IGNORECASE)
+
+
+def fault_of(sentence: str, cited: Sequence[Evidence], issue: str) -> str | None:
+    """Return what a sentence claims beyond its evidence, or None.
+
+    Args:
+        sentence: with or without its citations.
+        cited: the evidence it cites, read again and confirmed.
+        issue: title and body; names that the reporter wrote need no citation.
+    """
+    if _CERTAIN.search(sentence):
+        return "more certain than reading can be"
+    if _OF_ITSELF.search(sentence):
+        return "judges itself"
+    known = _squeezed("\n".join((issue, *(text for item in cited for text in _texts(item)))))
+    for span in _SPAN.findall(sentence):
+        if _squeezed(span).removesuffix("()") not in known:
+            return "names code that is not in what it cites"
+    for first, last in _LINES.findall(sentence):
+        if not _is_from_reporter(first, issue) and not _inside(int(first), int(last or first), cited):
+            return "names lines outside what it cites"
+    return None
+
+
+def _texts(item: Evidence) -> Iterable[str]:
+    where = item.locator
+    span = f"{where.path}:{where.start_line}" if where.path else ""
+    return (item.quote, where.path or "", span, where.sha or "", item.symbol or "", *item.reasons)
+
+
+def _squeezed(text: str) -> str:
+    """Remove white space, because a span may contain a line break."""
+    return "".join(text.split())
+
+
+def _is_from_reporter(number: str, issue: str) -> bool:
+    """Return whether the reporter wrote this number; traces give line numbers in many formats."""
+    return re.search(rf"(?<!\d){number}(?!\d)", issue) is not None
+
+
+def _inside(first: int, last: int, cited: Iterable[Evidence]) -> bool:
+    return any(
+        item.locator.start_line is not None
+        and item.locator.end_line is not None
+        and item.locator.start_line <= first <= last <= item.locator.end_line
+        for item in cited
+    )
+
 
 HEDGES = (
     "insufficient evidence",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.brains.legal import decision_schema, legal_next_nodes
+from nodes.brains.llm import decision_schema, legal_next_nodes
 from nodes.guards import route_from_supervisor
 from nodes.report import TriageReport
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, NodeName, Progress

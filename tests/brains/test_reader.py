@@ -12,8 +12,7 @@ import pytest
 
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
-from nodes.brains.token_budget import TOTAL
-from nodes.brains.token_count import estimate
+from nodes.brains.tokens import TOTAL, estimate
 from nodes.code_lookups import CodeLookups
 from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.model import Abilities
+from nodes.brains.models import Abilities
 from nodes.brains.refusals import Fault, instead
 
 

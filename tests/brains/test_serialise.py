@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.brains.serialise import (
+from nodes.brains.briefing import (
     _format_findings,
     _format_human_exchanges,
     _format_redirect_instructions,

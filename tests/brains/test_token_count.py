@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.brains.fence import squeeze
-from nodes.brains.token_count import estimate
+from nodes.brains.tokens import estimate
 
 COUNTED = [
     pytest.param(

@@ -17,8 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.report.wording import NOT_FOUND
 from nodes.brains.budget import RunLimits
 from nodes.brains.llm import LLMBrain
-from nodes.brains.model import Model
-from nodes.brains.models import Models, ModelSettings
+from nodes.brains.models import Model, Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import serializer
 from nodes.context import ModelError

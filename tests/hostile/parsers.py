@@ -17,7 +17,7 @@ from nodes.search.git import Repository
 from nodes.search.helper_task import deadline
 from nodes.search.languages import LANGUAGES
 from nodes.search.parsing import Job
-from nodes.search.progress import Progress
+from nodes.search.pool import Progress
 from nodes.search.workers import build
 from tests.repositories import git
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodes.kinds.model import LearntKind
-from nodes.kinds.parts import parts_of
-from nodes.kinds.terms import Field, terms_in
+from nodes.kinds.terms import Field, parts_of, terms_in
 
 LONGEST = 1 << 27
 FOLDS = 5

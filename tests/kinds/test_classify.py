@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nodes.kinds import classify
 from nodes.kinds.model import LEARNT
-from nodes.kinds.parts import MAX_BODY, parts_of
+from nodes.kinds.terms import MAX_BODY, parts_of
 from tests.growth import assert_linear
 
 CASES = [

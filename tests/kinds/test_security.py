@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.rules.kind import kind_of
+from nodes.brains.rules.investigate import kind_of
 from nodes.facts import read_facts
 from tests.kinds.weaknesses import ORDINARY, SECURITY
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psycopg
 
-from nodes.brains.token_count import estimate
+from nodes.brains.tokens import estimate
 from tests.github_server import GitHubServer, serve_github
 from tests.limits.day import sound
 from tests.load.throughput import _cpu, _round, _running

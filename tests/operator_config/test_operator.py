@@ -18,7 +18,7 @@ from bot.server_settings import load_server_settings
 from bot.settings import SettingsError
 from bot.sources import Sources
 from bot.yaml_file import ConfigError
-from nodes.sources.harm import FALLBACK
+from nodes.sources.route import FALLBACK
 from tests.cli.process import triage
 from tests.repositories import make_repository
 from tests.sources.search_server import serve_search

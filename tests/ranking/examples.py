@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodes.search.engine import Engine
-from nodes.search.features.definitions import add_definitions
+from nodes.search.features.symbols import add_definitions
 from nodes.search.rank import best_files, load_weights, weighted
 from nodes.search.types import Query
 

@@ -15,8 +15,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from nodes.search.issue_stop_words import PATH
 from nodes.search.mentions.asides import without_asides
+from nodes.search.query import STOP_WORDS
 from nodes.search.tokens import query_terms
 from tests.kinds.examples import LONGEST
 
@@ -33,8 +33,8 @@ def main() -> None:
         said = issue_stop_words(
             (row["repo"], f"{row['title']}\n{without_asides(row['body'])}") for row in csv.DictReader(rows)
         )
-    PATH.write_text(json.dumps(said, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"wrote {PATH}, {len(said)} terms")
+    STOP_WORDS.write_text(json.dumps(said, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"wrote {STOP_WORDS}, {len(said)} terms")
 
 
 def issue_stop_words(issues: Iterable[tuple[str, str]]) -> dict[str, int]:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from nodes.search.confidence import RIVALS, SIGNS, confidence, signs
-from nodes.search.rank import CHUNKS_PER_FILE
+from nodes.search.rank import CHUNKS_PER_FILE, RIVALS, SIGNS, confidence, signs
 from tests.ranking.examples import Example, Examples, Floats
 from tests.ranking.learner import fit_confidence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.search.issue_stop_words import term_weight
+from nodes.search.query import term_weight
 from tests.ranking.issue_stop_words import issue_stop_words
 
 

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from nodes.search import rank
-from nodes.search.confidence import SIGNS
-from nodes.search.rank import FILE, load_weights
+from nodes.search.rank import FILE, SIGNS, load_weights
 from tests.ranking.examples import Example, Examples, Floats, by_repository, measure_all, read_rows
 from tests.ranking.learner import Belief, List, fit_confidence, fit_ranker
 from tests.ranking.scores import accuracy, function_accuracy, reliability, signs_of

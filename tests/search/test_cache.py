@@ -12,8 +12,7 @@ from contextlib import closing
 import pytest
 
 from nodes.search import cache as cache_module
-from nodes.search.cache import Cache
-from nodes.search.cachefile import FORMAT
+from nodes.search.cache import FORMAT, Cache
 from tests.patience import patience
 
 

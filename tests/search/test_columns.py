@@ -7,10 +7,10 @@ import pytest
 
 from nodes.search.changes import read_changes
 from nodes.search.columns import COLUMNS, empty, gathered, is_intact, joined, unpack
+from nodes.search.index import Tree, path_terms, unpack_tree
 from nodes.search.parsing import plain_text as parse_text
 from nodes.search.postings import Vocabulary
 from nodes.search.records import build_columns
-from nodes.search.trees import Tree, path_terms, unpack_tree
 
 SOURCES = [
     ("a.py", b"import os\n\n\nclass A:\n    def f(self):\n        raise ValueError('there is no such thing')\n"),

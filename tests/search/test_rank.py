@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodes.search.confidence import confidence, signs
 from nodes.search.engine import Engine
-from nodes.search.rank import load_weights
+from nodes.search.rank import confidence, load_weights, signs
 from nodes.search.types import Query
 from tests.repositories import make_repository
 

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from nodes.sources import Inquiry, SourceError
-from nodes.sources.arguments import fill
 from nodes.sources.connection import Server
-from nodes.sources.mcp_tool import McpTool
+from nodes.sources.mcp_tool import McpTool, fill
 from nodes.sources.results import clean, is_public, results_in
 from tests.patience import Deadline
 from tests.sources.bad_server import bad_http

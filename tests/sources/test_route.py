@@ -6,8 +6,7 @@ import pytest
 
 from nodes.context import Outside
 from nodes.run import initial_state
-from nodes.sources.harm import is_harmful
-from nodes.sources.route import SourceInfo, route
+from nodes.sources.route import SourceInfo, is_harmful, route
 from tests.fakes import SHA, FakeWeb
 
 SOURCES = (

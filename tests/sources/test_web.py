@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.brains.pace import Pace
+from nodes.brains.budget import Pace
 from nodes.sources import Dependency, Inquiry, SourceError
-from nodes.sources.providers import GitHubIssues, SearxNG, Tavily, build_issue_query, words
-from nodes.sources.web import WebSearch
+from nodes.sources.web import GitHubIssues, SearxNG, Tavily, WebSearch, build_issue_query, words
 from tests.sources.bad_server import bad_http
 from tests.sources.search_server import serve_search
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.evidence import Evidence, Locator
-from nodes.trust.echo import IssueEcho, names, only_reported
-from nodes.trust.support import fault_of
+from nodes.trust.statements import IssueEcho, fault_of, names, only_reported
 
 CODE = Evidence(
     kind="code",

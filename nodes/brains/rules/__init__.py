@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from nodes.brains.rules.audit import audit
 from nodes.brains.rules.decide import decide
 from nodes.brains.rules.investigate import investigate
-from nodes.brains.rules.read_code import read_code
-from nodes.brains.rules.read_web import read_web
+from nodes.brains.rules.read import read_code, read_web
 from nodes.brains.rules.write import write
 from nodes.context import Case, Judged
 from nodes.evidence import NumberedEvidence

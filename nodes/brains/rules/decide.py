@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from nodes.brains.rules.distinguish import Question
 from nodes.brains.rules.investigate import is_third_party
 from nodes.brains.rules.places import code_of
-from nodes.brains.rules.questions import is_guess, next_question
+from nodes.brains.rules.questions import Question, is_guess, next_question
 from nodes.context import Case
 from nodes.guards import is_simple, may_criticise, may_search, progress
 from nodes.sources.packages import raising_package

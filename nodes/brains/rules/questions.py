@@ -1,14 +1,147 @@
-"""The questions that are worth a person's time: only those whose answer can change the ranking."""
+"""The questions worth a person's time: only those whose answer can change the ranking."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 
-from nodes.brains.rules.distinguish import Question, distinguishing_question
 from nodes.brains.rules.missing import Need, open_needs
-from nodes.brains.rules.places import leading, reason_kinds, rival
+from nodes.brains.rules.places import EQUAL, leading, plain_words, reason_kinds, rival, words_of
 from nodes.context import Case
+from nodes.evidence import Evidence
 from nodes.guards import may_ask
+
+_GENERIC = frozenset(
+    """get set run init main handle handler util utils base core common helper helpers manager new make create from for
+    with the and default impl internal index self test tests value values data item items object class func function
+    method call process execute apply module src lib types type""".split()  # noqa: SIM905  easier to read and to diff
+)
+_GERUNDS = {
+    word.replace("+", "").replace("-", "e"): word.replace("+", "ing").replace("-", "ing")
+    for word in """import+ export+ read+ load+ sort+ filter+ render+ upload+ download+ install+ build+ open+ start+
+    print+ format+ send+ fetch+ insert+ append+ edit+ search+ convert+ copy+ pars- writ- sav- clos- delet- updat-
+    encod- decod- serializ- merg- compil- resolv- validat- resiz- remov- mov- renam- releas- stor-""".split()  # noqa: SIM905
+}
+"""Verbs that symbols start with, and how one says them: a plus for -ing, a minus for an e that gives way to it."""
+_SYSTEMS = {
+    **dict.fromkeys(("windows", "win32", "win64", "winapi", "msvc", "mingw"), "Windows"),
+    **dict.fromkeys(("darwin", "macos", "osx", "cocoa"), "macOS"),
+    **dict.fromkeys(("linux", "x11", "wayland", "gtk", "epoll", "inotify"), "Linux"),
+    **dict.fromkeys(("posix", "unix"), "Linux or macOS"),
+    "freebsd": "FreeBSD",
+    "android": "Android",
+    "ios": "iOS",
+    "chrome": "Chrome",
+    "chromium": "Chrome",
+    "firefox": "Firefox",
+    "safari": "Safari",
+    "nodejs": "Node.js",
+    "deno": "Deno",
+}
+"""Words of paths and symbols that stand for code of one system, and its name."""
+_GENERATION = re.compile(r"v\d{1,2}")
+_NEITHER = "Both, or I cannot tell"
+_EQUALLY = f"Two places fit the report equally well (scores within {round(100 * (1 - EQUAL))} %)"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question in the reporter's words, and for the maintainer why it is put."""
+
+    text: str
+    reason: str
+    options: tuple[str, ...]
+    context: str = ""
+
+
+def distinguishing_question(case: Case, first: Evidence, second: Evidence) -> Question | None:
+    """The question whose answer would put one of two suspects first; None if there is none, or the issue answers it."""
+    if _systems_of(first) != _systems_of(second):
+        return _by_system(case, _systems_of(first), _systems_of(second))
+    generations = _generation_of(first), _generation_of(second)
+    if all(generations) and len(set(generations)) == 2:
+        return _by_generation(case, *generations)
+    here, there = words_of(first), words_of(second)
+    if _own_words(here - there) and _own_words(there - here):
+        return _between(case, _own_words(here - there), _own_words(there - here))
+    return _between(case, *_folders_apart(first, second))
+
+
+def _by_system(case: Case, here: frozenset[str], there: frozenset[str]) -> Question | None:
+    """One place is one system's code, the other another's or any system's."""
+    if len(here) > 1 or len(there) > 1 or case.facts.platforms:
+        return None
+    one, two = next(iter(here), "another system"), next(iter(there), "another system")
+    return Question(
+        text="On which operating system or browser does it fail?",
+        reason=f"{_EQUALLY}, and they are code for different systems.",
+        options=(f"Only on {one}", f"Only on {two}", "On all that I tried"),
+    )
+
+
+def _systems_of(place: Evidence) -> frozenset[str]:
+    words = plain_words(f"{place.locator.path or ''} {place.symbol or ''}")
+    return frozenset(_SYSTEMS[word] for word in words if word in _SYSTEMS)
+
+
+def _by_generation(case: Case, one: str, two: str) -> Question | None:
+    """The places are of different generations of one interface, as `api/v1` and `api/v2` are."""
+    words = {word.casefold() for word in re.findall(r"\w{2,3}", f"{case.title} {case.body[:20_000]}")}
+    if words & {one, two}:
+        return None
+    return Question(
+        text=f"Which version of the interface do you use, {one} or {two}?",
+        reason=f"{_EQUALLY}, one in {one} and one in {two}.",
+        options=(one, two, _NEITHER),
+    )
+
+
+def _generation_of(place: Evidence) -> str:
+    folders = PurePosixPath(place.locator.path or "").parts[:-1]
+    return next((part.lower() for part in reversed(folders) if _GENERATION.fullmatch(part.lower())), "")
+
+
+def _folders_apart(first: Evidence, second: Evidence) -> tuple[list[str], list[str]]:
+    """The words of the first folders in which the places differ: parts of the program have their own."""
+    here, there = (PurePosixPath(place.locator.path or "").parts[:-1] for place in (first, second))
+    apart = next(((one, two) for one, two in zip(here, there, strict=False) if one != two), ("", ""))
+    one, two = (frozenset(plain_words(name)) for name in apart)
+    return _own_words(one - two), _own_words(two - one)
+
+
+def _between(case: Case, one: list[str], two: list[str]) -> Question | None:
+    """Which of two things the reporter was doing."""
+    words = set(plain_words(f"{case.title}\n{case.body}"))
+    # If the issue uses the words of one side only, it has answered the question.
+    if not one or not two or bool(words & set(one)) != bool(words & set(two)):
+        return None
+    here, there = _activity(one), _activity(two)
+    return Question(
+        text=f"Does it fail {here}, or {there}?",
+        reason=f"{_EQUALLY}.",
+        options=(_capital(here), _capital(there), _NEITHER),
+    )
+
+
+def _own_words(words: frozenset[str]) -> list[str]:
+    return sorted(
+        (word for word in words if word.isalpha() and word not in _GENERIC), key=lambda w: (w not in _GERUNDS, w)
+    )
+
+
+def _activity(words: list[str]) -> str:
+    first = words[0]
+    rest = [word for word in words[1:] if not word.startswith(first)][:1]
+    if first in _GERUNDS:
+        return " ".join(("when", _GERUNDS[first], *rest))
+    return f"in the part about “{' '.join(words[:2])}”"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
 
 WEAK = 0.35
 """Below this the first place is little more than a guess."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nodes.brains.rules.investigate import investigate
-from nodes.brains.rules.kind import acting_kind
+from nodes.brains.rules.investigate import acting_kind, investigate
 from nodes.brains.rules.missing import main_trace, missing_from
 from nodes.brains.rules.places import (
     frame_in,

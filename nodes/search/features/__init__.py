@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.features.bm25 import score_words
+from nodes.search.features.bm25 import add_words, score_words
 from nodes.search.features.frames import add_trace
 from nodes.search.features.naming import add_names
 from nodes.search.features.past import fixed_often, recent_folder_changes, score_by_messages, similar_changes
 from nodes.search.features.phrases import add_phrases
 from nodes.search.features.priors import add_priors, in_question
-from nodes.search.features.similarity import add_words
 from nodes.search.features.symbols import add_symbols, add_title_symbols
 from nodes.search.features.table import Features
 

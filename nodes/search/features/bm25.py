@@ -1,4 +1,4 @@
-"""BM25 scores of a query's fields for whole files and for their chunks."""
+"""BM25 scores of a query's fields for files, their best chunk and their paths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.columns import grouped
+from nodes.search.features.table import scaled
 from nodes.search.index import lookup
+from nodes.search.query import FIELDS
 from nodes.search.tokens import term_hash
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from nodes.search.query import Parsed
 
     Floats = npt.NDArray[np.float64]
+    from nodes.search.features.table import Features
+
+    Flags = npt.NDArray[np.bool_]
 
 # Files differ more in length than functions, so they are saturated later and shortened more.
 K1_FILE, B_FILE = 2.0, 0.75
@@ -103,3 +108,19 @@ def best_chunk(index: Index, scores: Floats) -> Floats:
     best = np.zeros(len(index.paths))
     np.maximum.at(best, index.chunk_file, scores)
     return best
+
+
+def add_words(features: Features, index: Index, words: Words, ranked: Flags) -> None:
+    """Add BM25 features of files, of their best chunk and of their paths."""
+    every = np.asarray(sum(words.chunks.values(), np.zeros(len(index.chunk_file))))
+    features.similarity = every
+    parts = np.asarray(sum(words.parts.values(), np.zeros(len(index.chunk_file))))
+    in_ranked = ranked[index.chunk_file]
+    for name in FIELDS:
+        features.files[f"{name}_file"] = scaled(words.files[name], ranked)
+        features.files[f"{name}_chunk"] = scaled(best_chunk(index, words.parts[name]), ranked)
+        features.chunks[f"{name}_words"] = scaled(words.chunks[name], in_ranked)
+    features.files["words_chunk"] = scaled(best_chunk(index, parts), ranked)
+    features.chunks["words"] = scaled(every, in_ranked)
+    features.files["path_title"] = scaled(words.paths["title"], ranked)
+    features.files["path_body"] = scaled(words.paths["prose"] + words.paths["code"], ranked)

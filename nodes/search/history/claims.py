@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from nodes.search.history.cues import NEAR, Part, is_blamed, name_before, part_of
-from nodes.search.history.marks import find_marks, sentences, unmarked
+from nodes.search.history.cues import NEAR, Part, find_marks, is_blamed, name_before, part_of, sentences, unmarked
 from nodes.search.history.versions import parse_version
 from nodes.search.mentions import form_fields, split_fields
 from nodes.search.stacktraces import find_traces
@@ -16,7 +15,7 @@ from nodes.search.stacktraces import find_traces
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.history.marks import Mark
+    from nodes.search.history.cues import Mark
 
 MOST_TEXT = 60_000
 MOST_CLAIMS = 160

@@ -8,8 +8,17 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.history.people import Mailmap, is_bot, parse_mailmap, shown
-from nodes.search.history.printed import LOG_FORMAT, checked, parse_blame, parse_ignored, parse_log
+from nodes.search.history.printed import (
+    LOG_FORMAT,
+    Mailmap,
+    checked,
+    is_bot,
+    parse_blame,
+    parse_ignored,
+    parse_log,
+    parse_mailmap,
+    shown,
+)
 from nodes.search.history.types import Commit
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Convert what an issue says about when it broke to a range of commits, or to the reason why there is no range."""
+"""Convert what an issue says about when it broke to a range of commits, or to the reason why there is none."""
 
 from __future__ import annotations
 
@@ -8,13 +8,126 @@ from typing import TYPE_CHECKING
 from nodes.search.history.cues import OTHERS
 from nodes.search.history.project import plain
 from nodes.search.history.types import HERE, NoRange, Range
-from nodes.search.history.version_range import affected, of_versions
+from nodes.search.history.versions import Releases, main_releases, parse_version, read_releases
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from packaging.version import Version
 
     from nodes.search.history.claims import Claim, Claims
     from nodes.search.history.log import Log
+    from nodes.search.history.versions import Release
+
+YEARS, MONTHS = 1_900, 12
+LONG_AGO = 2 * 365 * 86_400
+"""Seconds since the last release after which the clone is assumed to lack tags."""
+
+
+def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:
+    """Return the commits between the last version that worked and the first one that failed.
+
+    Args:
+        mine: versions of this project, each with its role.
+        log: the history to read.
+        own: the project's names.
+        now: the time of the commit, in seconds since 1970.
+    """
+    releases = _releases(mine, log, own, now)
+    if not releases.all:
+        return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
+    good, bad = good_and_bad(mine)
+    if good is not None and bad is not None and good >= bad:
+        return NoRange("contradictory", f"the issue says both that {good} works and that {bad} does not")
+    upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
+    if bad is not None and upper is None and not _is_to_come(bad, releases, now):
+        return NoRange("no_such_release", f"no tag made before this commit is {bad}, nor is it the release to come")
+    if good is None and bad is not None:
+        lower = releases.before(bad, upper.made if upper else now)
+    else:
+        lower = releases.exactly(good) if good is not None else _before_doubtful(mine, releases, now)
+    if lower is None:
+        missing = (
+            f"no tag made before this commit is {good}" if good else f"no release before {bad or 'it'} is known here"
+        )
+        return NoRange("no_such_release", missing)
+    return _between(lower, upper, log)
+
+
+def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
+    """Return the last version that worked, and the first later one that failed."""
+    by_kind: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
+    for claim in claims:
+        version = parse_version(claim.text)
+        if version is not None:
+            by_kind[claim.part].append(version)
+    for good in sorted(by_kind["good"], reverse=True):
+        later = [version for version in by_kind["bad"] or by_kind["affected"] if version > good]
+        if later:
+            return good, min(later)
+    good_, bad = max(by_kind["good"], default=None), min(by_kind["bad"], default=None)
+    return good_, bad
+
+
+def _is_to_come(version: Version, releases: Releases, now: int) -> bool:
+    """Return whether a version without a tag is the next release; if the last tag is old, the clone just lacks tags."""
+    last = releases.all[-1]
+    return is_next(last.version, version) and now - max(release.made for release in releases.all) < LONG_AGO
+
+
+def is_next(last: Version, version: Version) -> bool:
+    """Return whether a version can directly follow the last tagged one."""
+    places = max(len(last.release), len(version.release))
+    pairs = zip(*(v.release + (0,) * (places - len(v.release)) for v in (last, version)), strict=True)
+    step = next(((place, new - old) for place, (old, new) in enumerate(pairs) if new != old), (0, 0))
+    # Date-based version numbers may skip months.
+    return step[1] in (0, 1) or (last.release[0] > YEARS and step[0] > 0 and 0 < step[1] <= MONTHS)
+
+
+def _before_doubtful(mine: Iterable[Claim], releases: Releases, now: int) -> Release | None:
+    """Return the release before the one in a claim such as "worked until 2.3", which may or may not include 2.3."""
+    doubtful = [parse_version(claim.text) for claim in mine if claim.part == "until"]
+    version = min(filter(None, doubtful), default=None)
+    return releases.before(version, now) if version is not None and releases.exactly(version) else None
+
+
+def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange:
+    words = f"{lower.version} → {upper.version if upper else HERE}"
+    start, end = log.merge_base(lower.commit), log.merge_base(upper.commit) if upper else log.commit
+    if start is None or end is None:
+        return NoRange(
+            "shallow" if log.shallow else "no_such_release", f"the history of this clone does not reach {words}"
+        )
+    if start != end:
+        return Range(start, end, words, "versions")
+    # Both releases come from one release branch with backported changes; use the main line's commits of the same days.
+    start, end = log.before(lower.made), log.before(upper.made) if upper else log.commit
+    if start is None or end is None or start == end:
+        return NoRange("empty_range", f"no commit of this history lies between the two, {words}")
+    return Range(start, end, f"{words}, by the days of these releases", "dates")
+
+
+def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> NoRange:
+    """Return a NoRange with the affected version's commit, or without a commit if the version is unknown."""
+    version = min(filter(None, (parse_version(claim.text) for claim in named)), default=None)
+    release = _releases(named, log, own, now).exactly(version) if version is not None else None
+    end = log.merge_base(release.commit) if release else None
+    if end is None:
+        return NoRange("no_version", "it does not say in which version or since when it broke")
+    return NoRange("no_version", f"it happens with {version}, but no version is named that worked", end)
+
+
+def _releases(mine: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases:
+    """Return the releases of the package that the issue names, else those of the project."""
+    series = read_releases(log.repository, now)
+    for claim in mine:
+        version = parse_version(claim.text)
+        for name, found in series.items() if claim.name and version else ():
+            if plain(name) == plain(claim.name) and version and found.exactly(version):
+                return found
+    spelled = [name for name in series if plain(name) in own]
+    return main_releases(series, frozenset(spelled if len(spelled) == 1 else ()))
+
 
 DAY = 86_400
 NOTICED = 30

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.search.history.shared_words import issue_terms
 from nodes.search.history.types import NoRange, Range, Suspicion
-from nodes.search.history.weigh import ScoringData, weigh
+from nodes.search.history.weigh import ScoringData, issue_terms, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,9 +15,8 @@ from nodes.search.mentions.markdown import (
     without_comments,
 )
 from nodes.search.mentions.messages import find_messages
-from nodes.search.mentions.modules import find_modules
 from nodes.search.mentions.places import find_places, find_urls
-from nodes.search.mentions.symbols import find_symbols
+from nodes.search.mentions.symbols import find_modules, find_symbols
 from nodes.search.mentions.versions import find_platforms, find_versions
 
 __all__ = ["MAX_EACH", "Mentions", "find_mentions", "form_fields", "split_fields"]

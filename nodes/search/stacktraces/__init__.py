@@ -17,8 +17,7 @@ from nodes.search.stacktraces import (
     rust,
     swift,
 )
-from nodes.search.stacktraces.lines import split_lines
-from nodes.search.stacktraces.runs import MAX_TRACES
+from nodes.search.stacktraces.runs import MAX_TRACES, split_lines
 from nodes.search.types import StackTrace
 
 _FAMILIES = (

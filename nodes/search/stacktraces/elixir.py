@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, find_alone, find_runs, forward, on_one_line
+from nodes.search.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    Heading,
+    Line,
+    find_alone,
+    find_runs,
+    forward,
+    on_one_line,
+)
 from nodes.search.types import Frame, StackTrace
 
 _FRAME = re.compile(

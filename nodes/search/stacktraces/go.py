@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Alone, Heading, find_alone, forward, is_fence
+from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Alone, Heading, Line, find_alone, forward, is_fence
 from nodes.search.types import Frame, StackTrace
 
 _PLACE = re.compile(r"((?:[A-Za-z]:)?[^:\s][^:]{0,400}\.(?:go|s|cgo)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?(?: fp=.*)?$")

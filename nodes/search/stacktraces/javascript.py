@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.lines import Line
 from nodes.search.stacktraces.runs import (
     MAX_TRACES,
     Dialect,
     Heading,
+    Line,
     error_line,
     find_alone,
     find_runs,

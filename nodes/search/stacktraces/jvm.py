@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, error_line, find_alone, find_runs, on_one_line
+from nodes.search.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    Heading,
+    Line,
+    error_line,
+    find_alone,
+    find_runs,
+    on_one_line,
+)
 from nodes.search.types import Frame, StackTrace
 
 _PLACE = re.compile(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)|SourceFile)(?::(-?\d{1,7}))?$")

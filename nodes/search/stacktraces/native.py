@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_TRACES, Alone, Dialect, Heading, find_alone, find_runs, forward
+from nodes.search.stacktraces.runs import MAX_TRACES, Alone, Dialect, Heading, Line, find_alone, find_runs, forward
 from nodes.search.types import Frame, StackTrace
 
 _NUMBER = re.compile(r"(?:\* )?(?:frame )?#(\d{1,5}):? {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nodes.search.stacktraces.lines import Line
 from nodes.search.stacktraces.python import MOST_RECENT, build_trace, conclusion, function_name
-from nodes.search.stacktraces.runs import MAX_TRACES, Heading, forward
+from nodes.search.stacktraces.runs import MAX_TRACES, Heading, Line, forward
 from nodes.search.types import Frame, StackTrace
 
 _CELL = re.compile(r"(?:Cell|Input) In ?\[\d{1,6}\](?:, (?:line (\d{1,7})|in (.{1,200})))?")

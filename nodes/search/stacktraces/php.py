@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nodes.search.stacktraces.lines import Line
 from nodes.search.stacktraces.runs import (
     MAX_TRACES,
     Dialect,
     Heading,
+    Line,
     error_line,
     find_alone,
     find_runs,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.lines import Line
 from nodes.search.stacktraces.python import build_trace, error_below
-from nodes.search.stacktraces.runs import MAX_TRACES, Heading, forward
+from nodes.search.stacktraces.runs import MAX_TRACES, Heading, Line, forward
 from nodes.search.types import Frame, StackTrace
 
 _PYTEST = re.compile(r"([^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}): (in )?([\w.<>]{1,200})")

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nodes.search.stacktraces.lines import Line
 from nodes.search.stacktraces.runs import (
     MAX_FRAMES,
     MAX_TRACES,
     Alone,
     Heading,
+    Line,
     error_line,
     find_alone,
     forward,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import Dialect, Heading, error_line, find_runs, forward, innermost_first
+from nodes.search.stacktraces.runs import Dialect, Heading, Line, error_line, find_runs, forward, innermost_first
 from nodes.search.types import Frame, StackTrace
 
 _FRAME = re.compile(

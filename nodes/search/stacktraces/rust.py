@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, forward, is_fence, same_place
+from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, Line, forward, is_fence, same_place
 from nodes.search.types import Frame, StackTrace
 
 _PANICKED = re.compile(r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application )?panicked at (.*)")

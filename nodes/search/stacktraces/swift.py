@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.lines import Line
-from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, find_alone, find_runs, on_one_line
+from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, Line, find_alone, find_runs, on_one_line
 from nodes.search.types import Frame, StackTrace
 
 _FATAL = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.history.closing import references, reverted
+from nodes.search.history.mainline import references, reverted
 from tests.growth import assert_linear
 
 

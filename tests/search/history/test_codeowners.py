@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.history.codeowners import matches, owners_of, parse_codeowners, segments_of
+from nodes.search.history.owners import matches, owners_of, parse_codeowners, segments_of
 from tests.growth import assert_cheap
 
 PATTERNS = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.search.history.people import UNKNOWN, is_bot, parse_mailmap, shown
+from nodes.search.history.printed import UNKNOWN, is_bot, parse_mailmap, shown
 
 MAILMAP = """
 # forms of git-shortlog(1)

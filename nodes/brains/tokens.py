@@ -1,12 +1,62 @@
-"""The token budget of one conversation about code; docs/decisions.md has the table."""
+"""Estimate the tokens of a text, and the token budget of one conversation about code (docs/decisions.md)."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
-from nodes.brains.token_count import estimate
 from nodes.state import Usage
+
+_LONG = 40
+_PIECE = re.compile(r"[A-Za-z0-9+/=]{40,}|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|\s+|[^\x00-\x7f]+|[^A-Za-z0-9\s]+")
+_SIGNS = re.compile(r"[^A-Za-z0-9+/=]|[+/=]+$")
+
+
+def estimate(text: str) -> int:
+    """Estimate the tokens of a text, preferring too many over too few.
+
+    The weights were fitted on 360 issues and on code. For 19 of 20 texts the estimate is above the count of OpenAI's
+    two newest vocabularies, by an eighth on average; it is never more than a seventh below.
+    """
+    return math.ceil(sum(map(_weight, _PIECE.findall(text))))
+
+
+def _weight(piece: str) -> float:
+    size, first = len(piece), piece[0]
+    if not first.isascii():
+        return sum(map(_weight_of_letter, piece))
+    if size >= _LONG and not _SIGNS.match(piece):
+        return size / 3 if _is_path(piece) else size / 1.35
+    if first.isalpha():
+        return _weight_of_word(piece, size)
+    if first.isdigit():
+        return math.ceil(size / 2)
+    if first.isspace():
+        return 0.1 if piece == " " else 0.9
+    return 0.75 * size
+
+
+def _is_path(piece: str) -> bool:
+    return "/" in piece and sum(c.isdigit() for c in piece) <= 2
+
+
+def _weight_of_word(word: str, size: int) -> float:
+    if word.isupper():
+        return size / 1.4 if size > 6 else max(1.0, size / 2.2)
+    if size <= 6:
+        return 1.0
+    return size / 1.7 if size > 20 else size / 6
+
+
+def _weight_of_letter(letter: str) -> float:
+    """Return the weight of a non-ASCII letter: European and Semitic scripts, CJK, symbols, or emoji."""
+    if letter < "\u0800":
+        return 0.6
+    if letter > "\uffff":
+        return 3.0
+    return 1.0 if "\u3000" <= letter <= "\ud7af" or letter >= "\uf900" else 2.0
+
 
 TOTAL = 8_000
 """The total for the last request and all answers of a conversation."""

@@ -1,4 +1,4 @@
-"""Judge what a code search found."""
+"""Judge what was found in the code and outside the repository."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from nodes.brains.rules.places import is_source, name, rank, rival, why
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
-from nodes.judgements import CodeReading
+from nodes.judgements import CodeReading, WebReading
+from nodes.search.tokens import query_terms
 
 AMBIGUOUS = 0.85
 """What is left of the confidence where two files are nearly equal."""
@@ -38,3 +39,25 @@ def _confidence(case: Case, ranked: Sequence[NumberedEvidence]) -> float:
     ambiguous = AMBIGUOUS if rival(ranked) is not None else 1.0
     beside = 1.0 if is_source(ranked[0].evidence) else NO_SOURCE
     return round(min(max(case.search_confidence, 0.0), 1.0) * ambiguous * beside, 4)
+
+
+_ENOUGH = 2
+"""Rare terms that a result must share with the error message."""
+
+
+def read_web(case: Case, results: Sequence[NumberedEvidence]) -> WebReading:
+    """Keep the results that speak of the same error."""
+    messages = [trace.message or trace.error or "" for trace in case.facts.traces]
+    wanted = set(query_terms(" ".join((case.title, *messages, *case.facts.errors))))
+    shared = {item.id: len(wanted & set(query_terms(item.evidence.quote))) for item in results}
+    relevant = [item for item in results if shared[item.id] >= _ENOUGH]
+    relevant.sort(key=lambda item: -shared[item.id])
+    if not relevant:
+        return WebReading(summary="No outside result is about this error.", details="")
+    where = ", ".join(str(item.evidence.locator) for item in relevant[:3])
+    return WebReading(
+        summary=f"{len(relevant)} results are about the same error.",
+        details=f"Closest: {where}"[:600],
+        relevant=tuple(item.id for item in relevant[:10]),
+        confidence=0.5,
+    )
