@@ -16,9 +16,9 @@ from bot.events import Delivery, MalformedError, read_delivery
 from bot.handlers import Handlers
 from bot.handlers.people import Policy
 from bot.operator_config import load_operator_config
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
-from bot.store.deliveries import Arrival
+from bot.settings.server import ServerSettings
+from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker import open_worker
 

@@ -19,8 +19,8 @@ from bot.connections.bodies import Turns
 from bot.handlers import Handlers
 from bot.handlers.people import Policy
 from bot.metrics.page import metrics_route
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
+from bot.settings.server import ServerSettings
 from bot.store.database import StoreError
 from bot.store.tables import Store
 from bot.web import Site

@@ -19,9 +19,9 @@ from pydantic import (
     model_validator,
 )
 
-from bot.dotenv import is_inside
 from bot.errors import UserError
-from bot.yaml_file import ConfigError, read_yaml
+from bot.settings.dotenv import is_inside
+from bot.settings.yaml_file import ConfigError, read_yaml
 from nodes.evidence import EvidenceKind
 from nodes.state import NodeName
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from bot.errors import BotError, UserError
 from bot.ports import GitHubPort, Issue, IssueRef
-from bot.store.past_issues import PastIssues, ReadingProgress, StoredIssue
+from bot.store.issues.past_issues import PastIssues, ReadingProgress, StoredIssue
 from nodes.context import Nearby, PastIssue, PastUnreadableError
 from nodes.search.similar import PastIndex, words_of
 

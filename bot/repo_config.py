@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Protocol, get_args
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from bot.errors import UnreadableFileError
-from bot.yaml_file import ConfigError, ConfigFault, compose, read_yaml, values_of
+from bot.settings.yaml_file import ConfigError, ConfigFault, compose, read_yaml, values_of
 from nodes.report import Kind
 from nodes.search.globs import name_matches, path_matches
 

@@ -17,7 +17,7 @@ from bot.app import PATH, build_app
 from bot.connections import Connections, connection_limit, limited_protocol
 from bot.dispatch.worker_process import locked, opened, worker_process
 from bot.errors import UserError
-from bot.server_settings import ServerSettings
+from bot.settings.server import ServerSettings
 from bot.store.tables import Store
 
 HTTP_DRAIN = 1

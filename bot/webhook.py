@@ -21,7 +21,7 @@ from bot.jobs import Work
 from bot.logs import log_context
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES
 from bot.store.database import StoreError
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
 
 LARGEST = 25 * 1024 * 1024
 """GitHub's own limit on a delivery's body, in bytes."""

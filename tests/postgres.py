@@ -69,8 +69,8 @@ class Postgres:
 
     def migrated(self) -> str:
         """The address of a new database with every table; the first one is copied."""
-        from bot.store.migrate import migrate
         from bot.store.postgres import connect
+        from bot.store.postgres.migrate import migrate
 
         if not self.template:
             url = self.create()

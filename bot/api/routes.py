@@ -21,8 +21,8 @@ from bot.api.openapi import DOCUMENT, PREFIX, openapi
 from bot.bearer import bears
 from bot.jobs import ApiRun
 from bot.settings import Settings
-from bot.store.api_runs import StoredRun, TooManyRunsError
 from bot.store.database import StoreError
+from bot.store.runs.api_runs import StoredRun, TooManyRunsError
 from bot.store.tables import Store
 
 LARGEST = 6 * MAX_BODY + 10_000

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from bot.ask.route import Question, Since, understand
-from bot.sources import Sources
+from bot.runs.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pydantic import BaseModel, Field
 
 from bot.ask.answer import Place, Reply
-from bot.model import model_settings
+from bot.runs.model import model_settings
 from bot.settings import Settings
 from nodes.brains.fence import fence
 from nodes.brains.models import Models

@@ -14,7 +14,7 @@ from bot.backtest.run import Found, Notes, Plan, ProgressCallback, backtest, dig
 from bot.backtest.summary import Parameters
 from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, reached
 from bot.github.reader import IssueReader
-from bot.model import check_brain
+from bot.runs.model import check_brain
 from bot.settings import Settings
 from nodes.search.engine import Engine
 

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bot.code import EngineCode
-from bot.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
-from bot.local import open_brain
 from bot.report.document import Result, build_result
 from bot.report.markdown import MarkdownRenderer
+from bot.runs.code import EngineCode
+from bot.runs.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
+from bot.runs.local import open_brain
 from bot.settings import Settings
 from nodes.brains.rules import RulesBrain
 from nodes.context import Brain, Context

@@ -19,8 +19,8 @@ from bot.errors import UserError
 from nodes.search.engine import Engine
 from nodes.search.errors import SearchError
 from nodes.search.git import Repository
+from nodes.search.index.version import parser_version
 from nodes.search.rank import load_weights
-from nodes.search.version import parser_version
 
 
 class Notes:

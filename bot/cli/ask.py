@@ -14,7 +14,7 @@ import click
 from bot.cli.changes import printable
 from bot.cli.progress import Progress
 from bot.cli.repository import Storage, open_engine
-from bot.dotenv import ignored_settings
+from bot.settings.dotenv import ignored_settings
 
 if TYPE_CHECKING:
     from bot.ask.answer import Answerer, Place, Reply
@@ -71,7 +71,7 @@ async def _replied(answerer: Answerer, question: str, settings: Settings) -> Rep
 
 
 def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
-    from bot.model import check_brain  # noqa: PLC0415  --help needs no pydantic
+    from bot.runs.model import check_brain  # noqa: PLC0415  --help needs no pydantic
     from bot.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(repo)
@@ -86,7 +86,7 @@ def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Setti
 def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
     from bot.ask.answer import Answerer  # noqa: PLC0415  --help needs no engine
     from bot.operator_config import load_operator_config  # noqa: PLC0415
-    from bot.sources import Sources  # noqa: PLC0415
+    from bot.runs.sources import Sources  # noqa: PLC0415
 
     sources = Sources(load_operator_config(settings.triage_config, repo))
     progress = Progress()

@@ -14,7 +14,7 @@ from bot.errors import RateLimitedError, UserError
 if TYPE_CHECKING:
     from bot.github import GitHub
     from bot.ports import GitHubPort, Issue, RepositoryRef
-    from bot.store.past_issues import PastIssues
+    from bot.store.issues.past_issues import PastIssues
     from bot.store.tables import Store
 
 A_PAGE = 100
@@ -27,7 +27,7 @@ async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
         UserError: GitHub asks to wait; the same command resumes where this one stopped.
     """
     from bot.past import PAGES, is_enough, learn_page  # noqa: PLC0415  --help needs no numpy
-    from bot.store.past_issues import ReadingProgress  # noqa: PLC0415
+    from bot.store.issues.past_issues import ReadingProgress  # noqa: PLC0415
 
     walk = await past.progress() or ReadingProgress()
     pages = walk.page + PAGES + 2 * most // A_PAGE  # half of them may be pull requests
@@ -99,7 +99,7 @@ async def _backfill(name: str, limit: int, since: str | None, *, write: bool) ->
 async def _opened() -> AsyncIterator[tuple[Store, GitHub]]:
     """Open the server's store, which the server may use at the same time, and the GitHub client."""
     from bot.github import GitHub  # noqa: PLC0415  --help needs no client
-    from bot.server_settings import load_server_settings  # noqa: PLC0415
+    from bot.settings.server import load_server_settings  # noqa: PLC0415
     from bot.store.opening import open_store  # noqa: PLC0415
 
     settings = load_server_settings()
@@ -129,7 +129,7 @@ async def _named(store: Store, name: str) -> RepositoryRef:
 
 async def _queue(store: Store, issues: list[Issue]) -> None:
     from bot.jobs import Triage  # noqa: PLC0415  as above
-    from bot.store.deliveries import Arrival  # noqa: PLC0415
+    from bot.store.jobs.deliveries import Arrival  # noqa: PLC0415
 
     for issue in issues:
         work = Triage(ref=issue.ref, why="backfill")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.dotenv import ignored_settings, repository_around
+from bot.settings.dotenv import ignored_settings, repository_around
 
 if TYPE_CHECKING:
     from bot.doctor import Check
@@ -92,7 +92,7 @@ def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
     from bot.doctor import Check  # noqa: PLC0415  as above
     from bot.errors import UserError  # noqa: PLC0415
     from bot.operator_config import load_operator_config  # noqa: PLC0415
-    from bot.sources import Sources  # noqa: PLC0415
+    from bot.runs.sources import Sources  # noqa: PLC0415
 
     try:
         sources = Sources(load_operator_config(settings.triage_config, repository))

@@ -13,8 +13,8 @@ from bot.cli.progress import Progress
 from bot.errors import UserError
 
 if TYPE_CHECKING:
-    from bot.code import NoCode
     from bot.report.markdown import MarkdownRenderer
+    from bot.runs.code import NoCode
     from bot.settings import Settings
 
 MAX_ISSUE = 1_000_000
@@ -104,8 +104,8 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
         UserError: the issue or its repository does not exist or cannot be read.
     """
     from bot.errors import UserError  # noqa: PLC0415  --help needs no GitHub
-    from bot.remote import Reference, read_remote  # noqa: PLC0415
     from bot.report.markdown import MarkdownRenderer  # noqa: PLC0415
+    from bot.runs.remote import Reference, read_remote  # noqa: PLC0415
 
     reference = Reference.read(issue)
     if reference is None:

@@ -20,8 +20,8 @@ def command() -> None:
     if address is None:
         raise UserError("DATABASE_URL is not set: a data directory is migrated at start")
     try:
-        from bot.store.migrate import migrate  # noqa: PLC0415  an optional dependency
         from bot.store.postgres import connect  # noqa: PLC0415
+        from bot.store.postgres.migrate import migrate  # noqa: PLC0415  an optional dependency
     except ImportError as error:
         raise UserError(NO_DRIVER) from error
     with connect(address.get_secret_value()) as connection:

@@ -41,7 +41,7 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
     from bot.events import MalformedError, read_delivery  # noqa: PLC0415
     from bot.handlers import Handlers  # noqa: PLC0415
     from bot.handlers.people import Policy  # noqa: PLC0415
-    from bot.server_settings import load_with_app  # noqa: PLC0415
+    from bot.settings.server import load_with_app  # noqa: PLC0415
 
     settings = load_with_app()
     handlers = Handlers(Policy(app_id=settings.github_app_id or 0, bots=settings.bots))
@@ -56,7 +56,7 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
 
 async def _store(delivery: Delivery, body: bytes, work: list[Work]) -> None:
     from bot.settings import load_settings  # noqa: PLC0415  as above
-    from bot.store.deliveries import Arrival  # noqa: PLC0415
+    from bot.store.jobs.deliveries import Arrival  # noqa: PLC0415
     from bot.store.opening import open_store  # noqa: PLC0415
 
     store = open_store(load_settings())

@@ -15,7 +15,7 @@ import click
 from bot.cli.issue_text import Located, fetch, is_remote, read_issue
 from bot.cli.progress import Progress
 from bot.cli.repository import Storage, open_engine
-from bot.dotenv import ignored_settings, repository_around
+from bot.settings.dotenv import ignored_settings, repository_around
 from nodes.state import Answer, HumanExchange
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def command(
     if brain is not None:
         settings = settings.model_copy(update={"triage_brain": brain})
     if settings.brain == "llm":
-        from bot.model import check_brain  # noqa: PLC0415  rules need no models
+        from bot.runs.model import check_brain  # noqa: PLC0415  rules need no models
 
         check_brain(settings)
     past = _past(issues)
@@ -206,7 +206,7 @@ def _triage(
     past: PastPort | None,
     operator: OperatorConfig,
 ) -> Account:
-    from bot.local import open_outside, triage  # noqa: PLC0415  the import takes a second; --help does not need it
+    from bot.runs.local import open_outside, triage  # noqa: PLC0415  the import takes a second; --help does not need it
 
     code = _code(where, rev, settings, progress)
     questions: Questions = Questions(progress, interactive=interactive)
@@ -231,7 +231,7 @@ def _triage(
 
 def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:
     """Return the clone at a commit, or a substitute if the repository could not be fetched; the report then says so."""
-    from bot.code import EngineCode  # noqa: PLC0415  --help needs no numpy
+    from bot.runs.code import EngineCode  # noqa: PLC0415  --help needs no numpy
 
     if where.no_code is not None:
         progress.clear()

@@ -27,7 +27,7 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
     from bot.errors import UserError  # noqa: PLC0415  --help needs no server
     from bot.logs import log_to_stderr  # noqa: PLC0415
     from bot.server import listening, serve  # noqa: PLC0415
-    from bot.server_settings import NoAppError, load_server_settings  # noqa: PLC0415
+    from bot.settings.server import NoAppError, load_server_settings  # noqa: PLC0415
 
     try:
         settings, has_app = load_server_settings().settings, True
@@ -43,6 +43,6 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
 
 def _run_setup(settings: Settings, listener: socket.socket) -> bool:
     """Serve the setup pages; return whether an App was registered."""
-    from bot.first_start import wait_for_app  # noqa: PLC0415  needed only once in a server's life
+    from bot.registration.first_start import wait_for_app  # noqa: PLC0415  needed only once in a server's life
 
     return wait_for_app(settings, listener)

@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from bot.backtest.score import Fifth
     from bot.report.record import Record
-    from bot.store.outcomes import Tally
+    from bot.store.runs.outcomes import Tally
     from bot.store.tables import Store
 
 

@@ -21,7 +21,7 @@ def command(*, concurrency: int | None) -> None:
     from bot.dispatch.worker_process import work  # noqa: PLC0415  --help needs no server
     from bot.errors import UserError  # noqa: PLC0415
     from bot.logs import log_to_stderr  # noqa: PLC0415
-    from bot.server_settings import load_server_settings  # noqa: PLC0415
+    from bot.settings.server import load_server_settings  # noqa: PLC0415
 
     settings = load_server_settings()
     if settings.settings.database_url is None:

@@ -20,7 +20,7 @@ from bot.dispatch.heartbeat import OVERDUE, SILENT, ActiveAttempts, send_heartbe
 from bot.dispatch.worker_process import ALIVE, DRAIN, READY, UNUSABLE
 from bot.errors import UnreachableError, UserError
 from bot.logs import log_to_stderr
-from bot.server_settings import ServerSettings, load_server_settings
+from bot.settings.server import ServerSettings, load_server_settings
 from bot.store.database import StoreError
 from bot.store.sqlite import SqliteStore
 from bot.worker import Worker, open_worker

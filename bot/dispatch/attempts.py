@@ -14,8 +14,8 @@ from bot.dispatch.outage import Outage
 from bot.errors import JobTakenOverError, RateLimitedError, RetryableError, SuspendedError
 from bot.jobs import Job
 from bot.store.database import ClosedError, StoreError
-from bot.store.dead import Death
 from bot.store.jobs import MAX_ATTEMPTS, Jobs
+from bot.store.jobs.dead import Death
 
 Worker = Callable[[Job], Awaitable[None]]
 """Runs a job and settles it. The exception that it raises decides what happens to the job."""

@@ -18,7 +18,7 @@ from bot.dispatch.heartbeat import HeartbeatMonitor
 from bot.dispatch.lock import DirectoryLock
 from bot.dispatch.outage import Outage
 from bot.errors import UnreachableError, UserError
-from bot.server_settings import ServerSettings
+from bot.settings.server import ServerSettings
 from bot.store.database import StoreError
 from bot.store.jobs import Jobs
 from bot.store.opening import open_store

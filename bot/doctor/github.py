@@ -13,10 +13,10 @@ from bot.github.token import TokenGitHub
 from bot.limits import WHOLE, WriteBudget
 from bot.ports import RepositoryRef
 from bot.registration import registration
-from bot.remote import token_for
 from bot.repo_config import find_config
-from bot.server_settings import app_key
+from bot.runs.remote import token_for
 from bot.settings import Settings
+from bot.settings.server import app_key
 
 _WEBHOOK = "/webhooks/github"
 _LEVELS = ("none", "read", "write", "admin")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, Field
 
 from bot.doctor import Check
-from bot.model import model_fault, model_settings
+from bot.runs.model import model_fault, model_settings
 from bot.settings import Settings
 from nodes.brains.budget import RunBudget, RunLimits
 from nodes.brains.fence import fence

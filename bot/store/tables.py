@@ -6,28 +6,28 @@ from dataclasses import dataclass
 
 from bot.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
-from bot.store.api_runs import ApiRuns
-from bot.store.control import Control
 from bot.store.database import Connection, Database
-from bot.store.dead import DeadJobs
-from bot.store.deliveries import Inbox
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
+from bot.store.issues.control import Control
+from bot.store.issues.past_issues import PastIssues
+from bot.store.issues.questions import Questions, read_questions
+from bot.store.issues.signals import IssueSignals, People, read_label_changes, read_relations
 from bot.store.jobs import Jobs
+from bot.store.jobs.dead import DeadJobs
+from bot.store.jobs.deliveries import Inbox
 from bot.store.leases import Heartbeats, Leases
 from bot.store.metrics import Metrics
-from bot.store.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
 from bot.store.pages import Pages
-from bot.store.past_issues import PastIssues
-from bot.store.questions import Questions, read_questions
 from bot.store.repository_data import Pruning, RepositoryData
-from bot.store.run_events import RunEvents, RunEvidence
 from bot.store.runs import IssueRuns, open_run
+from bot.store.runs.api_runs import ApiRuns
+from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
+from bot.store.runs.run_events import RunEvents, RunEvidence
+from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
 from bot.store.sessions import EndedSessions
-from bot.store.signals import IssueSignals, People, read_label_changes, read_relations
 from bot.store.tenant import Tenant
-from bot.store.usage import RepositoryLimited, StoredPace, Usage, read_limited
 from bot.store.writes import StoredWrites
 
 

@@ -15,7 +15,7 @@ from bot.report.links import Links
 from bot.store.pages.repositories import RepositoryRow
 from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import FullRun, Runs
-from bot.store.run_events import Visit, load
+from bot.store.runs.run_events import Visit, load
 from bot.web import streams
 from bot.web.render import environment, render
 from bot.web.sessions import Viewer, must_see, viewer_of

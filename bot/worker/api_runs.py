@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bot.api.models import IssueRun, RunRequest, read_request
-from bot.code import EngineCode
-from bot.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
 from bot.errors import RateLimitedError, RefusedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import ApiRun, Job
@@ -16,6 +14,8 @@ from bot.ports import RepositoryRef
 from bot.repo_config import RepositoryConfig, find_config
 from bot.report.document import Result, build_result
 from bot.report.markdown import MarkdownRenderer
+from bot.runs.code import EngineCode
+from bot.runs.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
 from bot.worker.budgets import SharedBudget, run_scope
 from bot.worker.tools import Tools
 from nodes.brains.budget import PostponedError

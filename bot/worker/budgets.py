@@ -25,8 +25,8 @@ from bot.metrics.measures import MODEL_COST
 from bot.ports import Issue, RepositoryRef
 from bot.repo_config import RepositoryConfig
 from bot.settings import Settings
-from bot.store.usage import SHORTEST_TO_REFUSE, StoredPace
-from bot.store.usage import Usage as Counters
+from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
+from bot.store.runs.usage import Usage as Counters
 from nodes.brains.budget import Call, PostponedError
 from nodes.context import ModelError
 from nodes.state import Usage

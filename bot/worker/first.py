@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
 from bot.errors import BotError, JobTakenOverError, RateLimitedError
 from bot.ports import Finished, Outcome
+from bot.runs.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
 from bot.store.database import StoreError
 from bot.store.runs import Run
 from bot.worker.issue_job import IssueJob

@@ -10,8 +10,8 @@ from bot.errors import BotError, RefusedError, SuspendedError
 from bot.handlers import HANDLERS
 from bot.jobs import Triage
 from bot.ports import AppPort, GitHubPort, InstallationSeen, Issue, RepositoryRef
-from bot.store.deliveries import Arrival
 from bot.store.installations import Listed
+from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 
 REACH = timedelta(days=3)

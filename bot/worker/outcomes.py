@@ -8,7 +8,7 @@ from pathlib import Path
 from bot.backtest.fixes import gold_of
 from bot.errors import RefusedError, SuspendedError
 from bot.jobs import Score
-from bot.store.outcomes import Outcome, Verdict
+from bot.store.runs.outcomes import Outcome, Verdict
 from bot.worker.issue_job import IssueJob
 from nodes.search.errors import SearchError
 from nodes.search.git import Repository

@@ -7,8 +7,8 @@ from bot.jobs import Ended, Job, LearnPast
 from bot.past import is_enough, learn_page, update_stored_issue
 from bot.ports import Issue, RepositoryRef
 from bot.repo_config import RepositoryConfig
-from bot.store.deliveries import Arrival
-from bot.store.past_issues import ReadingProgress
+from bot.store.issues.past_issues import ReadingProgress
+from bot.store.jobs.deliveries import Arrival
 from bot.worker.issue_job import IssueJob
 from bot.worker.tools import Tools
 

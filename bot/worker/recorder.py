@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bot.errors import BotError
-from bot.store.run_events import RunEvents, Visit, dump
+from bot.store.runs.run_events import RunEvents, Visit, dump
 from nodes.run import Step, Watch
 
 PACE = 0.5

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from langgraph.types import Durability
 from pydantic import ValidationError
 
-from bot.code import EngineCode, NoCode
 from bot.errors import (
     GoneError,
     MissingPermissionError,
@@ -32,8 +31,9 @@ from bot.repo_config import FoundConfig, RepositoryConfig
 from bot.report.document import build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.report.record import read_record
-from bot.store.outcomes import Reported
+from bot.runs.code import EngineCode, NoCode
 from bot.store.runs import Ending, Run, RunStatus
+from bot.store.runs.outcomes import Reported
 from bot.worker.admission import explain_refusal, may_ask
 from bot.worker.budgets import SharedBudget, run_scope
 from bot.worker.first import FirstReport, ModelBusyError

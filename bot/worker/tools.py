@@ -15,15 +15,15 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from bot.github import GitHub
 from bot.github.token import TokenGitHub
 from bot.mirrors import Mirrors
-from bot.model import check_brain, model_settings
 from bot.repo_config import RepositoryConfig
-from bot.server_settings import ServerSettings
+from bot.runs.model import check_brain, model_settings
+from bot.runs.sources import Sources
 from bot.settings import Settings
-from bot.sources import Sources
+from bot.settings.server import ServerSettings
 from bot.store.checkpoints import open_saver
 from bot.store.opening import open_store
+from bot.store.runs.usage import StoredPace
 from bot.store.tables import Store
-from bot.store.usage import StoredPace
 from bot.worker.budgets import Budgets
 from nodes.brains.budget import ModelBudget
 from nodes.brains.llm import LLMBrain
@@ -32,7 +32,7 @@ from nodes.brains.rules import RulesBrain
 from nodes.context import Brain
 from nodes.graph import Graph, build_graph
 from nodes.search.engine import Engine
-from nodes.search.loading import MOST_TEXT
+from nodes.search.index.loading import MOST_TEXT
 
 _DAY = 86_400.0
 

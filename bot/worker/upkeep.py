@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from bot.errors import BotError
 from bot.jobs import Score
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker.missed import catch_up, find_missed, find_revived, revive_dead
 from bot.worker.tools import Tools

@@ -26,7 +26,7 @@ from bot.logs import log_context
 from bot.metrics.measures import JOB_SECONDS, JOBS, LIMITS
 from bot.metrics.shared import sharing
 from bot.ports import RepositoryRef
-from bot.server_settings import ServerSettings
+from bot.settings.server import ServerSettings
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
 from bot.tracing.observer import tracing

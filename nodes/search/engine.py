@@ -29,7 +29,7 @@ from nodes.search.history import read_history, subject_of
 from nodes.search.history.log import Log
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
-from nodes.search.loading import MOST_TEXT, Loaded, load_index
+from nodes.search.index.loading import MOST_TEXT, Loaded, load_index
 from nodes.search.lookups import Lookups
 from nodes.search.paths import PathIndex
 from nodes.search.query import Parsed, parse_query

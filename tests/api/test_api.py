@@ -11,7 +11,7 @@ import pytest
 from bot.api.openapi import openapi
 from bot.errors import JobTakenOverError
 from bot.jobs import ApiRun
-from bot.store.api_runs import MOST_UNFINISHED
+from bot.store.runs.api_runs import MOST_UNFINISHED
 from tests.api.conftest import ISSUE, TOKEN, Api
 
 TEXT = {"repository": "Octo/FeedBox", "title": "parse_date fails", "body": "It does.", "max_retries": 0}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.ceilings import cost, read_ceiling
-from bot.model import model_settings
+from bot.runs.model import model_settings
 from bot.settings import Settings
 from bot.store.sqlite import SqliteStore
 from bot.worker.budgets import SharedBudget, run_scope

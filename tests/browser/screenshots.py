@@ -13,9 +13,9 @@ from pathlib import Path
 from playwright.async_api import Browser
 
 from bot.app import build_app
-from bot.first_start import FinishSetup, defaults_of
-from bot.server_settings import ServerSettings
+from bot.registration.first_start import FinishSetup, defaults_of
 from bot.settings import Settings
+from bot.settings.server import ServerSettings
 from bot.store.sqlite import SqliteStore
 from bot.web.setup import SetupPages, setup_app
 from tests.browser.chromium import MISSING, found_chromium, opened_tab, started

@@ -11,9 +11,9 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from bot.app import build_app
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
-from bot.store.run_events import dump
+from bot.settings.server import ServerSettings
+from bot.store.runs.run_events import dump
 from bot.store.sqlite import SqliteStore
 from bot.web import live
 from tests.browser.chromium import assert_accessible, assert_sound, opened_tab

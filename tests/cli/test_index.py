@@ -13,7 +13,7 @@ import pytest
 from nodes.search.cache import Cache
 from nodes.search.engine import cache_file
 from nodes.search.git import Repository
-from nodes.search.loading import load_index
+from nodes.search.index.loading import load_index
 from tests.cli.process import command, environment, triage
 from tests.patience import patience
 from tests.preloaded import Forked

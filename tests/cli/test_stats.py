@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from bot.cli import cli
 from bot.jobs import Triage
 from bot.ports import IssueRef
-from bot.store.deliveries import Arrival
-from bot.store.outcomes import Reported, Verdict
+from bot.store.jobs.deliveries import Arrival
+from bot.store.runs.outcomes import Reported, Verdict
 from bot.store.sqlite import SqliteStore
 
 

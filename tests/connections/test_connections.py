@@ -15,8 +15,8 @@ import pytest
 from bot.app import build_app
 from bot.connections import Connections, Refusals
 from bot.connections.registry import PATIENCE, Phase, address_group
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
+from bot.settings.server import ServerSettings
 from bot.store.sqlite import SqliteStore
 from bot.web import forms
 from tests.connections.callers import Caller, calling

@@ -16,7 +16,7 @@ from bot.dispatch.embedded import Dispatcher
 from bot.errors import RetryableError, SuspendedError
 from bot.jobs import Continue, Ended, Job, Lane, Triage, Work
 from bot.ports import IssueRef
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
 from bot.store.sqlite import SqliteStore
 from tests.patience import patience
 

@@ -13,7 +13,7 @@ from bot.dispatch.embedded import Dispatcher
 from bot.dispatch.procrastinate import SharedDispatcher
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
 from bot.store.postgres import PostgresStore
 from bot.store.sqlite import SqliteStore
 from bot.store.tables import Store

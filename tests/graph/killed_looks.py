@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from bot.code import EngineCode
+from bot.runs.code import EngineCode
 from bot.store.sqlite import SqliteStore
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings

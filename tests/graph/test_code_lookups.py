@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.code import EngineCode
+from bot.runs.code import EngineCode
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.code import NoCode
+from bot.runs.code import NoCode
 from nodes.guards import NOT_READABLE, is_unreadable, may_ask
 from nodes.search.errors import GitFailed
 from nodes.state import BugTriageState, TraceEntry

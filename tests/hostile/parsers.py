@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodes.search.git import Repository
-from nodes.search.helper_task import deadline
 from nodes.search.languages import LANGUAGES
-from nodes.search.parsing import Job
-from nodes.search.pool import Progress
-from nodes.search.workers import build
+from nodes.search.parsers.parsing import Job
+from nodes.search.parsers.pool import Progress
+from nodes.search.parsers.protocol import deadline
+from nodes.search.parsers.workers import build
 from tests.repositories import git
 
 MEGABYTE = 1_000_000

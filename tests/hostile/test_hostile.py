@@ -15,7 +15,6 @@ import pytest_asyncio
 from langgraph.checkpoint.memory import InMemorySaver
 from markdown_it import MarkdownIt
 
-from bot.code import EngineCode
 from bot.commands import parse
 from bot.commands.why import explanation
 from bot.ports import AskedQuestion, Comment, Finished, RunView
@@ -25,6 +24,7 @@ from bot.report.document import build_result
 from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from bot.report.sticky import QUESTION_WORDS, report_comment, visible_words, waiting_comment, withheld_comment
 from bot.report.thread import REPORT_MARKER, Thread
+from bot.runs.code import EngineCode
 from bot.worker.answers import answer_in
 from nodes.brains.budget import RunLimits
 from nodes.brains.llm import LLMBrain

@@ -14,9 +14,9 @@ from bot.dispatch.attempts import Attempts
 from bot.dispatch.outage import Outage
 from bot.jobs import Triage
 from bot.ports import IssueRef
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
-from bot.store.deliveries import Arrival
+from bot.settings.server import ServerSettings
+from bot.store.jobs.deliveries import Arrival
 from bot.worker import Worker, open_worker
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo

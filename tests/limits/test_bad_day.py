@@ -11,9 +11,9 @@ import pytest
 from bot.ceilings import Scope, day_of
 from bot.jobs import Triage
 from bot.ports import IssueRef
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
-from bot.store.deliveries import Arrival
+from bot.settings.server import ServerSettings
+from bot.store.jobs.deliveries import Arrival
 from bot.store.sqlite import SqliteDatabase
 from bot.worker import open_worker
 from tests.github_server import private_key, serve_github

@@ -15,8 +15,8 @@ import pytest
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef
 from bot.report.wording import FOLLOWS
-from bot.store import usage
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
+from bot.store.runs import usage
 from bot.store.sqlite import SqliteDatabase
 from bot.worker import first
 from tests.github_server import RESET, Call, Fault, serve_github

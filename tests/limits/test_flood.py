@@ -12,9 +12,9 @@ import pytest
 from bot.jobs import Commands, Triage
 from bot.limits import PER_HOUR
 from bot.ports import Comment, IssueRef
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
-from bot.store.deliveries import Arrival
+from bot.settings.server import ServerSettings
+from bot.store.jobs.deliveries import Arrival
 from bot.store.sqlite import SqliteDatabase
 from bot.worker import Worker, open_worker
 from tests.github_server import Call, Fault, GitHubServer, private_key, serve_github

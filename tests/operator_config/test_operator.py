@@ -14,10 +14,10 @@ from bot.cli import cli
 from bot.errors import UserError
 from bot.operator_config import OperatorConfig, load_operator_config, operator_schema, read_operator_config
 from bot.repo_config import read_config
-from bot.server_settings import load_server_settings
+from bot.runs.sources import Sources
 from bot.settings import SettingsError
-from bot.sources import Sources
-from bot.yaml_file import ConfigError
+from bot.settings.server import load_server_settings
+from bot.settings.yaml_file import ConfigError
 from nodes.sources.route import FALLBACK
 from tests.cli.process import triage
 from tests.repositories import make_repository

@@ -7,7 +7,7 @@ import pytest
 from bot.github.repository import RepositoryClient
 from bot.past import StoredPast, learn_page, to_stored
 from bot.ports import IssueRef, RepositoryRef
-from bot.store.past_issues import PastIssues
+from bot.store.issues.past_issues import PastIssues
 from nodes.context import PastUnreadableError
 from tests.github_server import Fault, GitHubServer
 from tests.github_world import Repo

@@ -9,8 +9,8 @@ import pytest
 
 from bot.errors import UserError
 from bot.registration import read_registration, store_registration
-from bot.server_settings import NoAppError, load_server_settings
 from bot.settings import SettingsError
+from bot.settings.server import NoAppError, load_server_settings
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\n"
 APP = {

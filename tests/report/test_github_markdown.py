@@ -20,7 +20,7 @@ from bot.report.explain import folded
 from bot.report.markdown import MarkdownRenderer
 from bot.report.sanitise import block, cell, code, prose
 from bot.report.sticky import question_reply, report_comment, waiting_comment
-from bot.yaml_file import ConfigFault
+from bot.settings.yaml_file import ConfigFault
 from nodes.report import OutsideSource, RelatedIssue
 from nodes.state import BugTriageState
 from tests.report.github_markdown import acting

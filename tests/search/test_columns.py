@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodes.search.changes import read_changes
-from nodes.search.columns import COLUMNS, empty, gathered, is_intact, joined, unpack
 from nodes.search.index import Tree, path_terms, unpack_tree
-from nodes.search.parsing import plain_text as parse_text
-from nodes.search.postings import Vocabulary
-from nodes.search.records import build_columns
+from nodes.search.index.changes import read_changes
+from nodes.search.index.columns import COLUMNS, empty, gathered, is_intact, joined, unpack
+from nodes.search.index.postings import Vocabulary
+from nodes.search.index.records import build_columns
+from nodes.search.parsers.parsing import plain_text as parse_text
 
 SOURCES = [
     ("a.py", b"import os\n\n\nclass A:\n    def f(self):\n        raise ValueError('there is no such thing')\n"),

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search import child, parsing, pool, workers
 from nodes.search.cache import Cache
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
-from nodes.search.loading import Loaded, load_index
+from nodes.search.index.loading import Loaded, load_index
+from nodes.search.parsers import child, parsing, pool, workers
 from nodes.search.types import Query
 from tests.repositories import make_repository
 from tests.search.states import state
@@ -152,7 +152,7 @@ USES_THE_ENGINE = """
 import sys
 from nodes.search.engine import Engine
 from nodes.search.types import Query
-import bot.code, bot.web.views.evidence
+import bot.runs.code, bot.web.views.evidence
 ranking = Engine(sys.argv[1]).find(Query("header line has no colon"), "HEAD")
 assert ranking.locations[0].symbol == "Parser.parse_header", ranking
 assert not [name for name in sys.modules if name.startswith("tree_sitter")]
@@ -164,7 +164,7 @@ def test_no_parser_is_even_loaded_where_the_engine_is_used(tmp_path: Path) -> No
     subprocess.run([sys.executable, "-c", USES_THE_ENGINE, tmp_path / "r"], check=True, timeout=100)
 
 
-LIMITED = "from nodes.search.helper import _limit; _limit(); {}"
+LIMITED = "from nodes.search.parsers.helper import _limit; _limit(); {}"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_helpers_end_with_their_parent(tmp_path: Path) -> None:
 
 
 def _is_helper(processes: list[int]) -> bool:
-    return any(b"nodes.search.helper" in _words(process) for process in processes)
+    return any(b"nodes.search.parsers.helper" in _words(process) for process in processes)
 
 
 def _words(process: int) -> bytes:

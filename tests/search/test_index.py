@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nodes.search.git import Repository
-from nodes.search.loading import load_index
-from nodes.search.records import cut_chunks
+from nodes.search.index.loading import load_index
+from nodes.search.index.records import cut_chunks
 from nodes.search.tokens import term_hash
 from nodes.search.types import Definition
 from tests.repositories import make_repository

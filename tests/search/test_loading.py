@@ -6,10 +6,11 @@ import sqlite3
 
 import pytest
 
-from nodes.search import loading, parsing, workers
 from nodes.search.cache import Cache
 from nodes.search.git import Repository
-from nodes.search.loading import load_index
+from nodes.search.index import loading
+from nodes.search.index.loading import load_index
+from nodes.search.parsers import parsing, workers
 from nodes.search.roles import role_of
 from tests.repositories import git, make_repository
 from tests.search.states import state

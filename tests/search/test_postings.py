@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.postings import Vocabulary, count_postings
+from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.tokens import WORD, WORD_BYTES, hashes_of
 
 TEXTS = st.text(st.sampled_from("abzAZQ019_ \n\t.-'\0\r\u00e9\u0130\u01c5\u4e2d\u2019\u0301\u0660\ufeff"), max_size=60)

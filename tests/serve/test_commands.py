@@ -11,7 +11,7 @@ import pytest
 
 from bot.jobs import Triage
 from bot.ports import IssueRef
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
 from bot.store.sqlite import SqliteStore
 from bot.worker.missed import catch_up
 from tests.cli.process import triage

@@ -23,7 +23,7 @@ import numpy as np
 
 from bot.past import _nearby
 from bot.ports import RepositoryRef
-from bot.store.past_issues import StoredIssue
+from bot.store.issues.past_issues import StoredIssue
 from bot.store.sqlite import SqliteStore
 from nodes.search.similar import words_of
 

@@ -6,8 +6,8 @@ import pytest
 
 from bot.jobs import ApiRun
 from bot.ports import RepositoryRef
-from bot.store.api_runs import KEPT, ApiRuns
 from bot.store.database import Database
+from bot.store.runs.api_runs import KEPT, ApiRuns
 from bot.store.tables import Store
 
 REPO = RepositoryRef("github.com", 9, 1000, "octo", "feedbox")

@@ -7,9 +7,9 @@ import pytest
 from bot.jobs import Commands, Edited, Ended, Job, Triage, Work
 from bot.ports import Comment, IssueRef
 from bot.store.database import Database
-from bot.store.dead import CHANCES, FIRST_REST, DeadJobs
-from bot.store.deliveries import Arrival, Inbox
 from bot.store.jobs import MAX_LOST, Jobs
+from bot.store.jobs.dead import CHANCES, FIRST_REST, DeadJobs
+from bot.store.jobs.deliveries import Arrival, Inbox
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 4)
 OPENED = Triage(ref=REF, why="opened")

@@ -10,9 +10,9 @@ import pytest
 from bot.errors import JobTakenOverError
 from bot.jobs import Continue, Job, Triage
 from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, Relation
-from bot.store.deliveries import Arrival
-from bot.store.questions import NoSlotError
-from bot.store.run_events import MOST
+from bot.store.issues.questions import NoSlotError
+from bot.store.jobs.deliveries import Arrival
+from bot.store.runs.run_events import MOST
 from bot.store.tables import IssueStore, Store
 from bot.store.tenant import ForeignKeyError
 from nodes.evidence import Evidence

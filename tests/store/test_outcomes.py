@@ -8,8 +8,8 @@ import pytest
 
 from bot.jobs import Triage
 from bot.ports import IssueRef, RepositoryRef
-from bot.store.deliveries import Arrival
-from bot.store.outcomes import LOOKS, IssueOutcome, Outcomes, Reported, Verdict
+from bot.store.jobs.deliveries import Arrival
+from bot.store.runs.outcomes import LOOKS, IssueOutcome, Outcomes, Reported, Verdict
 from bot.store.tables import Store
 
 PARSER = RepositoryRef("github.com", 7, 9, "octo", "parser")

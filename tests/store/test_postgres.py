@@ -14,9 +14,9 @@ from bot.ceilings import Amount, Ceiling, Scope
 from bot.errors import UserError
 from bot.jobs import Continue, Job, Triage
 from bot.ports import IssueRef
-from bot.store.deliveries import Arrival
-from bot.store.migrate import in_postgres, migrate
+from bot.store.jobs.deliveries import Arrival
 from bot.store.postgres import PostgresDatabase, PostgresStore, connect
+from bot.store.postgres.migrate import in_postgres, migrate
 from bot.store.schema import STEPS
 from tests.postgres import Postgres
 

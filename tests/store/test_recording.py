@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import IssueRef
 from bot.store.database import StoreError
-from bot.store.run_events import MOST, RunEvents, Visit, load
+from bot.store.runs.run_events import MOST, RunEvents, Visit, load
 from bot.store.tables import Store
 from bot.worker.recorder import recording
 from nodes.checkpoints import serializer

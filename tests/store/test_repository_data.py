@@ -9,7 +9,7 @@ import pytest
 from bot.ceilings import Amount, Scope
 from bot.jobs import Triage
 from bot.ports import IssueRef
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
 from bot.store.repository_data import KEPT, NOT_OF_A_REPOSITORY
 from bot.store.schema import STEPS
 from bot.store.tables import Store

@@ -9,8 +9,8 @@ import pytest
 from bot.ceilings import Amount, Ceiling, Reached, Scope, read_author_ceiling, read_ceiling, read_prices
 from bot.ports import IssueRef
 from bot.store.runs import Run
+from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.tables import Store
-from bot.store.usage import SHORTEST_TO_REFUSE, StoredPace
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
 KEY = REF.repository.key

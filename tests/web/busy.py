@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from bot.ceilings import Amount, Scope
 from bot.ports import IssueRef
-from bot.store.outcomes import Verdict
-from bot.store.run_events import Visit
+from bot.store.runs.outcomes import Verdict
+from bot.store.runs.run_events import Visit
 from bot.store.tables import Store
 from nodes.report import Evaluation, TriageReport
 from nodes.state import TraceEntry

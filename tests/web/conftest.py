@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from bot.app import build_app
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
+from bot.settings.server import ServerSettings
 from bot.store.sqlite import SqliteStore
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import GitHubServer

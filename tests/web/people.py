@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from bot.app import build_app
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
+from bot.settings.server import ServerSettings
 from bot.store.tables import Store
 from bot.web.authentication import OPERATOR, Authenticator
 from bot.web.sessions import Viewer

@@ -10,10 +10,10 @@ from typing import Any
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.report.document import Result
-from bot.store.deliveries import Arrival
-from bot.store.outcomes import Reported, Verdict
-from bot.store.run_events import Visit, dump
+from bot.store.jobs.deliveries import Arrival
 from bot.store.runs import Ending, RunStatus
+from bot.store.runs.outcomes import Reported, Verdict
+from bot.store.runs.run_events import Visit, dump
 from bot.store.tables import IssueStore, Store
 from nodes.evidence import Evidence, Locator
 from nodes.report import CitationAudit, TriageReport

@@ -17,7 +17,7 @@ from sse_starlette.sse import AppStatus
 from bot.store.database import StoreError
 from bot.store.pages.runs import Runs
 from bot.store.postgres import PostgresDatabase
-from bot.store.run_events import dump
+from bot.store.runs.run_events import dump
 from bot.store.sqlite import SqliteDatabase
 from bot.store.tables import Store
 from bot.web import live, streams

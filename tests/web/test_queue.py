@@ -10,7 +10,7 @@ import pytest
 
 from bot.jobs import InstallationChanged, LearnPast
 from bot.ports import IssueRef
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from tests.web.people import FROM_HERE, Site, opened
 from tests.web.stored import PARSER, SECRET, job_for

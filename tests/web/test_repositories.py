@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.ceilings import Amount, Scope
-from bot.store.outcomes import Verdict
+from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store
 from tests.web.people import Site, opened
 from tests.web.stored import PARSER, SECRET, Ran, ran, scored

@@ -13,8 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from bot.first_start import FinishSetup, defaults_of
 from bot.registration import read_registration
+from bot.registration.first_start import FinishSetup, defaults_of
 from bot.settings import Settings
 from bot.web.setup import SetupPages, setup_app
 from tests.browserless import form_of, on_github

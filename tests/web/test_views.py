@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.store.run_events import LOOKS, Visit, dump, load
+from bot.store.runs.run_events import LOOKS, Visit, dump, load
 from bot.web.views import path, timing
 from bot.web.views.words import CUT, as_html, count, line, moment, prose, span, verbatim
 from nodes.search.languages import LANGUAGES, lexemes

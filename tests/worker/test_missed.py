@@ -12,7 +12,7 @@ import pytest
 from bot.github import GitHub
 from bot.jobs import Triage
 from bot.ports import IssueRef, RepositoryRef
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
 from bot.store.sqlite import SqliteStore
 from bot.worker import missed
 from bot.worker.missed import find_missed

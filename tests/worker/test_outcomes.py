@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.outcomes import Outcome, Reported, Verdict
+from bot.store.runs.outcomes import Outcome, Reported, Verdict
 from bot.worker.outcomes import compare
 from tests.backtest.story import build
 from tests.repositories import git

@@ -10,7 +10,7 @@ import pytest
 from bot.github import GitHub
 from bot.jobs import Triage
 from bot.ports import IssueRef
-from bot.store.deliveries import Arrival
+from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker import missed
 from bot.worker.missed import find_revived

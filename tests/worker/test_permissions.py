@@ -10,8 +10,8 @@ import pytest
 
 from bot.ceilings import describe_limit
 from bot.metrics.measures import LIMITS
+from bot.store.runs.usage import RepositoryLimited
 from bot.store.tables import Store
-from bot.store.usage import RepositoryLimited
 from tests.github_server import Fault, GitHubServer, serve_github
 from tests.limits.test_admission import staged
 

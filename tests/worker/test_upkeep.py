@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.ports import IssueRef
-from bot.server_settings import ServerSettings
 from bot.settings import Settings
+from bot.settings.server import ServerSettings
 from bot.worker import upkeep
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import prune, remove_unused_mirrors

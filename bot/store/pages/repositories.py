@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.store.database import Connection, Database
-from bot.store.outcomes import OutcomeState
 from bot.store.pages.rows import Keys, visible
+from bot.store.runs.outcomes import OutcomeState
 
 _COLUMNS = """
 repositories.repository_key, repositories.host, owner, name, archived, gone,

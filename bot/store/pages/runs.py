@@ -9,6 +9,7 @@ from typing import Literal
 from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.database import Database
+from bot.store.issues.questions import Questions
 from bot.store.pages.rows import (
     COLUMNS,
     FROM,
@@ -22,8 +23,7 @@ from bot.store.pages.rows import (
     read_row,
     visible,
 )
-from bot.store.questions import Questions
-from bot.store.run_events import Event, RunEvents, RunEvidence
+from bot.store.runs.run_events import Event, RunEvents, RunEvidence
 from bot.store.tenant import Tenant
 from nodes.evidence import Evidence
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bot.drawing import picture, text
-from bot.store.run_events import Visit
+from bot.store.runs.run_events import Visit
 from bot.web.views.words import label, line, percent, prose, span
 from nodes.guards import meaning
 from nodes.state import TraceEntry

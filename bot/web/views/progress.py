@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bot.store.pages.runs import FullRun
-from bot.store.run_events import Visit
+from bot.store.runs.run_events import Visit
 from bot.web.views import path
 from bot.web.views.filters import Row
 from bot.web.views.words import count, label

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from bot.ports import AskedQuestion
 from bot.report.links import Links
 from bot.store.pages.runs import FullRun
-from bot.store.run_events import Visit
+from bot.store.runs.run_events import Visit
 from bot.web.views import confidence, path, timing, words
 from bot.web.views.evidence import Piece, cited_in, numbered, piece
 from bot.web.views.progress import is_harmless

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.drawing import picture, text
-from bot.store.run_events import Visit
+from bot.store.runs.run_events import Visit
 from bot.web.views.words import label, span
 
 _GAP = 5.0

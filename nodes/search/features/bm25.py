@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.columns import grouped
 from nodes.search.features.table import scaled
 from nodes.search.index import lookup
+from nodes.search.index.columns import grouped
 from nodes.search.query import FIELDS
 from nodes.search.tokens import term_hash
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.columns import grouped
 from nodes.search.index import lookup
+from nodes.search.index.columns import grouped
 from nodes.search.query import FIELDS
 from nodes.search.tokens import term_hash
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from nodes.search.changes import Changes
+    from nodes.search.index.changes import Changes
     from nodes.search.query import Parsed
 
     Floats = npt.NDArray[np.float64]

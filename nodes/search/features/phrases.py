@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.columns import grouped
 from nodes.search.features.table import zero_scores
 from nodes.search.index import lookup
+from nodes.search.index.columns import grouped
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodes.search.changes import read_changes, unpack_changes
 from nodes.search.engine import Engine
 from nodes.search.features.past import (
     change_together,
@@ -14,6 +13,7 @@ from nodes.search.features.past import (
     score_by_messages,
     similar_changes,
 )
+from nodes.search.index.changes import read_changes, unpack_changes
 from nodes.search.query import parse_query
 from nodes.search.tokens import term_hash
 from nodes.search.types import Query

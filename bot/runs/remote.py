@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.code import NoCode
 from bot.errors import BotError, GoneError, RefusedError, UserError
 from bot.github.reader import IssueReader, ReadIssue, installation_token
 from bot.mirrors import ForbiddenError, Mirrors
 from bot.ports import RepositoryRef
 from bot.private import tighten
-from bot.server_settings import app_key
+from bot.runs.code import NoCode
 from bot.settings import Settings
+from bot.settings.server import app_key
 
 _REFERENCE = re.compile(r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})#([1-9]\d{0,9})")
 

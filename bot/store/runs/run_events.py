@@ -58,7 +58,7 @@ class Event(NamedTuple):
     at: float
     """Seconds since 1970."""
     body: str
-    """JSON of a ``bot.store.run_events.Visit``."""
+    """JSON of a ``bot.store.runs.run_events.Visit``."""
 
 
 class RunEvents:

@@ -19,9 +19,9 @@ from psycopg.types.string import StrDumper
 
 from bot.errors import UnreachableError, UserError
 from bot.store.database import ClosedError, Parameters, Rows, StoreError, Value, Work
-from bot.store.migrate import require_current
+from bot.store.postgres.migrate import require_current
+from bot.store.postgres.workers import Workers
 from bot.store.tables import Store
-from bot.store.workers import Workers
 
 CONNECTIONS = 4
 """Connections of one process at most."""

@@ -9,10 +9,10 @@ from typing import Literal
 from bot.ceilings import Amount, Reached, Scope
 from bot.jobs import Job, Work
 from bot.store.database import Connection, Database
+from bot.store.issues.signals import read_signals
 from bot.store.jobs import settle_job
-from bot.store.outcomes import Reported, note_report
-from bot.store.signals import read_signals
-from bot.store.usage import reserve
+from bot.store.runs.outcomes import Reported, note_report
+from bot.store.runs.usage import reserve
 
 RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
 _FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result, began_at"

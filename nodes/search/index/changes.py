@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.postings import Vocabulary, count_postings
+from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.tokens import WORD, WORD_BYTES
 
 if TYPE_CHECKING:

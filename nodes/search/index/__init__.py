@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
-from nodes.search.changes import Changes, unpack_changes
-from nodes.search.columns import MUCH, Columns, is_intact, sealed, starts, unpack
+from nodes.search.index.changes import Changes, unpack_changes
+from nodes.search.index.columns import MUCH, Columns, is_intact, sealed, starts, unpack
+from nodes.search.index.postings import Vocabulary, count_postings
+from nodes.search.index.records import MARKS, Meta, decode_meta
 from nodes.search.paths import PathIndex
-from nodes.search.postings import Vocabulary, count_postings
-from nodes.search.records import MARKS, Meta, decode_meta
 from nodes.search.tokens import WORD_BYTES
 from nodes.search.types import Role
 

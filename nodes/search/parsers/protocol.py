@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from nodes.search.parsing import Job, Text
+from nodes.search.parsers.parsing import Job, Text
 from nodes.search.types import Definition, Outline
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from bot.ephemeral import NoSignals
-from bot.model import model_settings
 from bot.operator_config import OperatorConfig
 from bot.report.document import build_result
 from bot.report.explain import Account
 from bot.report.markdown import MarkdownRenderer
+from bot.runs.ephemeral import NoSignals
+from bot.runs.model import model_settings
+from bot.runs.sources import Sources
 from bot.settings import Settings
-from bot.sources import Sources
 from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
 from bot.tracing.observer import traced

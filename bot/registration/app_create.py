@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bot.errors import UserError
-from bot.first_start import defaults_of, values_of
 from bot.github.registration import NewApp
 from bot.registration import FILE, RequestedApp, installation_address, read_registration, store_registration
+from bot.registration.first_start import defaults_of, values_of
 from bot.server import listening, serve_until
 from bot.settings import Settings, load_settings
 from bot.web.render import render

@@ -6,17 +6,17 @@ from collections import Counter, deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
-from nodes.search.blobs import BlobReader
-from nodes.search.child import Helper, is_fault_of_file, used
+from nodes.search.git.blobs import BlobReader
 from nodes.search.languages import language_of
-from nodes.search.parsing import PLAIN, Parsed, Text, plain_text
+from nodes.search.parsers.child import Helper, is_fault_of_file, used
+from nodes.search.parsers.parsing import PLAIN, Parsed, Text, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.child import FilePosition
     from nodes.search.git import Repository
-    from nodes.search.parsing import Job
+    from nodes.search.parsers.child import FilePosition
+    from nodes.search.parsers.parsing import Job
 
 _MISSING = Text(b"", PLAIN)
 

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from nodes.search.columns import starts
+from nodes.search.index.columns import starts
 from nodes.search.tokens import LONGEST, PART, WORD, hashes_of, stem_hash
 
 if TYPE_CHECKING:

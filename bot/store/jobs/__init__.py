@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from bot.errors import JobTakenOverError
 from bot.jobs import Job, Lane, Work, dump, load
 from bot.store.database import Connection, Database, Value
-from bot.store.dead import Death
-from bot.store.turns import FREE, forget_turns, next_issues, take_turn
+from bot.store.jobs.dead import Death
+from bot.store.jobs.turns import FREE, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25
 """Claims of one job, however they ended. Twenty kills in a row must not lose a job, and no job may run for ever."""

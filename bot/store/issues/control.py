@@ -10,12 +10,12 @@ from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView
 from bot.report.document import Result
 from bot.store.database import Connection, Database
 from bot.store.issues import Issues
+from bot.store.issues.questions import Questions
+from bot.store.issues.signals import LABELLED
 from bot.store.jobs import insert_job
-from bot.store.questions import Questions
-from bot.store.run_events import RunEvidence
 from bot.store.runs import IssueRuns
-from bot.store.signals import LABELLED
-from bot.store.usage import RepositoryLimited
+from bot.store.runs.run_events import RunEvidence
+from bot.store.runs.usage import RepositoryLimited
 
 _RELATE = """
 INSERT INTO relations (issue_key, other, duplicate, actor) VALUES (?, ?, ?, ?)

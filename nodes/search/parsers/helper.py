@@ -1,4 +1,4 @@
-"""A child process that parses batches until none is left (``python -m nodes.search.helper``).
+"""A child process that parses batches until none is left (``python -m nodes.search.parsers.helper``).
 
 A parser may need minutes for a small file, and nothing in this process can interrupt it. Therefore the kernel ends the
 process when a file has used its processor time; the parent reads in the note which file that was.
@@ -15,12 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodes.search.blobs import BlobReader
 from nodes.search.git import Repository, is_text
-from nodes.search.helper_task import NOTE, TOO_MUCH_MEMORY, Task, claimed, deadline, load_task, packed
+from nodes.search.git.blobs import BlobReader
 from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
-from nodes.search.parsing import PLAIN, Job, Text, plain_text
+from nodes.search.parsers.parsing import PLAIN, Job, Text, plain_text
+from nodes.search.parsers.protocol import NOTE, TOO_MUCH_MEMORY, Task, claimed, deadline, load_task, packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from nodes.search.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
-from nodes.search.query_cache import QueryCache
-from nodes.search.running import Cut, ReadLimits, Running
-from nodes.search.shortfalls import Shortfalls
+from nodes.search.git.query_cache import QueryCache
+from nodes.search.git.running import Cut, ReadLimits, Running
+from nodes.search.git.shortfalls import Shortfalls
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence

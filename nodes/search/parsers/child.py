@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.helper_task import NOTE, TOO_MUCH_MEMORY, Output, Task, deadline
+from nodes.search.parsers.protocol import NOTE, TOO_MUCH_MEMORY, Output, Task, deadline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.git import Repository
-    from nodes.search.helper_task import Frame
-    from nodes.search.parsing import Job
+    from nodes.search.parsers.parsing import Job
+    from nodes.search.parsers.protocol import Frame
 
 STALL = 180.0
 """Seconds of wall time without progress after which a helper is killed, far beyond the deadline of any file."""
@@ -84,12 +84,12 @@ class Helper:
             order.seek(0)
             self._process = subprocess.Popen(
                 # -P keeps the current directory off sys.path: it may belong to anyone
-                [sys.executable, "-P", "-m", "nodes.search.helper"],
+                [sys.executable, "-P", "-m", "nodes.search.parsers.helper"],
                 stdin=order,
                 stdout=self._output,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[*claims, note],
-                env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+                env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
             )
 
     def new(self) -> Iterator[Frame]:

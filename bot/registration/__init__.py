@@ -93,7 +93,7 @@ def suggested_name() -> str:
 @cache
 def registration() -> dict[str, Any]:
     """Return ``app.yml``, which is at the top of a checkout and beside the code in an installation."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     path = next(path for path in (package / "app.yml", package.parent / "app.yml") if path.exists())
     read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return read

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodes.search.columns import COLUMNS, GROUPS, MUCH, Columns, grouped, starts
 from nodes.search.git import decode
-from nodes.search.postings import Vocabulary, count_postings
+from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, grouped, starts
+from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.roles import mark_of
 from nodes.search.tokens import WORD_BYTES, shingles, term_hash
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int64]
     from collections.abc import Iterable, Iterator
 
-    from nodes.search.parsing import Text
+    from nodes.search.parsers.parsing import Text
     from nodes.search.types import Outline, Role
 
 PIECE = 60

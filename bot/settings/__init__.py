@@ -12,8 +12,8 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.ceilings import read_author_ceiling, read_ceiling, read_prices
-from bot.dotenv import find_env_file
 from bot.errors import UserError
+from bot.settings.dotenv import find_env_file
 
 _URL = r"^https?://[^/\s]"
 BrainChoice = Literal["auto", "llm", "rules"]

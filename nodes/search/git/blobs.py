@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nodes.search.git import Repository
-    from nodes.search.running import Running
+    from nodes.search.git.running import Running
 
 MOST_AT_ONCE = 300
 """Maximum number of ids per request. They fit in a pipe, so git and this process never block on each other."""

@@ -18,18 +18,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from nodes.search.helper_task import claimed, claims_of
+from nodes.search.index.postings import Vocabulary
+from nodes.search.index.records import build_columns
 from nodes.search.languages import always_needs_parser
-from nodes.search.parsing import Job, Parsed, text_without_parser
-from nodes.search.pool import Pool, Progress
-from nodes.search.postings import Vocabulary
-from nodes.search.records import build_columns
+from nodes.search.parsers.parsing import Job, Parsed, text_without_parser
+from nodes.search.parsers.pool import Pool, Progress
+from nodes.search.parsers.protocol import claimed, claims_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nodes.search.columns import Columns
     from nodes.search.git import Repository
+    from nodes.search.index.columns import Columns
 
 WORTH_A_PROCESS = 600_000
 """Bytes to parse per process; with fewer, starting another process does not pay."""

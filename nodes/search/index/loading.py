@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.changes import COMMITS, read_changes
-from nodes.search.columns import Columns, gathered, is_intact, unpack
 from nodes.search.git import TEXT_LIMIT, Entry, Repository
 from nodes.search.index import Index, Tree, path_terms, unpack_tree
+from nodes.search.index.changes import COMMITS, read_changes
+from nodes.search.index.columns import Columns, gathered, is_intact, unpack
+from nodes.search.index.version import parser_version
 from nodes.search.languages import always_needs_parser, language_of
-from nodes.search.parsing import Job, cut_batches
-from nodes.search.pool import Progress
+from nodes.search.parsers.parsing import Job, cut_batches
+from nodes.search.parsers.pool import Progress
+from nodes.search.parsers.workers import build
 from nodes.search.roles import role_of
-from nodes.search.version import parser_version
-from nodes.search.workers import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
