@@ -60,6 +60,7 @@ async def longest_pause(stop: asyncio.Event) -> float:
     return longest
 
 
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
 async def test_a_header_without_end_is_refused_before_it_costs_anything(url: str) -> None:
     stop = asyncio.Event()
     pause = asyncio.create_task(longest_pause(stop))
@@ -74,6 +75,7 @@ async def test_a_header_without_end_is_refused_before_it_costs_anything(url: str
     assert await deliver(url) == 202
 
 
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
 async def test_too_large_a_head_is_told_so(url: str) -> None:
     heads = {
         "one header": GET + b"X: " + b"x" * 90_000 + b"\r\n\r\n",
@@ -96,6 +98,7 @@ async def test_usual_heads_are_read_however_they_are_cut(url: str) -> None:
         assert await caller.status() == 200
 
 
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
 async def test_requests_sent_ahead_are_few(url: str) -> None:
     async with calling(url) as caller:
         await caller.send((GET + b"\r\n") * 3)
@@ -147,6 +150,7 @@ class TestDeadlines:
         assert "refused: head that took too long: 1; most from 127.0.0.1 (1)" in caplog.text
 
 
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
 @pytest.mark.parametrize(
     "sent",
     [
@@ -174,6 +178,7 @@ async def test_half_open_requests_leave_room_for_deliveries(
     assert "at the limit of connections" in caplog.text
 
 
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
 async def test_the_address_with_the_most_connections_gives_way() -> None:
     def other(address: str, since: float, phase: Phase = "head", *, protected: bool = False) -> Fake:
         return Fake(address, since, phase, protected)
@@ -201,6 +206,7 @@ class Fake:
         return self.ended
 
 
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
 def test_one_caller_has_a_whole_network_of_ipv6() -> None:
     assert address_group("192.0.2.7") == "192.0.2.7"
     assert address_group("2001:db8::1") == address_group("2001:db8::ffff:1") != address_group("2001:db8:0:1::1")
@@ -211,6 +217,7 @@ def test_one_caller_has_a_whole_network_of_ipv6() -> None:
 SLOW_FORM = b"POST /login HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 100\r\n\r\ntoken="
 
 
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
 async def test_a_slow_form_is_told_so(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -222,6 +229,7 @@ async def test_a_slow_form_is_told_so(
     assert "Traceback" not in caplog.text
 
 
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
 async def test_a_form_that_is_cut_off_logs_no_traceback(url: str, caplog: pytest.LogCaptureFixture) -> None:
     async with calling(url) as caller:
         await caller.send(SLOW_FORM)

@@ -27,6 +27,7 @@ def test_there_are_enough_tokens() -> None:
     assert len(set(TOKENS)) == len(TOKENS) >= 70
 
 
+@pytest.mark.tried("source files made to be slow to parse, in each language")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name + language.endings[0])
 def test_hostile_source_ends_within_its_deadline(tmp_path: Path, language) -> None:

@@ -12,11 +12,13 @@ MOST_WITHHELD = 2
 """Ordinary issues of the list that may be taken for security reports."""
 
 
+@pytest.mark.tried("security reports in plain words, which get no public pointer")
 @pytest.mark.parametrize(("title", "body"), SECURITY, ids=[title for title, _ in SECURITY])
 def test_a_security_report_is_one(title: str, body: str) -> None:
     assert kind_of(title, body, read_facts(title, body)) == "security"
 
 
+@pytest.mark.tried("security reports in plain words, which get no public pointer")
 @pytest.mark.parametrize("body", ["", "Please fix.", "Version 2.1", "See the title."])
 def test_a_thin_report_is_one_by_its_title(body: str) -> None:
     for title, _ in SECURITY[:20]:

@@ -70,6 +70,7 @@ async def staged(github: GitHubServer, folder: Path, **settings: str) -> AsyncIt
         yield Stage(github, repo, worker)
 
 
+@pytest.mark.tried("floods of issues and commands by one account")
 async def test_a_flood_of_one_author_is_cut_off_and_nobody_else_is(github: GitHubServer, tmp_path: Path) -> None:
     async with staged(github, tmp_path, triage_limits_author="hour=2") as stage:
         looked_at = Counter(dict.fromkeys(("rita", "tom", "mona"), 0))
@@ -83,6 +84,7 @@ async def test_a_flood_of_one_author_is_cut_off_and_nobody_else_is(github: GitHu
         assert stage.reported(4)
 
 
+@pytest.mark.tried("floods of issues and commands by one account")
 async def test_issues_over_a_days_limit_wait_or_are_left_alone(github: GitHubServer, tmp_path: Path) -> None:
     async with staged(github, tmp_path, triage_limits_repository="issues=1") as stage:
         first, second = await stage.opened(), await stage.opened()

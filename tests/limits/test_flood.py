@@ -72,6 +72,7 @@ class Stage:
         await self.worker.store.inbox.accept(Arrival(f"comment-{made['id']}", "issue_comment", b"{}", (work,)))
 
 
+@pytest.mark.tried("floods of issues and commands by one account")
 @pytest.mark.timeout(300)
 async def test_a_flood_of_commands_delays_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     day, attempts = Day(), Counter[int]()

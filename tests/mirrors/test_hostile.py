@@ -25,6 +25,8 @@ from tests.hostile_git import (
     serve_hostile,
 )
 
+pytestmark = pytest.mark.tried("git bombs and hostile git servers")
+
 REF = RepositoryRef("127.0.0.1", 1, 7, "octo", "bomb")
 TIGHT = MirrorLimits(size=3_000_000, seconds=3.0, memory=200_000_000, free=0)
 ROOMY = MirrorLimits(size=500_000_000, seconds=120.0, memory=200_000_000, free=0)

@@ -117,6 +117,7 @@ async def test_the_repository_comes_first_and_nothing_is_merged() -> None:
     assert (await find_config(Files())).config == RepositoryConfig()
 
 
+@pytest.mark.tried("configurations that cannot be read")
 async def test_an_invalid_file_leaves_the_last_valid_one_else_nothing_is_written() -> None:
     broken = Files("mod: label\n", "mode: label\n")
     found = await find_config(broken)
@@ -127,6 +128,7 @@ async def test_an_invalid_file_leaves_the_last_valid_one_else_nothing_is_written
     assert (await find_config(broken, "also: broken\n")).config.mode == "dry-run"
 
 
+@pytest.mark.tried("configurations that cannot be read")
 @pytest.mark.parametrize(
     ("text", "may_tell"),
     [

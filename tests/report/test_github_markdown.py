@@ -39,7 +39,10 @@ THOROUGH = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-pytestmark = pytest.mark.timeout(120 * int(os.environ.get("FUZZ", "1")))
+pytestmark = [
+    pytest.mark.timeout(120 * int(os.environ.get("FUZZ", "1"))),
+    pytest.mark.tried("mark-up that must not act in what is posted, read by GitHub's own Markdown renderer"),
+]
 TEXTS = st.lists(HOSTILE, min_size=1, max_size=7)
 RELATED = tuple(
     RelatedIssue(reference=f"#{number}", relation=relation, state="open", why="the same frames", title="A title")

@@ -16,6 +16,8 @@ from nodes.search.types import Query
 from tests.bombs import log_bomb, message_bomb, silent_bomb, tree_bomb
 from tests.repositories import git, make_repository
 
+pytestmark = pytest.mark.tried("git bombs and hostile git servers")
+
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -147,6 +147,7 @@ async def test_many_large_bodies_leave_room_for_usual_ones(
     assert held < 110_000_000  # 160 MB were sent
 
 
+@pytest.mark.tried("forged and malformed deliveries")
 async def test_a_captured_body_leads_to_nothing_under_another_id(receiver: Receiver, opened: bytes) -> None:
     sent = headers("issues", opened)
     statuses = []
@@ -157,6 +158,7 @@ async def test_a_captured_body_leads_to_nothing_under_another_id(receiver: Recei
     assert await jobs(receiver) == 1
 
 
+@pytest.mark.tried("forged and malformed deliveries")
 async def test_a_captured_body_is_taken_as_no_other_event(receiver: Receiver) -> None:
     world = World(url="https://github.example.org")
     repo = world.repository()
