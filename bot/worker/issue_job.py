@@ -15,6 +15,7 @@ from bot.metrics.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, RepositoryRef
 from bot.publish import Publisher
 from bot.publish.labels import LATER
+from bot.publish.publisher import Why
 from bot.publish.replies import ANSWER, LABELS
 from bot.repo_config import FoundConfig, find_config
 from bot.store.tables import IssueStore, Store
@@ -37,6 +38,19 @@ async def note_missing(store: Store, ref: RepositoryRef, error: MissingPermissio
 
 
 _LABELS = (LABELS, LATER)
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentIssue:
+    """The issue as it is now, its repository's configuration, and the reason for the run."""
+
+    issue: Issue
+    found: FoundConfig
+    why: Why
+    commanded: bool = False
+    """A person's command started the run."""
+    asked_in: int | None = None
+    """Id of the comment with that command."""
 
 
 @dataclass(frozen=True, slots=True)

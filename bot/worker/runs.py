@@ -13,9 +13,9 @@ from bot.repo_config import FoundConfig
 from bot.store.runs import Run
 from bot.worker.admission import STOPPED, OverLimitError, admit, explain_refusal
 from bot.worker.answers import answer_in, answer_in_body
-from bot.worker.issue_job import IssueJob, body_hash
+from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.past import refresh_issue, update_index
-from bot.worker.steps import CurrentIssue, step
+from bot.worker.steps import step
 
 RunWork = Triage | Edited | Reply | Continue | Expire
 _LOOKED = ("waiting", "finished", "stopped")

@@ -1,0 +1,180 @@
+"""Run the graph for one issue: its context and start state, until a question is open or the run ends."""
+
+from __future__ import annotations
+
+from langgraph.types import Durability
+from pydantic import ValidationError
+
+from bot.past import StoredPast
+from bot.ports import Finished, Outcome, Waiting
+from bot.repo_config import RepositoryConfig
+from bot.runs.code import EngineCode
+from bot.store.runs import Run
+from bot.worker.admission import may_ask
+from bot.worker.budgets import SharedBudget, run_scope
+from bot.worker.code import renderer_for
+from bot.worker.conclude import publish
+from bot.worker.first import FirstReport, ModelBusyError
+from bot.worker.issue_job import CurrentIssue, IssueJob
+from bot.worker.recorder import recording
+from nodes import run as graph_run
+from nodes.brains.budget import PostponedError
+from nodes.checkpoints import NewerSchemaError
+from nodes.context import CodePort, Context, Outside
+from nodes.facts import read_facts
+from nodes.run import Watch, advance, initial_state
+from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
+
+
+class UnresumableError(Exception):
+    """A run's checkpoint is unreadable or its commit is gone: a new run starts from what the store has."""
+
+
+async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Outcome:
+    """Advance the run, with a first report by rules if the model takes long."""
+    context = _context(issue_job, seen, run, code)
+    start = await _start(issue_job, seen, context, await _dropped_run_note(issue_job, run, code))
+    if seen.found.config.mode != "comment":
+        return await _advance_until_question(issue_job, seen, run, context, start)
+    first = FirstReport(
+        issue_job, run, context, start, lambda report: publish(issue_job, seen, run, report, first=True)
+    )
+    return await first.run_alongside(lambda: _advance_until_question(issue_job, seen, run, context, start))
+
+
+async def _advance_until_question(
+    issue_job: IssueJob, seen: CurrentIssue, run: Run, context: Context, start: BugTriageState
+) -> Outcome:
+    """Advance until a question is open. An answer that is already in the store resumes the run at once."""
+    thread = issue_job.store.thread(run.number)
+    async with recording(issue_job.store.events(run.number)) as watch:
+        result = await _advance(issue_job, context, thread, start, watch)
+        while isinstance(result, graph_run.Waiting):
+            answer = await _known_answer(issue_job, seen, run, result)
+            if answer is None:
+                return Waiting(result.state, result.exchange)
+            question = result.exchange.question_id
+            result = await _advance(issue_job, context, thread, start, watch, answer=answer, question_id=question)
+        return Finished(result.state)
+
+
+async def _advance(
+    issue_job: IssueJob,
+    context: Context,
+    thread: str,
+    start: BugTriageState,
+    watch: Watch,
+    *,
+    answer: Answer | None = None,
+    question_id: str | None = None,
+) -> graph_run.Waiting | graph_run.Finished:
+    graph = issue_job.tools.graph
+    try:
+        stands = await graph.aget_state({"configurable": {"thread_id": thread}})
+    except (NewerSchemaError, ValidationError, ValueError, TypeError, KeyError) as error:
+        raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
+    try:
+        return await advance(
+            graph,
+            context,
+            thread,
+            start,
+            answer=answer,
+            question_id=question_id,
+            watch=watch,
+            snapshot=stands,
+            durability=_durability(context),
+        )
+    except PostponedError as postponed:
+        raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
+
+
+def _durability(context: Context) -> Durability:
+    """When to write checkpoints.
+
+    "sync" (at each step) if a step may cost a call; else "exit": repeating a run by rules is cheaper than storing its
+    steps.
+    """
+    asks = context.brain is not context.rules or context.outside.infos
+    return "sync" if asks else "exit"
+
+
+async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiting: graph_run.Waiting) -> Answer | None:
+    """The answer to a run's question; None while it is open.
+
+    A question that cannot be posted, or is over budget, is withdrawn and has an empty answer.
+    """
+    questions, key = issue_job.store.repository.questions, issue_job.ref.key
+    config = seen.found.config
+    known = any(one.question_id == waiting.exchange.question_id for one in await questions.all(key))
+    asked = await questions.ask(key, waiting.exchange)
+    unseen = config.mode != "comment" or asked.slot > config.limits.questions
+    budget = run_scope(issue_job.store.thread(run.number), issue_job.tools.budgets.run)
+    if asked.state == "open" and (unseen or not (known or await may_ask(issue_job, budget, config))):
+        await questions.settle(key, asked.question_id, "withdrawn")
+        return Answer()
+    if asked.state == "open":
+        return None
+    return Answer(text=asked.answer, answered_by=asked.answered_by, url=asked.answer_url)
+
+
+def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Context:
+    issue, tools, config = seen.issue, issue_job.tools, seen.found.config
+    return Context(
+        title=issue.title,
+        body=issue.body,
+        code=code,
+        evidence=issue_job.store.evidence(run.number),
+        brain=tools.brains.for_run(config, _budget(issue_job, run, config)),
+        rules=tools.brains.rules,
+        signals=issue_job.store.signals,
+        renderer=renderer_for(issue),
+        facts=read_facts(issue.title, issue.body),
+        language=config.language,
+        claim_from=config.limits.claim_from,
+        outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else Outside(),
+        past=StoredPast(issue_job.store.repository.past, issue_job.github, issue_job.ref)
+        if config.earlier_issues
+        else None,
+    )
+
+
+def _budget(issue_job: IssueJob, run: Run, config: RepositoryConfig) -> SharedBudget:
+    store, budgets = issue_job.tools.store, issue_job.tools.budgets
+    return SharedBudget(
+        run=run_scope(issue_job.store.thread(run.number), budgets.run),
+        day=budgets.day(issue_job.ref.repository, config, store.clock()),
+        counters=store.usage,
+        pace=issue_job.tools.pace,
+        prices=budgets.prices,
+        limited=issue_job.count_limit_reached,
+    )
+
+
+async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tuple[str, ...]:
+    """The report's note on the previous run, if that was dropped because its commit left the branch."""
+    before = await issue_job.store.runs.before(run.number)
+    if before is None or before.status != "failed" or not before.sha or not isinstance(code, EngineCode):
+        return ()
+    if await code.follows(before.sha):
+        return ()
+    return (
+        f"Commit {before.sha[:12]}, which was searched first, is no longer on the default branch. "
+        f"Its results were dropped, and {code.sha[:12]} was searched instead.",
+    )
+
+
+async def _start(issue_job: IssueJob, seen: CurrentIssue, context: Context, notes: tuple[str, ...]) -> BugTriageState:
+    """Initial state of a run, with all answers, redirects and corrections that people gave to earlier runs."""
+    issue = seen.issue
+    signals = [one for one in await issue_job.store.signals.since(0) if one.kind in ("redirect", "correction")]
+    repository = f"{issue.ref.owner}/{issue.ref.name}"
+    sha, outside = context.code.sha, context.outside
+    state = initial_state(issue.title, issue.body, repository=repository, sha=sha, outside=outside, notes=notes)
+    return state.model_copy(
+        update={
+            "human_exchanges": await issue_job.store.repository.questions.exchanges(issue_job.ref.key),
+            "redirect_instructions": tuple(signal.instruction for signal in signals)[-MAX_REDIRECTS:],
+            "last_signal": signals[-1].number if signals else 0,
+        }
+    )
