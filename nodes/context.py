@@ -147,6 +147,10 @@ class Listener(Protocol):
         """Receive one line about what a node is doing."""
 
 
+def ignore_progress(node: str, message: str) -> None:
+    """Listen to nothing: the listener of a run without a terminal."""
+
+
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
     """Time limits of specialists in seconds; after the limit, the run continues without the specialist."""
@@ -280,7 +284,7 @@ class Context:
     outside: Outside = Outside()
     past: PastPort | None = None
     """None if earlier issues are not available."""
-    listener: Listener = field(default=lambda _node, _message: None)
+    listener: Listener = ignore_progress
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"
     """The language in which a model writes, as a code such as ``de``; rules write English."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -56,6 +56,10 @@ class Step:
 
 Watch = Callable[[Step], None]
 """Receives each step as it happens. It must return at once and must not raise."""
+
+
+Ask = Callable[[Waiting], Awaitable[Answer | None]]
+"""Returns the answer to the question of a waiting run; None while there is none."""
 
 
 class StaleAnswerError(ValueError):
@@ -113,6 +117,41 @@ async def advance(
     if after.interrupts:
         return _waiting(after)
     return Finished(BugTriageState.model_validate(after.values))
+
+
+async def advance_answered(
+    graph: Graph,
+    context: Context,
+    thread_id: str,
+    initial: BugTriageState,
+    ask: Ask,
+    *,
+    watch: Watch | None = None,
+    snapshot: StateSnapshot | None = None,
+    durability: Durability = "sync",
+) -> Waiting | Finished:
+    """Advance a run and put each of its questions to ``ask``, until one has no answer or the run ends.
+
+    Args:
+        graph: compiled with a checkpointer.
+        context: what the run may call.
+        thread_id: one per run.
+        initial: the first state of a new thread.
+        ask: returns the answer to a question; None while there is none.
+        watch: receives each node's start and end.
+        snapshot: the thread's current state, if the caller has just read it.
+        durability: whether to store a checkpoint after each step, or only when the run waits or ends.
+    """
+    outcome = await advance(graph, context, thread_id, initial, watch=watch, snapshot=snapshot, durability=durability)
+    while isinstance(outcome, Waiting):
+        answer = await ask(outcome)
+        if answer is None:
+            return outcome
+        question = outcome.exchange.question_id
+        outcome = await advance(
+            graph, context, thread_id, initial, answer=answer, question_id=question, watch=watch, durability=durability
+        )
+    return outcome
 
 
 def _step(task: dict[str, Any]) -> Step:

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot.report.document import Result, build_result
-from bot.report.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
-from bot.runs.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
+from bot.runs.context import build_context
+from bot.runs.ephemeral import InMemoryEvidence, run_to_completion
 from bot.runs.local import open_brain
 from bot.settings import Settings
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, Context
+from nodes.context import Brain
 from nodes.evidence import Evidence
-from nodes.facts import read_facts
 from nodes.run import initial_state
 from nodes.search.engine import Engine
 from nodes.search.history.types import History, Spot
@@ -72,17 +71,7 @@ class BlindTriager:
         """
         began = time.perf_counter()
         code, kept = _Code(self._engine, self._engine.commit(commit)), InMemoryEvidence()
-        context = Context(
-            title=title,
-            body=body,
-            code=code,
-            evidence=kept,
-            brain=self._brain,
-            rules=self._rules,
-            signals=NoSignals(),
-            renderer=MarkdownRenderer(),
-            facts=read_facts(title, body),
-        )
+        context = build_context(title, body, code=code, evidence=kept, brain=self._brain, rules=self._rules)
         state = await run_to_completion(context, initial_state(title, body, repository="", sha=code.sha))
         result = build_result(state)
         named = [Place(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]

@@ -11,7 +11,7 @@ from nodes.checkpoints import serializer
 from nodes.context import Context, Signal
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
-from nodes.run import Waiting, advance
+from nodes.run import Waiting, advance_answered
 from nodes.state import Answer, BugTriageState
 
 
@@ -41,8 +41,8 @@ class InMemoryEvidence:
 async def run_to_completion(context: Context, start: BugTriageState) -> BugTriageState:
     """Run to the end; a question is withdrawn, since no person is present, and stays in the report."""
     graph = build_graph(InMemorySaver(serde=serializer()))
-    outcome = await advance(graph, context, "unkept", start)
-    while isinstance(outcome, Waiting):
-        asked = outcome.exchange.question_id
-        outcome = await advance(graph, context, "unkept", start, answer=Answer(), question_id=asked)
-    return outcome.state
+    return (await advance_answered(graph, context, "ephemeral", start, _withdraw)).state
+
+
+async def _withdraw(_waiting: Waiting) -> Answer:
+    return Answer()

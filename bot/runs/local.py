@@ -11,7 +11,7 @@ from bot.operator_config import OperatorConfig
 from bot.report.document import build_result
 from bot.report.explain import Account
 from bot.report.markdown import MarkdownRenderer
-from bot.runs.ephemeral import NoSignals
+from bot.runs.context import build_context
 from bot.runs.model import model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings
@@ -22,11 +22,10 @@ from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import SqliteCheckpoints, serializer
-from nodes.context import Brain, CodePort, Context, Listener, Outside, PastPort
-from nodes.facts import read_facts
-from nodes.graph import Graph, build_graph
-from nodes.run import Waiting, advance, initial_state
-from nodes.state import Answer, BugTriageState, HumanExchange
+from nodes.context import Brain, CodePort, Listener, Outside, PastPort
+from nodes.graph import build_graph
+from nodes.run import Waiting, advance_answered, initial_state
+from nodes.state import Answer, HumanExchange
 
 logger = logging.getLogger(__name__)
 
@@ -71,46 +70,30 @@ async def triage(
         thread_id = f"{key}:{run_no}"
         async with open_brain(settings) as brain, _checkpoints(settings) as saver, traced(settings):
             rules = RulesBrain()
-            context = Context(
-                title=title,
-                body=body,
+
+            async def ask_person(waiting: Waiting) -> Answer:
+                return await ask(waiting.exchange)
+
+            context = build_context(
+                title,
+                body,
                 code=code,
                 evidence=store.evidence(thread_id),
                 brain=brain or rules,
                 rules=rules,
-                signals=NoSignals(),
-                renderer=renderer or MarkdownRenderer(),
+                renderer=renderer,
                 listener=listener,
-                facts=read_facts(title, body),
                 past=past,
-                outside=outside or Outside(),
+                outside=outside,
             )
             start = initial_state(title, body, repository="", sha=sha, outside=outside)
-            state = await _to_the_end(build_graph(saver), context, thread_id, start, ask)
+            state = (await advance_answered(build_graph(saver), context, thread_id, start, ask_person)).state
             await store.finish_run(key, run_no)
             result = build_result(state)
             gathered = result.numbered(await context.evidence.get(state.evidence))
             return Account(run_no, sha, context.brain.name, settings_hash(settings), result, gathered)
     finally:
         await store.aclose()
-
-
-async def _to_the_end(
-    graph: Graph, context: Context, thread_id: str, start: BugTriageState, ask: Ask
-) -> BugTriageState:
-    outcome = await advance(graph, context, thread_id, start)
-    while isinstance(outcome, Waiting):
-        exchange = outcome.exchange
-        answer = await ask(exchange)
-        outcome = await advance(
-            graph,
-            context,
-            thread_id,
-            start,
-            answer=answer,
-            question_id=exchange.question_id,
-        )
-    return outcome.state
 
 
 def _issue_key(repository: str, sha: str, title: str, body: str, brain: str) -> str:

@@ -15,12 +15,11 @@ from bot.repo_config import RepositoryConfig, find_config
 from bot.report.document import Result, build_result
 from bot.report.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
-from bot.runs.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
+from bot.runs.context import build_context
+from bot.runs.ephemeral import InMemoryEvidence, run_to_completion
 from bot.worker.budgets import SharedBudget, run_scope
 from bot.worker.tools import Tools
 from nodes.brains.budget import PostponedError
-from nodes.context import Context, Outside
-from nodes.facts import read_facts
 from nodes.run import initial_state
 
 
@@ -62,19 +61,16 @@ async def _result(number: str, asked: RunRequest, ref: RepositoryRef, tools: Too
     text, evidence = await _text(asked, github), InMemoryEvidence()
     async with tools.mirrors.ready(ref, github) as mirror:
         code = EngineCode(tools.engines.of(mirror.directory), mirror.sha, found.config.ignore_paths)
-        context = Context(
-            title=text.title,
-            body=text.body,
+        context = build_context(
+            text.title,
+            text.body,
             code=code,
             evidence=evidence,
             brain=tools.brains.for_run(found.config, _budget(number, ref, found.config, tools)),
             rules=tools.brains.rules,
-            signals=NoSignals(),
+            config=found.config,
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
-            facts=read_facts(text.title, text.body),
-            language=found.config.language,
-            claim_from=found.config.limits.claim_from,
-            outside=tools.sources.outside(github.search_issues) if found.config.outside else Outside(),
+            outside=tools.sources.outside(github.search_issues) if found.config.outside else None,
         )
         name = f"{ref.owner}/{ref.name}"
         start = initial_state(text.title, text.body, repository=name, sha=mirror.sha, outside=context.outside)

@@ -9,6 +9,7 @@ from bot.past import StoredPast
 from bot.ports import Finished, Outcome, Waiting
 from bot.repo_config import RepositoryConfig
 from bot.runs.code import EngineCode
+from bot.runs.context import build_context
 from bot.store.runs import Run
 from bot.worker.admission import may_ask
 from bot.worker.budgets import SharedBudget, run_scope
@@ -20,9 +21,8 @@ from bot.worker.recorder import recording
 from nodes import run as graph_run
 from nodes.brains.budget import PostponedError
 from nodes.checkpoints import NewerSchemaError
-from nodes.context import CodePort, Context, Outside
-from nodes.facts import read_facts
-from nodes.run import Watch, advance, initial_state
+from nodes.context import CodePort, Context
+from nodes.run import initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
 
 
@@ -45,48 +45,31 @@ async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: Cod
 async def _advance_until_question(
     issue_job: IssueJob, seen: CurrentIssue, run: Run, context: Context, start: BugTriageState
 ) -> Outcome:
-    """Advance until a question is open. An answer that is already in the store resumes the run at once."""
-    thread = issue_job.store.thread(run.number)
-    async with recording(issue_job.store.events(run.number)) as watch:
-        result = await _advance(issue_job, context, thread, start, watch)
-        while isinstance(result, graph_run.Waiting):
-            answer = await _known_answer(issue_job, seen, run, result)
-            if answer is None:
-                return Waiting(result.state, result.exchange)
-            question = result.exchange.question_id
-            result = await _advance(issue_job, context, thread, start, watch, answer=answer, question_id=question)
-        return Finished(result.state)
+    """Advance until a question is open. An answer that is already in the store resumes the run at once.
 
-
-async def _advance(
-    issue_job: IssueJob,
-    context: Context,
-    thread: str,
-    start: BugTriageState,
-    watch: Watch,
-    *,
-    answer: Answer | None = None,
-    question_id: str | None = None,
-) -> graph_run.Waiting | graph_run.Finished:
-    graph = issue_job.tools.graph
+    Raises:
+        UnresumableError: The run's checkpoint cannot be read.
+        ModelBusyError: The model has no capacity now.
+    """
+    graph, thread = issue_job.tools.graph, issue_job.store.thread(run.number)
     try:
-        stands = await graph.aget_state({"configurable": {"thread_id": thread}})
+        snapshot = await graph.aget_state({"configurable": {"thread_id": thread}})
     except (NewerSchemaError, ValidationError, ValueError, TypeError, KeyError) as error:
         raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
-    try:
-        return await advance(
-            graph,
-            context,
-            thread,
-            start,
-            answer=answer,
-            question_id=question_id,
-            watch=watch,
-            snapshot=stands,
-            durability=_durability(context),
-        )
-    except PostponedError as postponed:
-        raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
+
+    async def ask(waiting: graph_run.Waiting) -> Answer | None:
+        return await _known_answer(issue_job, seen, run, waiting)
+
+    async with recording(issue_job.store.events(run.number)) as watch:
+        try:
+            result = await graph_run.advance_answered(
+                graph, context, thread, start, ask, watch=watch, snapshot=snapshot, durability=_durability(context)
+            )
+        except PostponedError as postponed:
+            raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
+    if isinstance(result, graph_run.Waiting):
+        return Waiting(result.state, result.exchange)
+    return Finished(result.state)
 
 
 def _durability(context: Context) -> Durability:
@@ -120,22 +103,19 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
 
 def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Context:
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
-    return Context(
-        title=issue.title,
-        body=issue.body,
+    store = issue_job.store
+    return build_context(
+        issue.title,
+        issue.body,
         code=code,
-        evidence=issue_job.store.evidence(run.number),
+        evidence=store.evidence(run.number),
         brain=tools.brains.for_run(config, _budget(issue_job, run, config)),
         rules=tools.brains.rules,
-        signals=issue_job.store.signals,
+        config=config,
+        signals=store.signals,
         renderer=renderer_for(issue),
-        facts=read_facts(issue.title, issue.body),
-        language=config.language,
-        claim_from=config.limits.claim_from,
-        outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else Outside(),
-        past=StoredPast(issue_job.store.repository.past, issue_job.github, issue_job.ref)
-        if config.earlier_issues
-        else None,
+        outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else None,
+        past=StoredPast(store.repository.past, issue_job.github, issue_job.ref) if config.earlier_issues else None,
     )
 
 

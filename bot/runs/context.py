@@ -1,0 +1,70 @@
+"""Build what one run may call, the same way for the worker, the API, the command line and backtests."""
+
+from __future__ import annotations
+
+from bot.repo_config import RepositoryConfig
+from bot.report.markdown import MarkdownRenderer
+from bot.runs.ephemeral import NoSignals
+from nodes.context import (
+    Brain,
+    CodePort,
+    Context,
+    EvidencePort,
+    Listener,
+    Outside,
+    PastPort,
+    Renderer,
+    SignalPort,
+    ignore_progress,
+)
+from nodes.facts import read_facts
+
+
+def build_context(
+    title: str,
+    body: str,
+    *,
+    code: CodePort,
+    evidence: EvidencePort,
+    brain: Brain,
+    rules: Brain,
+    config: RepositoryConfig | None = None,
+    signals: SignalPort | None = None,
+    renderer: Renderer | None = None,
+    outside: Outside | None = None,
+    past: PastPort | None = None,
+    listener: Listener = ignore_progress,
+) -> Context:
+    """Build the context of a run.
+
+    Args:
+        title: the issue's title.
+        body: the issue's text.
+        code: the repository at a commit, or a substitute for code that cannot be read.
+        evidence: stores what the run gathers.
+        brain: makes the judgements.
+        rules: the fallback for every judgement.
+        config: the repository's configuration; None for the defaults.
+        signals: what people said in commands; None for a run that belongs to no issue.
+        renderer: renders the comment; None for one without links.
+        outside: the sources outside the repository; None for none.
+        past: earlier issues; None if they are not available.
+        listener: receives progress messages.
+    """
+    config = config or RepositoryConfig()
+    return Context(
+        title=title,
+        body=body,
+        code=code,
+        evidence=evidence,
+        brain=brain,
+        rules=rules,
+        signals=signals or NoSignals(),
+        renderer=renderer or MarkdownRenderer(),
+        outside=outside or Outside(),
+        past=past,
+        listener=listener,
+        facts=read_facts(title, body),
+        language=config.language,
+        claim_from=config.limits.claim_from,
+    )
