@@ -24,7 +24,7 @@ from nodes.investigator import investigator
 from nodes.join import join
 from nodes.outside import no_answer
 from nodes.state import ROUNDS_LIMIT, AgentFinding, BugTriageState, Timing, TraceEntry, Update
-from nodes.supervisor import supervisor_node
+from nodes.supervisor import join_evidence, mark_step, supervisor_node
 from nodes.tool import tool
 from nodes.web_search import web_search
 from nodes.writer import bare_report, writer
@@ -145,11 +145,16 @@ def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["
 def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Destination]:
     """Let the guards alone route to a report when the supervisor fails."""
     logger.error("supervisor failed", exc_info=error.error)
-    route = guards.route(state.model_copy(update={"next_node": "writer"}))
+    # What the failed node would have recorded: without it, the next step would take the same evidence for new.
+    evidence = join_evidence(state)
+    now = state.model_copy(update={"evidence": evidence})
+    route = guards.route(now.model_copy(update={"next_node": "writer"}))
     update = {
+        "evidence": evidence,
         "next_node": route.node,
         "also": (),
         "iterations": state.iterations + 1,
+        "marks": mark_step(now, (route.node,)),
         "trace": (_failure(state, error),),
     }
     return Command(update=update, goto="__end__" if route.node == "end" else route.node)

@@ -59,7 +59,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
         "supervisor_reasoning": decision.reasoning[:600],
         "supervisor_confidence": decision.confidence,
         "iterations": state.iterations + 1,
-        "marks": _mark(now, (route.node, *also)),
+        "marks": mark_step(now, (route.node, *also)),
         "trace": (entry,),
         "metrics": spent(judged),
         "retry_pending": False,
@@ -89,14 +89,19 @@ async def _update_progress(state: BugTriageState, context: Context) -> Update:
     return stock
 
 
-async def _numbered(state: BugTriageState, context: Context) -> tuple[str, ...]:
+def join_evidence(state: BugTriageState) -> tuple[str, ...]:
     """Return all evidence keys in the order of their numbers.
 
     New evidence of the code search comes first, because its finding already cites it by the next free numbers.
     """
     findings = sorted(state.findings, key=lambda finding: finding.agent_name != "codebase_search")
     ordered = (key for finding in findings for key in finding.evidence)
-    keys = tuple(dict.fromkeys((*state.evidence, *ordered)))
+    return tuple(dict.fromkeys((*state.evidence, *ordered)))
+
+
+async def _numbered(state: BugTriageState, context: Context) -> tuple[str, ...]:
+    """Return all evidence keys without duplicates from outside."""
+    keys = join_evidence(state)
     # Only outside evidence is compared, so runs without outside sources skip the lookup.
     asked_outside = state.web_configured or state.tools
     return await _without_duplicates(state.evidence, keys, context) if asked_outside else keys
@@ -178,7 +183,8 @@ def _exchange(decision: SupervisorDecision) -> HumanExchange:
     )
 
 
-def _mark(state: BugTriageState, nodes: tuple[str, ...]) -> Marks:
+def mark_step(state: BugTriageState, nodes: tuple[str, ...]) -> Marks:
+    """Record what the next nodes are given: the guards compare it with what is known when the step is repeated."""
     marks = state.marks
     if "codebase_search" in nodes and not guards.is_exempt(state):
         marks = marks.model_copy(update={"searches": marks.searches + 1})
