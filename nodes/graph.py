@@ -24,7 +24,7 @@ from nodes.investigator import investigator
 from nodes.join import join
 from nodes.outside import no_answer
 from nodes.state import ROUNDS_LIMIT, AgentFinding, BugTriageState, Timing, TraceEntry, Update
-from nodes.supervisor import supervisor_node
+from nodes.supervisor import mark_step, supervisor_node
 from nodes.tool import tool
 from nodes.web_search import web_search
 from nodes.writer import bare_report, writer
@@ -150,6 +150,8 @@ def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Desti
         "next_node": route.node,
         "also": (),
         "iterations": state.iterations + 1,
+        # Without the mark, the critic would be called again although nothing changed since.
+        "marks": mark_step(state, (route.node,)),
         "trace": (_failure(state, error),),
     }
     return Command(update=update, goto="__end__" if route.node == "end" else route.node)

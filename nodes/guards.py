@@ -93,7 +93,8 @@ def critic_verdict(state: BugTriageState, decided: NodeName) -> NodeName | None:
     """A rejected hypothesis is not written: the critic judges new input if any came, else the issue is read again."""
     if decided != "writer" or not is_rejected(state):
         return None
-    return "critic" if _given_since_verdict(state) else "investigator"
+    # A critic that failed on this input is not asked again: it would fail until the iteration limit.
+    return "critic" if _given_since_verdict(state) and may_criticise(state) else "investigator"
 
 
 GUARDS = (

@@ -59,7 +59,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
         "supervisor_reasoning": decision.reasoning[:600],
         "supervisor_confidence": decision.confidence,
         "iterations": state.iterations + 1,
-        "marks": _mark(now, (route.node, *also)),
+        "marks": mark_step(now, (route.node, *also)),
         "trace": (entry,),
         "metrics": spent(judged),
         "retry_pending": False,
@@ -178,7 +178,8 @@ def _exchange(decision: SupervisorDecision) -> HumanExchange:
     )
 
 
-def _mark(state: BugTriageState, nodes: tuple[str, ...]) -> Marks:
+def mark_step(state: BugTriageState, nodes: tuple[str, ...]) -> Marks:
+    """Record what the next nodes are given: the guards compare it with what is known when the step is repeated."""
     marks = state.marks
     if "codebase_search" in nodes and not guards.is_exempt(state):
         marks = marks.model_copy(update={"searches": marks.searches + 1})

@@ -7,7 +7,7 @@ import random
 from typing import get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nodes import guards
@@ -44,6 +44,21 @@ scripts = st.builds(
 @pytest.mark.timeout(600)
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(script=scripts)
+# A critic that failed is not called again on the same evidence.
+@example(
+    script=Script(
+        decisions=[decide("critic"), decide("codebase_search")], failures=[*[None] * 6, "bug"], audits=[False, True]
+    )
+)
+# A supervisor that fails still leads to a step, which the next decision must count.
+@example(
+    script=Script(
+        decisions=[decide("critic"), decide("human_input", question="Which version?"), *[decide("critic")] * 2],
+        failures=[*[None] * 4, "bug"],
+        audits=[False, True],
+        answers=["2.4"],
+    )
+)
 def test_every_run_keeps_the_promises(script: Script) -> None:
     assert broken_promises(asyncio.run(run(script)), script) == []
 
