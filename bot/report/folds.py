@@ -24,7 +24,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) 
     parts = [
         *(_quote(number, suspect) for number, suspect in enumerate(placed[:_QUOTED], 1)),
         bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE])),
-        bullets("Ranked by the search, no fact supports these", (links.place(suspect) for suspect in ranked)),
+        bullets("Ranked by the search", (links.place(suspect) for suspect in ranked)),
         *_changes(report, links),
         affected(report),
         bullets("Less likely", map(prose, report.ruled_out)),

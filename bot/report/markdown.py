@@ -139,7 +139,7 @@ def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, .
         return ()
     lead = report.facts[report.headline]
     others = [fact for fact in report.facts if fact is not lead]
-    if report.statement != "claim":
+    if report.statement != "claim" and not _is_led(report):
         strong: dict[str | None, Fact] = {}
         for fact in (lead, *(one for one in others if one.strong)):
             strong.setdefault(fact.path, fact)
@@ -174,7 +174,14 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
     return tuple(kept.values())
 
 
+def _is_led(report: TriageReport) -> bool:
+    """Whether the sentence above the report is its leading fact: its lines are shown then, and no bullet repeats it."""
+    return report.headline is not None and report.verdict == report.facts[report.headline].says[:300]
+
+
 def _headline(report: TriageReport) -> str:
+    if report.statement in ("ranked", "nothing") and _reporter(report):
+        return ""  # that nothing was found helps nobody; the request does
     # Two pairs of asterisks with nothing between them are a rule across the page.
     return f"**{prose(report.verdict) or _NO_VERDICT}**"
 
@@ -184,12 +191,13 @@ def _permalink(report: TriageReport, links: Links) -> str:
     first = report.suspects[0] if report.suspects else None
     if first is not None and first.pointed and report.statement == "facts":
         return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
-    if report.statement != "claim" or report.headline is None:
+    if report.headline is None or not (report.statement == "claim" or _is_led(report)):
         return ""
     fact = report.facts[report.headline]
     if not (fact.path and fact.line):
         return ""
-    start, end = _range(fact.line, first) if first is not None and not fact.sha else (fact.line, fact.line)
+    whole = first is not None and first.path == fact.path and not fact.sha
+    start, end = _range(fact.line, first) if first is not None and whole else (fact.line, fact.line)
     return links.lines(fact.path, start, end, fact.sha or report.commit) or code(f"{fact.path}:{fact.line}")
 
 
@@ -208,7 +216,15 @@ def _claim(report: TriageReport, record: Record | None) -> str:
     function = function_of(report)
     inside = f", in {code(function)}" if function else ""
     share = f"{min(worth, 0.99):.0%}"
-    return f"- Probable place of the fix: {code(report.suspects[0].path)}{inside} ({confidence_word(worth)}, {share})."
+    return f"- The fix is probably in {_file(report)}{inside} ({confidence_word(worth)}, {share})."
+
+
+def _file(report: TriageReport) -> str:
+    """The claimed file: by its path, unless the headline or the lines above name it."""
+    path = report.suspects[0].path
+    lead = report.facts[report.headline] if report.headline is not None else None
+    named = lead is not None and _is_led(report) and lead.path == path and (lead.line or path in lead.says)
+    return "this file" if named else code(path)
 
 
 def _fact(fact: Fact, links: Links) -> str:

@@ -54,6 +54,15 @@ BUILT = Fact(
     strong=True,
 )
 CALLED = Fact("called_from", "`main` calls it.", path="src/main.py", line=3, text="parse()", follows=(BUILT.path, 6))
+DOCUMENTED = Fact(
+    "documented_here",
+    "`parse` is documented under “Reading orders”.",
+    words="parse",
+    path="docs/orders.md",
+    line=12,
+    text="## Reading orders",
+    count=1,
+)
 FOUND: dict[str, Any] = {
     "verdict": BUILT.says,
     "statement": "claim",
@@ -92,6 +101,19 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "no_suspect_change": "it does not say in which version or since when it broke",
     },
     "security": {**FOUND, "kind": "security"},
+    "one_fact": {**FOUND, "statement": "facts", "root_cause": None, "verdict": BUILT.says, "facts": (BUILT,)},
+    "nothing_to_say": {**NOT_FOUND, "missing": ()},
+    "question_with_a_page": {
+        "verdict": DOCUMENTED.says,
+        "kind": "question",
+        "statement": "facts",
+        "facts": (DOCUMENTED,),
+        "headline": 0,
+        "suspects": (SUSPECT.model_copy(update={"evidence": "", "why": "", "facts": ()}),),
+        "confidence": 0.5,
+        "commit": SHA,
+        "not_found": "not_a_bug_report",
+    },
     "feature": {"verdict": "Reads as a feature request.", "kind": "feature", "not_found": "not_a_bug_report"},
 }
 
@@ -143,10 +165,11 @@ def test_a_security_report_says_nothing_of_the_analysis() -> None:
     assert "parse" not in ticket.model_dump_json().lower()
 
 
-def test_without_a_cause_none_is_named() -> None:
+def test_without_a_fact_the_one_request_is_all_there_is() -> None:
     said = comment(**NOT_FOUND)
-    assert unfolded(said).startswith("**No line of the code could be tied to this report.**")
-    assert "For the reporter: please add the whole error message or stack trace." in unfolded(said)
+    assert unfolded(said).startswith("For the reporter: please add the whole error message or stack trace.")
+    assert "No line" not in said
+    assert "No line" in unfolded(comment(**{**NOT_FOUND, "missing": ()}))
     assert NOT_FOUND["tried"][0] in said
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Level = Literal["claimed", "several", "ranked", "none"]
-"""claimed: strong facts on the first file alone, or lesser ones where the search is sure; several: strong facts
-elsewhere; ranked: no strong fact, but the search is sure; none: no place is shown."""
+"""claimed: strong facts on the first file alone, or lesser ones where the search is sure; several: strong facts on the
+first file and on others; ranked: no strong fact, but the search is sure; none: no place is shown."""
 FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
 SUPPORTING: tuple[Kind, ...] = (
     "raised_here",
@@ -96,8 +96,10 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     if told.on_first and not told.elsewhere:
         lead = strong[0]
         return Statement("claimed", lead, strong, names_function=lead.symbol is not None)
-    if strong:
+    if told.on_first:
         return Statement("several", strong[0], strong)
+    if strong:  # only on other files: of those, the fix is in one of three
+        return Statement("none")
     if told.supported and confidence >= SUPPORTED:
         weak = (fact for fact in facts if fact.path == first[0] and _supports(fact))
         return Statement("claimed", min(weak, key=lambda fact: SUPPORTING.index(fact.kind)))

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 MOST_TRACES = 6
 SHORT_BODY = 8
 """Lines of a function that may do nothing but raise."""
+LONGEST_STATEMENT = 8
+"""Lines above a line that its statement may begin on."""
+_REFUSAL = re.compile(
+    r"\s*(?:raise\b|throw\b|(?:return\s+)?Err\(|bail!|assert\b[^\n]*?,\s*(?:\\|\(?\s*[frb]{0,2}[\"']))"
+)
+"""A statement by which code refuses what it was given, and says so."""
 _RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
 _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
 
@@ -33,11 +39,13 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         if frame is None or (frame.number, frame.line) in seen:
             continue
         seen.add((frame.number, frame.line))
-        purpose = is_deliberate(inquiry.code.lines(frame.number), frame.start, frame.end)
+        lines = inquiry.code.lines(frame.number)
+        purpose = is_deliberate(lines, frame.start, frame.end)
         fact = _fact(inquiry, frame)
         if fact is None:
             continue
-        yield replace(fact, strong=frame.exact and not chained and not purpose)
+        refused = is_refusal(lines, frame.line, frame.start)
+        yield replace(fact, strong=frame.exact and not chained and not purpose and not refused)
         if purpose:
             yield _on_purpose(fact, frame)
 
@@ -50,6 +58,20 @@ def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
     return any(_RAISE.search(line) for line in body[1:]) and not any(_STATEMENT.match(line) for line in body[1:])
 
 
+def is_refusal(lines: tuple[str, ...], line: int, start: int) -> bool:
+    """Whether the statement on a line raises an error by intention: the code checked what it was given."""
+    first, depth = line, _depth(lines[line - 1])
+    while first > max(start, line - LONGEST_STATEMENT) and (depth < 0 or lines[first - 2].rstrip().endswith("\\")):
+        first -= 1
+        depth += _depth(lines[first - 1])
+    return bool(_REFUSAL.match("\n".join(lines[first - 1 : line])))
+
+
+def _depth(text: str) -> int:
+    """How many brackets of a line stay open; negative where it closes those of lines above."""
+    return sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
+
+
 def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:
     code, issue = inquiry.code, inquiry.issue
     words = _words(issue.trace_text(mapped.trace), mapped)
@@ -58,7 +80,7 @@ def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:
         return None
     path = code.path(mapped.number)
     what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
-    where = f"`{mapped.symbol}`" if mapped.symbol else f"`{path}`"
+    where = f"`{mapped.symbol}`" if mapped.symbol else "this file"
     says = f"{what} passes through {where}; this line is its innermost frame in the project's own code."
     if not mapped.exact:
         says = f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."

@@ -28,13 +28,11 @@ def _fact(path: str, kind: str = "defined_once", *, strong: bool = True) -> Fact
         pytest.param(
             [_fact("a.py"), _fact("b.py", "raised_here")], 0.9, "several", "a.py", id="a-firmer-one-elsewhere"
         ),
-        pytest.param([_fact("b.py")], 0.9, "several", "b.py", id="elsewhere"),
+        pytest.param([_fact("b.py")], 0.9, "none", None, id="elsewhere"),
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
         pytest.param([_fact("a.py", strong=False)], 0.9, "claimed", "a.py", id="weak-and-sure"),
         pytest.param([_fact("a.py", "sibling", strong=False)], 0.9, "ranked", None, id="a-kind-that-supports-nothing"),
-        pytest.param(
-            [_fact("a.py", strong=False), _fact("b.py")], 0.9, "several", "b.py", id="weak-and-another-strong"
-        ),
+        pytest.param([_fact("a.py", strong=False), _fact("b.py")], 0.9, "none", None, id="weak-and-another-strong"),
         pytest.param([_fact("a.py", strong=False)], 0.5, "none", None, id="weak-and-unsure"),
         pytest.param([], 0.5, "none", None, id="none"),
     ],
