@@ -95,7 +95,7 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     except SearchError:
         return without_claim(report) if searched else without_sight(report)
     if report.kind != "bug":
-        return with_pointer(report, survey)
+        return await with_pointer(report, survey, context.code)
     if searched:
         return await _with_facts(report, survey, case, context)
     return report if case.state.tier == "simple" else await _as_found(report, survey, context)
