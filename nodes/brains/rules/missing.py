@@ -83,11 +83,16 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     if says_nothing(facts):
         return ("What was done, what happened, and what was expected instead",)
     form = used_form(case)
-    lacks = [need for need in open_needs(case) if _is_worth_asking(need, case)]
+    lacks = needs_worth_asking(case)
     asked = _unanswered(case, form) if form else []
     words = {need_of(field.label) for field in asked}
     plain = [_NEEDS[name] for name in lacks if name not in words]
     return (*plain, *(_as_gap(field) for field in asked))[:MOST]
+
+
+def needs_worth_asking(case: Case) -> tuple[Need, ...]:
+    """What a search does not find and whose answer could change what the report says."""
+    return tuple(need for need in open_needs(case) if _is_worth_asking(need, case))
 
 
 def _is_worth_asking(need: Need, case: Case) -> bool:
