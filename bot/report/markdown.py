@@ -70,7 +70,11 @@ class MarkdownRenderer:
         return Sections(
             headline=_headline(report),
             link=_permalink(report, links),
-            facts="\n".join(filter(None, (_claim(report, self._record), *(_fact(one, links) for one in shown)))),
+            facts="\n".join(
+                filter(
+                    None, (_claim(report, self._record), *(_fact(one, links, _linked_path(report)) for one in shown))
+                )
+            ),
             reporter=_reporter(report),
             maintainers=maintainers(report, links, folded_facts(report, shown)),
             about=about(report, self._record),
@@ -227,13 +231,21 @@ def _file(report: TriageReport) -> str:
     return "this file" if named else code(path)
 
 
-def _fact(fact: Fact, links: Links) -> str:
+def _linked_path(report: TriageReport) -> str | None:
+    """The file whose lines the comment shows already, so that further facts about it give their lines only."""
+    lead = report.facts[report.headline] if report.headline is not None else None
+    shown = lead is not None and lead.line and (report.statement == "claim" or _is_led(report))
+    return lead.path if lead is not None and shown else None
+
+
+def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
     """One fact with a link to its line or change."""
     where = ""
     if fact.path and fact.line:
         address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
-        name = f"{code(fact.path.rsplit('/', 1)[-1])} L{fact.line}"
-        where = f" [{name}]({address})" if address else f" {code(fact.path)} L{fact.line}"
+        name, path = f"{code(fact.path.rsplit('/', 1)[-1])} ", f"{code(fact.path)} "
+        name, path = ("", "") if fact.path == shown else (name, path)
+        where = f" [{name}L{fact.line}]({address})" if address else f" {path}L{fact.line}"
     elif fact.change:
         address = links.commit_page(fact.change)
         where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"

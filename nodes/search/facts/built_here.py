@@ -12,6 +12,7 @@ import numpy as np
 from nodes.search.facts.frames import own_files
 from nodes.search.facts.literals import AFTER, BEFORE, literals_at
 from nodes.search.facts.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, stated, texts
+from nodes.search.facts.raised_here import is_refusal
 from nodes.search.facts.types import Fact
 from nodes.search.index import lookup
 from nodes.search.tokens import WORD, shingles
@@ -165,7 +166,7 @@ def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:
     says = f"{where} builds the message “{shortened(match.words)}”, {only}."
     return Fact(
         "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
-        strong=count == 1 and not _OF_ERROR.search(symbol or ""),
+        strong=count == 1 and not _OF_ERROR.search(symbol or ""), refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ class Bits:
 def bits(facts: Sequence[Fact], files: Sequence[str]) -> Bits:
     """Say what facts add to the confidence in the first file."""
     shown = set(files[:FIRST])
-    strong = [fact for fact in facts if fact.strong and fact.path in shown]
+    strong = [fact for fact in facts if fact.strong and not fact.refuses and fact.path in shown]
     first = files[0] if files else None
     mine = [fact for fact in strong if fact.path == first]
     others = [fact for fact in strong if fact.path != first]
@@ -98,11 +98,14 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
         return Statement("claimed", lead, strong, names_function=lead.symbol is not None)
     if told.on_first:
         return Statement("several", strong[0], strong)
-    if strong:  # only on other files: of those, the fix is in one of three
+    refused = bool(strong) and strong[0].path == first[0]
+    if refused and not (told.supported and confidence >= SURE):
+        return Statement("several", strong[0], strong)
+    if strong and not refused:  # only on other files: of those, the fix is in one of three
         return Statement("none")
     if told.supported and confidence >= SUPPORTED:
         weak = (fact for fact in facts if fact.path == first[0] and _supports(fact))
-        return Statement("claimed", min(weak, key=lambda fact: SUPPORTING.index(fact.kind)))
+        return Statement("claimed", min((*strong[:1], *weak), key=lambda fact: SUPPORTING.index(fact.kind)))
     return Statement("ranked" if confidence >= SURE and files else "none")
 
 

@@ -44,8 +44,8 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         fact = _fact(inquiry, frame)
         if fact is None:
             continue
-        refused = is_refusal(lines, frame.line, frame.start)
-        yield replace(fact, strong=frame.exact and not chained and not purpose and not refused)
+        refuses = is_refusal(lines, frame.line, frame.start)
+        yield replace(fact, strong=frame.exact and not chained and not purpose, refuses=refuses)
         if purpose:
             yield _on_purpose(fact, frame)
 
@@ -58,7 +58,7 @@ def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
     return any(_RAISE.search(line) for line in body[1:]) and not any(_STATEMENT.match(line) for line in body[1:])
 
 
-def is_refusal(lines: tuple[str, ...], line: int, start: int) -> bool:
+def is_refusal(lines: tuple[str, ...], line: int, start: int = 1) -> bool:
     """Whether the statement on a line raises an error by intention: the code checked what it was given."""
     first, depth = line, _depth(lines[line - 1])
     while first > max(start, line - LONGEST_STATEMENT) and (depth < 0 or lines[first - 2].rstrip().endswith("\\")):

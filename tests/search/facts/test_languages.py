@@ -114,11 +114,11 @@ def test_a_statement_that_refuses_what_it_was_given(lines: str, line: int, *, re
     assert is_refusal(tuple(lines.split("\n")), line, 1) is refusal
 
 
-def test_a_frame_that_refuses_is_a_fact_and_does_not_lead(tmp_path: Path):
+def test_a_frame_that_refuses_is_known_as_one(tmp_path: Path):
     path, source, line = SOURCES["python"]
     trace = f"Traceback (most recent call last):\n  File \"/x/{path}\", line {line}, in load_zone\n    raise ValueError('the zone %s must not be packed' % path)\nValueError: bad\n"
     (found,) = of_kind(facts_of(tmp_path, {path: source}, "It fails", trace), "raised_here")
-    assert (found.exact, found.strong) == (True, False)
+    assert (found.exact, found.strong, found.refuses) == (True, True, True)
 
 
 TYPES = {
