@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.report.folds import about, maintainers, sentence
+from bot.report.folds import about, beside_path, maintainers, sentence
 from bot.report.known_failure import known
 from bot.report.links import Links
 from bot.report.record import Record
@@ -68,7 +68,7 @@ class MarkdownRenderer:
         links = self._links(report)
         shown = shown_facts(report, suspects)
         return Sections(
-            headline=_headline(report),
+            headline=_headline(report, links),
             link=_permalink(report, links),
             facts="\n".join(
                 filter(
@@ -183,9 +183,11 @@ def _is_led(report: TriageReport) -> bool:
     return report.headline is not None and report.verdict == report.facts[report.headline].says[:300]
 
 
-def _headline(report: TriageReport) -> str:
+def _headline(report: TriageReport, links: Links) -> str:
     if report.statement in ("ranked", "nothing") and _reporter(report):
         return ""  # that nothing was found helps nobody; the request does
+    if _is_led(report) and report.headline is not None and _permalink(report, links):
+        return f"**{prose(beside_path(report.facts[report.headline]))}**"
     # Two pairs of asterisks with nothing between them are a rule across the page.
     return f"**{prose(report.verdict) or _NO_VERDICT}**"
 
@@ -249,7 +251,7 @@ def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
     elif fact.change:
         address = links.commit_page(fact.change)
         where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
-    return f"- {prose(fact.says)}{where}"
+    return f"- {prose(beside_path(fact) if fact.line and where else fact.says)}{where}"
 
 
 def _reporter(report: TriageReport) -> str:

@@ -56,7 +56,7 @@ BUILT = Fact(
 CALLED = Fact("called_from", "`main` calls it.", path="src/main.py", line=3, text="parse()", follows=(BUILT.path, 6))
 DOCUMENTED = Fact(
     "documented_here",
-    "`parse` is documented under “Reading orders”.",
+    "`parse` is documented in `docs/orders.md`, under “Reading orders”.",
     words="parse",
     path="docs/orders.md",
     line=12,

@@ -161,7 +161,7 @@ def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:
     if text is None or not inquiry.issue.holds(match.words) or code.is_tested(match.number, line):
         return None
     symbol = code.symbol(match.number, line)
-    where = f"`{symbol}`" if symbol else "This file"
+    where = f"`{symbol}`" if symbol else f"`{code.path(match.number)}`"
     only = "the only place that does" if count == 1 else f"one of {count} places that do"
     says = f"{where} builds the message “{shortened(match.words)}”, {only}."
     return Fact(

@@ -65,7 +65,7 @@ def _fact(inquiry: Inquiry, number: int, name: str) -> Fact | None:
             shown = code.text(number, at) if at else None
             if shown is None or not inquiry.issue.holds(name):
                 return None
-            says = f"`{name}` is documented under “{shown.strip('# ').strip()}”."
+            says = f"`{name}` is documented in `{code.path(number)}`, under “{shown.strip('# ').strip()}”."
             return Fact("documented_here", says, name, code.path(number), at, shown, count=1)
     return None
 

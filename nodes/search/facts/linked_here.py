@@ -106,9 +106,9 @@ def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
     if text is None:
         return None
     says = (
-        "The report links to this line."
+        f"The report links to this line of `{link.path}`."
         if exact
-        else f"The report links to line {link.first} of this file; the line is read as numbered."
+        else f"The report links to line {link.first} of `{link.path}`; the line is read as numbered."
     )
     return Fact(
         "linked_here",

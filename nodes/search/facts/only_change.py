@@ -48,7 +48,7 @@ def _fact(inquiry: Inquiry, path: str, commit: Commit, span: Range, words: str) 
         return None
     line = max(places, key=lambda at: sum(map(str.isalnum, lines[at - 1])))
     says = (
-        f"One commit changed this file within {span.words}: "
+        f"One commit changed `{path}` within {span.words}: "
         f"`{commit.sha[:10]}` “{short(commit.subject)}”, in `{symbol}`."
     )
     text = code.text(number, line)

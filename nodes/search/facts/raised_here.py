@@ -80,7 +80,7 @@ def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:
         return None
     path = code.path(mapped.number)
     what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
-    where = f"`{mapped.symbol}`" if mapped.symbol else "this file"
+    where = f"`{mapped.symbol}`" if mapped.symbol else f"`{path}`"
     says = f"{what} passes through {where}; this line is its innermost frame in the project's own code."
     if not mapped.exact:
         says = f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
