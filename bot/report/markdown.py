@@ -158,7 +158,8 @@ def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, .
 
 
 def _explains(fact: Fact, lead: Fact) -> bool:
-    return fact.path == lead.path or fact.follows == (lead.path, lead.line)
+    """Whether a fact is about the line of the leading one, or about its file; not about the line of a third."""
+    return fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
 
 
 def _repeats(fact: Fact, lead: Fact) -> bool:
@@ -186,10 +187,11 @@ def _is_led(report: TriageReport) -> bool:
 def _headline(report: TriageReport, links: Links) -> str:
     if report.statement in ("ranked", "nothing") and _reporter(report):
         return ""  # that nothing was found helps nobody; the request does
+    headline = report.verdict
     if _is_led(report) and report.headline is not None and _permalink(report, links):
-        return f"**{prose(beside_path(report.facts[report.headline]))}**"
+        headline = beside_path(report.facts[report.headline])
     # Two pairs of asterisks with nothing between them are a rule across the page.
-    return f"**{prose(report.verdict) or _NO_VERDICT}**"
+    return f"**{prose(headline) or _NO_VERDICT}**"
 
 
 def _permalink(report: TriageReport, links: Links) -> str:

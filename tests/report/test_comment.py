@@ -224,3 +224,12 @@ def test_a_ticket_has_fields_and_whole_parts() -> None:
         "labels": "bug, area: orders",
     }
     assert BUILT.says.partition("“")[0] in ticket.body
+
+
+def test_a_condition_of_another_line_is_not_shown_below_the_leading_fact() -> None:
+    guard = replace(
+        CALLED, kind="guarded_by", says="It runs only under this condition: `if x`.", path=BUILT.path, line=6
+    )
+    own, other = (replace(guard, follows=(BUILT.path, line)) for line in (BUILT.line, 99))
+    assert guard.says in unfolded(comment(**{**FOUND, "facts": (BUILT, own)}))
+    assert guard.says not in unfolded(comment(**{**FOUND, "facts": (BUILT, other)}))
