@@ -67,12 +67,14 @@ def bits(facts: Sequence[Fact], files: Sequence[str]) -> Bits:
     if any(map(_is_firm, mine)):
         others = [fact for fact in others if _is_firm(fact)]
     two = len({fact.kind for fact in mine}) >= 2 and len({fact.line for fact in mine}) >= 2
-    supported = not mine and not others and any(fact.path == first and _supports(fact) for fact in facts)
+    supported = not mine and not others and any(fact.path == first and _supports(fact, facts) for fact in facts)
     return Bits(bool(mine), two, bool(others), supported)
 
 
-def _supports(fact: Fact) -> bool:
-    return fact.kind in SUPPORTING and fact.line is not None
+def _supports(fact: Fact, facts: Sequence[Fact]) -> bool:
+    """Whether a fact ties the words to its file and to no other one."""
+    same = {one.path for one in facts if one.kind == fact.kind and one.words == fact.words}
+    return fact.kind in SUPPORTING and fact.line is not None and same == {fact.path}
 
 
 def _is_firm(fact: Fact) -> bool:
@@ -104,7 +106,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     if strong and not refused:  # only on other files: of those, the fix is in one of three
         return Statement("none")
     if told.supported and confidence >= SUPPORTED:
-        weak = (fact for fact in facts if fact.path == first[0] and _supports(fact))
+        weak = (fact for fact in facts if fact.path == first[0] and _supports(fact, facts))
         return Statement("claimed", min((*strong[:1], *weak), key=lambda fact: SUPPORTING.index(fact.kind)))
     return Statement("ranked" if confidence >= SURE and files else "none")
 

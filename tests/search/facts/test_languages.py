@@ -176,3 +176,19 @@ def test_a_hostile_report_is_read_within_limits(tmp_path: Path, title: str, body
     path, source, _ = SOURCES["python"]
     files = {path: source, "docs/zones.md": "# Zones\n\nCall `load_zone`.\n" * 200}
     assert len(facts_of(tmp_path, files, title, body)) < 100
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        pytest.param("a.py", "def f(n):\n    logger.info('loading the saved model %s' % n)\n", id="python"),
+        pytest.param("a.js", "function f(n) {\n  console.log(`loading the saved model ${n}`)\n}\n", id="javascript"),
+        pytest.param("a.rs", "fn f(n: u8) {\n    println!(\"loading the saved model {}\", n);\n}\n", id="rust"),
+        pytest.param("A.java", "class A {\n  void f(int n) {\n    log.info(\"loading the saved model \" + n);\n  }\n}\n", id="java"),
+        pytest.param("a.c", "void f(int n) {\n  printf(\"loading the saved model %d\", n);\n}\n", id="c"),
+        pytest.param("a.kt", "fun f(n: Int) {\n  println(\"loading the saved model $n\")\n}\n", id="kotlin"),
+    ],
+)  # fmt: skip
+def test_what_tells_of_progress_does_not_lead(tmp_path: Path, path: str, line: str):
+    found = of_kind(facts_of(tmp_path, {path: line}, "It fails", "```\nloading the saved model 7\n```"), "built_here")
+    assert [fact.strong for fact in found] == [False]

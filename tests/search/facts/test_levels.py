@@ -41,6 +41,13 @@ REFUSES = replace(_fact("a.py", "built_here"), refuses=True)
         pytest.param([REFUSES], 0.9, "claimed", "a.py", id="a-refusal-and-sure"),
         pytest.param([REFUSES, _fact("a.py")], 0.3, "claimed", "a.py", id="a-refusal-and-a-name"),
         pytest.param([REFUSES, _fact("b.py")], 0.9, "several", "a.py", id="a-refusal-and-a-name-elsewhere"),
+        pytest.param(
+            [_fact("a.py", "built_here", strong=False), _fact("z.py", "built_here", strong=False)],
+            0.8,
+            "none",
+            None,
+            id="the-same-words-in-two-files",
+        ),
         pytest.param([], 0.5, "none", None, id="none"),
     ],
 )
