@@ -126,16 +126,23 @@ def verdict(ground: Ground) -> str:
     """The sentence above the report."""
     if ground.headline is not None and ground.statement == "claim":
         return ground.facts[ground.headline].says[:300]
-    if ground.statement == "facts":
-        places = len(ground.places)
-        return f"The report names {'one place' if places == 1 else f'{places} places'} in the code."
+    if ground.statement == "facts" and ground.headline is not None:
+        return _of_places(ground.facts[ground.headline], len(ground.places))
     if ground.statement == "first_place":
         share = round(10 * min(ground.confidence, 0.99))
         return (
             f"The search ranks `{ground.paths[0]}` first; with a lead like this the first file was fixed in "
             f"{share} of 10 reports."[:300]
         )
-    return "No line of the code could be tied to this report."
+    return _NO_LINE
+
+
+def _of_places(lead: Fact, places: int) -> str:
+    """The leading fact itself, or how many places there are facts about."""
+    return lead.says[:300] if places <= 1 else f"The report names {places}{_PLACES}"
+
+
+_PLACES = " places in the code."
 
 
 def without_claim(report: TriageReport) -> TriageReport:
@@ -143,7 +150,7 @@ def without_claim(report: TriageReport) -> TriageReport:
     if report.statement != "claim":
         return report.model_copy(update={"root_cause": None})
     statement: Statement = "facts" if report.headline is not None else "ranked"
-    verdict = "The report names one place in the code." if statement == "facts" else _NO_LINE
+    verdict = _NO_LINE if report.headline is None else report.facts[report.headline].says[:300]
     return report.model_copy(update={"root_cause": None, "statement": statement, "verdict": verdict})
 
 
@@ -165,7 +172,11 @@ def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
     )
     headline = None if report.headline is None else new[report.headline]
     facts = tuple(report.facts[number] for number in kept)
-    return report.model_copy(update={"facts": facts, "suspects": suspects, "headline": headline})
+    update: dict[str, object] = {"facts": facts, "suspects": suspects, "headline": headline}
+    if headline is not None and report.verdict.endswith(_PLACES):
+        places = {fact.path for fact in facts if fact.strong and fact.path in [one.path for one in suspects]}
+        update["verdict"] = _of_places(facts[headline], len(places))
+    return report.model_copy(update=update)
 
 
 def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
@@ -191,16 +202,25 @@ _POINTERS: dict[Kind, tuple[str, ...]] = {
 """Kinds of facts that answer a report which asks for no fix of the code, best first."""
 
 
-def with_pointer(report: TriageReport, survey: Survey) -> TriageReport:
-    """Return a question, a request or a report on documentation with the one checked place it may be answered by."""
+async def with_pointer(report: TriageReport, survey: Survey, code: CodePort) -> TriageReport:
+    """Return a question, a request or a report on documentation with the one checked place it may be answered by.
+
+    The search's files are listed without a claim: they are where work on it may start.
+    """
     wanted = _POINTERS.get(report.kind, ())
     found = [fact for fact in survey.facts if fact.kind in wanted and (fact.strong or fact.kind in _WEAK_POINTERS)]
     best = min(found, key=lambda fact: wanted.index(fact.kind), default=None)
-    if best is None:
-        return report
-    return report.model_copy(
-        update={"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300], "suspects": ()}
-    )
+    listed = [_from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
+    places = tuple([one for one in listed if await code.read(one.path, one.quote_start, one.quote_end) == one.quote])
+    by_rules = report.written_by == "rules"
+    update: dict[str, object] = {}
+    if places and (by_rules or not report.suspects):
+        update = {"suspects": places, "statement": "ranked", "confidence": survey.confidence}
+    if report.kind == "docs" and by_rules:
+        update["verdict"] = "This is probably a report on the documentation."
+    if best is not None:
+        update |= {"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300]}
+    return report.model_copy(update=update)
 
 
 _WEAK_POINTERS = ("documented_here", "sibling")
@@ -235,6 +255,7 @@ async def _suspect(path: str, report: TriageReport, survey: Survey, ground: Grou
     """The place of a file: around its leading fact, else where the brain or the search put it."""
     facts, lead_fact = ground.facts, ground.stated.headline
     mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)
+    shown = mine if any(facts[number] in (lead_fact, *ground.stated.strong) for number in mine) else ()
     known = next((one for one in report.suspects if one.path == path), None)
     lead = next((one for one in survey.leads if one.path == path), None)
     strong = [facts[number] for number in mine if facts[number].strong]
@@ -243,14 +264,14 @@ async def _suspect(path: str, report: TriageReport, survey: Survey, ground: Grou
     base = known or (_from_lead(lead, survey.leads[0].score) if lead is not None else None)
     if base is None:
         return None
-    why = facts[mine[0]].says[:300] if mine else ""
+    why = facts[shown[0]].says[:300] if shown else ""
     if chosen is not None and chosen.line is not None:
         found = await _around(chosen, base, code)
         if found is not None:
-            return found.model_copy(update={"facts": mine, "why": why})
+            return found.model_copy(update={"facts": shown, "why": why})
     if known is None and await code.read(path, base.quote_start, base.quote_end) != base.quote:
         return None
-    return base.model_copy(update={"facts": mine, "why": why or (base.why if known is not None else "")})
+    return base.model_copy(update={"facts": shown, "why": why or (base.why if known is not None else "")})
 
 
 async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:

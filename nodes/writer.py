@@ -89,13 +89,14 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     report = report if searched or report.written_by == "rules" else without_sight(report)
     if report.kind in _PLACELESS or _is_thin(report, case):
         thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
-        return report.model_copy(update={"suspects": (), "root_cause": None, **thin})
+        update = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
+        return report.model_copy(update=update)
     try:
         survey = await context.code.survey(reporter_query(case, CANDIDATES))
     except SearchError:
         return without_claim(report) if searched else without_sight(report)
     if report.kind != "bug":
-        return with_pointer(report, survey)
+        return await with_pointer(report, survey, context.code)
     if searched:
         return await _with_facts(report, survey, case, context)
     return report if case.state.tier == "simple" else await _as_found(report, survey, context)

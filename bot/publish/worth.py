@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.ports import Finished, Outcome
 from bot.repo_config import RepositoryConfig
+from nodes.report import TriageReport
 
 
 def is_worth_a_comment(outcome: Outcome, config: RepositoryConfig, *, asked: bool) -> bool:
@@ -21,4 +22,17 @@ def is_worth_a_comment(outcome: Outcome, config: RepositoryConfig, *, asked: boo
         return True
     if report.kind not in config.comment_on:
         return False
-    return report.kind == "bug" or report.headline is not None or bool(report.related)
+    return _says_something(report)
+
+
+def _says_something(report: TriageReport) -> bool:
+    """Whether a reader learns a place, a change, another issue, a reason to act, or what is missing."""
+    return bool(
+        report.statement not in ("ranked", "nothing")
+        or report.root_cause
+        or report.headline is not None
+        or report.missing
+        or report.related
+        or report.suspect_changes
+        or report.not_found == "code_not_readable"
+    )

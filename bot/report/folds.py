@@ -24,7 +24,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) 
     parts = [
         *(_quote(number, suspect) for number, suspect in enumerate(placed[:_QUOTED], 1)),
         bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE])),
-        bullets("Ranked by the search, no fact supports these", (links.place(suspect) for suspect in ranked)),
+        bullets("Ranked by the search", (links.place(suspect) for suspect in ranked)),
         *_changes(report, links),
         affected(report),
         bullets("Less likely", map(prose, report.ruled_out)),
@@ -50,7 +50,14 @@ def _fact_line(fact: Fact, links: Links) -> str:
         return prose(fact.says)
     address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
     where = f"{code(fact.path.rsplit('/', 1)[-1])} L{fact.line}"
-    return f"{prose(fact.says)} {f'[{where}]({address})' if address else where}"
+    return f"{prose(beside_path(fact))} [{where}]({address})" if address else f"{prose(fact.says)} {where}"
+
+
+def beside_path(fact: Fact) -> str:
+    """The sentence of a fact beside a link to its line, which names the file already."""
+    path = code(fact.path or "")
+    short = fact.says.replace(f", {path}.", ".").replace(f" in {path}, under", " under")
+    return short.replace(path, "this file") if fact.path and fact.line else fact.says
 
 
 def affected(report: TriageReport) -> str:

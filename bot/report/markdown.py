@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.report.folds import about, maintainers, sentence
+from bot.report.folds import about, beside_path, maintainers, sentence
 from bot.report.known_failure import known
 from bot.report.links import Links
 from bot.report.record import Record
@@ -68,9 +68,13 @@ class MarkdownRenderer:
         links = self._links(report)
         shown = shown_facts(report, suspects)
         return Sections(
-            headline=_headline(report),
+            headline=_headline(report, links),
             link=_permalink(report, links),
-            facts="\n".join(filter(None, (_claim(report, self._record), *(_fact(one, links) for one in shown)))),
+            facts="\n".join(
+                filter(
+                    None, (_claim(report, self._record), *(_fact(one, links, _linked_path(report)) for one in shown))
+                )
+            ),
             reporter=_reporter(report),
             maintainers=maintainers(report, links, folded_facts(report, shown)),
             about=about(report, self._record),
@@ -139,7 +143,7 @@ def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, .
         return ()
     lead = report.facts[report.headline]
     others = [fact for fact in report.facts if fact is not lead]
-    if report.statement != "claim":
+    if report.statement != "claim" and not _is_led(report):
         strong: dict[str | None, Fact] = {}
         for fact in (lead, *(one for one in others if one.strong)):
             strong.setdefault(fact.path, fact)
@@ -154,7 +158,8 @@ def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, .
 
 
 def _explains(fact: Fact, lead: Fact) -> bool:
-    return fact.path == lead.path or fact.follows == (lead.path, lead.line)
+    """Whether a fact is about the line of the leading one, or about its file; not about the line of a third."""
+    return fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
 
 
 def _repeats(fact: Fact, lead: Fact) -> bool:
@@ -174,9 +179,19 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
     return tuple(kept.values())
 
 
-def _headline(report: TriageReport) -> str:
+def _is_led(report: TriageReport) -> bool:
+    """Whether the sentence above the report is its leading fact: its lines are shown then, and no bullet repeats it."""
+    return report.headline is not None and report.verdict == report.facts[report.headline].says[:300]
+
+
+def _headline(report: TriageReport, links: Links) -> str:
+    if report.statement in ("ranked", "nothing") and _reporter(report):
+        return ""  # that nothing was found helps nobody; the request does
+    headline = report.verdict
+    if _is_led(report) and report.headline is not None and _permalink(report, links):
+        headline = beside_path(report.facts[report.headline])
     # Two pairs of asterisks with nothing between them are a rule across the page.
-    return f"**{prose(report.verdict) or _NO_VERDICT}**"
+    return f"**{prose(headline) or _NO_VERDICT}**"
 
 
 def _permalink(report: TriageReport, links: Links) -> str:
@@ -184,12 +199,13 @@ def _permalink(report: TriageReport, links: Links) -> str:
     first = report.suspects[0] if report.suspects else None
     if first is not None and first.pointed and report.statement == "facts":
         return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
-    if report.statement != "claim" or report.headline is None:
+    if report.headline is None or not (report.statement == "claim" or _is_led(report)):
         return ""
     fact = report.facts[report.headline]
     if not (fact.path and fact.line):
         return ""
-    start, end = _range(fact.line, first) if first is not None and not fact.sha else (fact.line, fact.line)
+    whole = first is not None and first.path == fact.path and not fact.sha
+    start, end = _range(fact.line, first) if first is not None and whole else (fact.line, fact.line)
     return links.lines(fact.path, start, end, fact.sha or report.commit) or code(f"{fact.path}:{fact.line}")
 
 
@@ -208,20 +224,36 @@ def _claim(report: TriageReport, record: Record | None) -> str:
     function = function_of(report)
     inside = f", in {code(function)}" if function else ""
     share = f"{min(worth, 0.99):.0%}"
-    return f"- Probable place of the fix: {code(report.suspects[0].path)}{inside} ({confidence_word(worth)}, {share})."
+    return f"- The fix is probably in {_file(report)}{inside} ({confidence_word(worth)}, {share})."
 
 
-def _fact(fact: Fact, links: Links) -> str:
+def _file(report: TriageReport) -> str:
+    """The claimed file: by its path, unless the headline or the lines above name it."""
+    path = report.suspects[0].path
+    lead = report.facts[report.headline] if report.headline is not None else None
+    named = lead is not None and _is_led(report) and lead.path == path and (lead.line or path in lead.says)
+    return "this file" if named else code(path)
+
+
+def _linked_path(report: TriageReport) -> str | None:
+    """The file whose lines the comment shows already, so that further facts about it give their lines only."""
+    lead = report.facts[report.headline] if report.headline is not None else None
+    shown = lead is not None and lead.line and (report.statement == "claim" or _is_led(report))
+    return lead.path if lead is not None and shown else None
+
+
+def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
     """One fact with a link to its line or change."""
     where = ""
     if fact.path and fact.line:
         address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
-        name = f"{code(fact.path.rsplit('/', 1)[-1])} L{fact.line}"
-        where = f" [{name}]({address})" if address else f" {code(fact.path)} L{fact.line}"
+        name, path = f"{code(fact.path.rsplit('/', 1)[-1])} ", f"{code(fact.path)} "
+        name, path = ("", "") if fact.path == shown else (name, path)
+        where = f" [{name}L{fact.line}]({address})" if address else f" {path}L{fact.line}"
     elif fact.change:
         address = links.commit_page(fact.change)
         where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
-    return f"- {prose(fact.says)}{where}"
+    return f"- {prose(beside_path(fact) if fact.line and where else fact.says)}{where}"
 
 
 def _reporter(report: TriageReport) -> str:

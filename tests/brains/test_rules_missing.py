@@ -76,24 +76,34 @@ def test_an_answer_elsewhere_in_the_issue_counts() -> None:
     assert missing(body, BUG) == ()
 
 
-def test_an_issue_written_without_a_form_is_measured_by_the_one_for_bugs() -> None:
-    found = missing(f"Rows vanish in 1.2.3 but I expected them.{CODE}", WISH, BUG)
-    assert found == ("“Database”, which the issue form asks for",)
+def test_an_issue_written_without_a_form_is_not_measured_by_one() -> None:
+    assert missing(f"Rows vanish in 1.2.3 but I expected them.{CODE}", WISH, BUG) == ()
 
 
-def test_who_wrote_freely_has_described_the_bug() -> None:
-    form = IssueForm(
-        "bug.yml", "Bug", (FormField("Bug description", required=True), FormField("Licence", required=True))
-    )
-    body = f"Whenever more than two users are logged in the rows of all but the first vanish, I expected them.{CODE}"
-    assert missing(body, form) == ("“Licence”, which the issue form asks for",)
-
-
-def test_a_form_that_wants_no_version_needs_none() -> None:
+def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
     no_version = IssueForm("bug.yml", "Bug", (FormField("Steps", required=True),))
     body = f"It is odd, I expected rows.{CODE}"
-    assert missing(body, no_version) == ()
-    assert missing(body) == ("The version it happens with",)
+    worked = f"It used to work, I expected rows.{CODE}"
+    assert missing(body) == ()
+    assert missing(worked) == ("The version it happens with",)
+    assert missing(worked, no_version) == ()
+    assert missing(f"It used to work before 1f2e3d4c5b6a, I expected rows.{CODE}") == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param("It fails with an error.", "The whole error message or stack trace", id="an-error"),
+        pytest.param("It fails with a `ZoneError` there.", None, id="the-name-of-the-error"),
+        pytest.param(f"It fails with an error.{CODE}", None, id="code"),
+        pytest.param("It fails with an error " + "after many steps " * 60, None, id="a-long-description"),
+        pytest.param("Rows vanish.", "The steps, or the shortest code that shows it", id="few-words"),
+        pytest.param("Rows of `ZoneMap` vanish.", None, id="a-name"),
+        pytest.param("Rows vanish " + "if the table is long " * 20, None, id="many-words"),
+    ],
+)
+def test_only_what_could_lead_to_a_place_is_asked_for(body: str, expected: str | None) -> None:
+    assert next(iter(missing(body)), None) == expected
 
 
 def test_a_templates_hints_are_not_the_reporters_words() -> None:
@@ -115,7 +125,8 @@ def test_nothing_is_missing_from_what_is_no_bug() -> None:
 
 def test_never_more_than_four_things() -> None:
     many = IssueForm("bug.yml", "Bug", tuple(FormField(f"Thing {n}", required=True) for n in range(9)))
-    assert len(missing("It fails.", many)) == 4
+    empty = "".join(f"\n\n### Thing {n}\n\n_No response_" for n in range(9))
+    assert len(missing(f"It fails.{empty}", many)) == 4
 
 
 @pytest.mark.parametrize(

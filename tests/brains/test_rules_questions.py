@@ -46,13 +46,9 @@ def test_two_equal_places_are_told_apart_by_what_was_being_done():
             id="generations",
         ),
         pytest.param(
-            place("server/printing/run.py", "run"),
-            place("server/billing/run.py", "run"),
-            (
-                "In the part about “printing”",
-                "In the part about “billing”",
-                "Both, or I cannot tell",
-            ),
+            place("server/export/run.py", "run"),
+            place("server/import/run.py", "run"),
+            ("When exporting", "When importing", "Both, or I cannot tell"),
             id="parts-of-the-program",
         ),
     ],
@@ -82,6 +78,14 @@ def test_what_the_issue_says_is_not_asked(said, one, two):
         pytest.param("Wrong order", (EXPORT, place("src/import_csv.py", "import_rows", score=0.8)), id="a-clear-lead"),
         pytest.param("Wrong order", (EXPORT, place("src/export_csv.py", "import_rows")), id="one-file"),
         pytest.param("Wrong order", (place("a/get.py", "run"), place("b/set.py", "main")), id="no-telling-words"),
+        pytest.param(
+            "Wrong order", (place("io/flip.py", "flip_forward"), place("io/compose.py", "compose")), id="names-of-code"
+        ),
+        pytest.param(
+            "Wrong order",
+            (EXPORT, place("src/compose.py", "compose_rows", score=0.98)),
+            id="a-name-of-code-on-one-side",
+        ),
     ],
 )
 def test_no_question_where_the_answer_would_not_help(title, places):

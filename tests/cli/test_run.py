@@ -51,7 +51,8 @@ def place(tmp_path: Path) -> Path:
 def test_the_comment_names_the_place(place: Path) -> None:
     done = triage(place, "run", "--repo", "app", "--issue", "issue.md")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Probable place of the fix: `app/parser.py`" in done.stdout
+    assert "The fix is probably in this file" in done.stdout
+    assert "app/parser.py:" in done.stdout
     assert "ParseError" in done.stdout
     assert ANSI not in done.stdout
 

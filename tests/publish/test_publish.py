@@ -168,9 +168,17 @@ async def test_a_changed_report_is_edited_in_place(stage) -> None:
     stage.later(3_600)
     await stage.publish(OTHER, why="edited")
     assert len(stage.said) == 1
-    assert "No line of the code could be tied" in stage.said[0]
+    assert "The fix is probably in" not in stage.said[0]
     assert "*Updated because the issue was edited.*" in stage.said[0]
     assert "updated 2026-01-01 11:02 UTC" in stage.said[0]
+
+
+async def test_a_report_that_says_nothing_is_not_posted_unless_a_person_asks(stage) -> None:
+    silent = Finished(BugTriageState(report=NOTHING.model_copy(update={"missing": ()}), sha=SHA))
+    done = await stage.publish(silent)
+    assert (done.comment_id, stage.said) == (None, [])
+    await stage.publish(silent, why="command")
+    assert len(stage.said) == 1
 
 
 @pytest.mark.parametrize("fault", [LOST_ANSWER, Fault(after=True), Fault(status=200, after=True)])
@@ -292,7 +300,7 @@ async def test_an_allowed_bot_is_answered_and_not_mentioned(stage) -> None:
 async def test_dry_run_writes_nothing_and_label_mode_only_labels(stage) -> None:
     done = await stage.publish(config="mode: dry-run\n")
     assert (done.state, stage.writes()) == ("dry-run", 0)
-    assert "Probable place of the fix" in done.comment
+    assert "The fix is probably in this file" in done.comment
     done = await stage.publish(config="mode: label\n")
     assert (done.state, stage.said, stage.labels, stage.world.reactions) == ("labelled", [], {"bug"}, [])
 

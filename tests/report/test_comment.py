@@ -54,6 +54,15 @@ BUILT = Fact(
     strong=True,
 )
 CALLED = Fact("called_from", "`main` calls it.", path="src/main.py", line=3, text="parse()", follows=(BUILT.path, 6))
+DOCUMENTED = Fact(
+    "documented_here",
+    "`parse` is documented in `docs/orders.md`, under “Reading orders”.",
+    words="parse",
+    path="docs/orders.md",
+    line=12,
+    text="## Reading orders",
+    count=1,
+)
 FOUND: dict[str, Any] = {
     "verdict": BUILT.says,
     "statement": "claim",
@@ -92,6 +101,19 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "no_suspect_change": "it does not say in which version or since when it broke",
     },
     "security": {**FOUND, "kind": "security"},
+    "one_fact": {**FOUND, "statement": "facts", "root_cause": None, "verdict": BUILT.says, "facts": (BUILT,)},
+    "nothing_to_say": {**NOT_FOUND, "missing": ()},
+    "question_with_a_page": {
+        "verdict": DOCUMENTED.says,
+        "kind": "question",
+        "statement": "facts",
+        "facts": (DOCUMENTED,),
+        "headline": 0,
+        "suspects": (SUSPECT.model_copy(update={"evidence": "", "why": "", "facts": ()}),),
+        "confidence": 0.5,
+        "commit": SHA,
+        "not_found": "not_a_bug_report",
+    },
     "feature": {"verdict": "Reads as a feature request.", "kind": "feature", "not_found": "not_a_bug_report"},
 }
 
@@ -143,10 +165,11 @@ def test_a_security_report_says_nothing_of_the_analysis() -> None:
     assert "parse" not in ticket.model_dump_json().lower()
 
 
-def test_without_a_cause_none_is_named() -> None:
+def test_without_a_fact_the_one_request_is_all_there_is() -> None:
     said = comment(**NOT_FOUND)
-    assert unfolded(said).startswith("**No line of the code could be tied to this report.**")
-    assert "For the reporter: please add the whole error message or stack trace." in unfolded(said)
+    assert unfolded(said).startswith("For the reporter: please add the whole error message or stack trace.")
+    assert "No line" not in said
+    assert "No line" in unfolded(comment(**{**NOT_FOUND, "missing": ()}))
     assert NOT_FOUND["tried"][0] in said
 
 
@@ -201,3 +224,12 @@ def test_a_ticket_has_fields_and_whole_parts() -> None:
         "labels": "bug, area: orders",
     }
     assert BUILT.says.partition("“")[0] in ticket.body
+
+
+def test_a_condition_of_another_line_is_not_shown_below_the_leading_fact() -> None:
+    guard = replace(
+        CALLED, kind="guarded_by", says="It runs only under this condition: `if x`.", path=BUILT.path, line=6
+    )
+    own, other = (replace(guard, follows=(BUILT.path, line)) for line in (BUILT.line, 99))
+    assert guard.says in unfolded(comment(**{**FOUND, "facts": (BUILT, own)}))
+    assert guard.says not in unfolded(comment(**{**FOUND, "facts": (BUILT, other)}))

@@ -15,6 +15,10 @@ from nodes.search.mentions import form_fields
 from nodes.search.types import StackTrace
 
 MOST = 4
+SHORT = 60
+"""Words of prose up to which a report without code and names may lack its steps, or what was expected."""
+LONG = 150
+"""Words of prose from which a report describes an error well enough without quoting it."""
 ENOUGH = 12
 """Words of prose that describe something, wherever they stand."""
 _STEPS = re.compile(
@@ -30,6 +34,16 @@ _SAYS_ERROR = re.compile(
     re.IGNORECASE,
 )
 """Words that say that an error came up; a report may also be about errors as a subject."""
+_WORKED = re.compile(
+    r"\b(?:regress\w*|used to work|no longer works|stopped working"
+    r"|work(?:ed|s) (?:fine |well |correctly )?(?:before|until|in (?:the )?(?:old|previous|earlier))"
+    r"|(?:since|after) (?:the |an? )?(?:last |latest |recent )?(?:updat|upgrad)(?:e|ing))\b",
+    re.IGNORECASE,
+)
+"""Words that say that an earlier version did not have the fault; then which one has it leads to a change."""
+_ERROR_NAME = re.compile(r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Warning)|NPE|[A-Z]{1,4}\d{3,5})\b")
+"""A class or a code of an error, which says as much as its message."""
+_COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40}(?![0-9A-Za-z])")
 _PROPOSES = re.compile(
     r"\s{0,9}(?:\[[^\]]{1,30}\]\s{0,9}|\w{1,20}:\s{0,9})?"
     r"(?:add|adds|adding|support|allow|implement|introduce|provide|expose|rename|refactor|improve|consider)\b",
@@ -68,21 +82,43 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
         return ()
     if says_nothing(facts):
         return ("What was done, what happened, and what was expected instead",)
-    form = form_of(case)
-    lacks = open_needs(case)
+    form = used_form(case)
+    lacks = needs_worth_asking(case)
     asked = _unanswered(case, form) if form else []
     words = {need_of(field.label) for field in asked}
     plain = [_NEEDS[name] for name in lacks if name not in words]
     return (*plain, *(_as_gap(field) for field in asked))[:MOST]
 
 
+def needs_worth_asking(case: Case) -> tuple[Need, ...]:
+    """What a search does not find and whose answer could change what the report says."""
+    return tuple(need for need in open_needs(case) if _is_worth_asking(need, case))
+
+
+def _is_worth_asking(need: Need, case: Case) -> bool:
+    """Whether an answer could lead to a place that the report does not lead to as it is."""
+    facts, words = case.facts, _own_words(case)
+    named = facts.symbols or facts.paths or facts.modules
+    if need == "error":
+        return not facts.code_blocks and facts.words < LONG and not _ERROR_NAME.search(words)
+    if need == "version":
+        return bool(_WORKED.search(words)) and not _COMMIT.search(words)
+    return need != "lines" and not facts.code_blocks and not named and facts.words < SHORT
+
+
 def form_of(case: Case) -> IssueForm | None:
     """The form that the issue was written with; if with none, the repository's one for bugs."""
-    filled = {_key(heading) for heading, _ in _answers_to_form(case)}
-    used = max(case.forms, key=lambda form: _overlap(form, filled), default=None)
-    if used is not None and _overlap(used, filled) >= 1 / 3:
+    used = used_form(case)
+    if used is not None:
         return used
     return next((form for form in case.forms if _BUG.search(f"{form.name} {form.path}")), None)
+
+
+def used_form(case: Case) -> IssueForm | None:
+    """The form that the issue was written with."""
+    filled = {_key(heading) for heading, _ in _answers_to_form(case)}
+    used = max(case.forms, key=lambda form: _overlap(form, filled), default=None)
+    return used if used is not None and _overlap(used, filled) >= 1 / 3 else None
 
 
 def need_of(label: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from nodes.brains.rules.missing import Need, open_needs
+from nodes.brains.rules.missing import Need, needs_worth_asking
 from nodes.brains.rules.places import EQUAL, leading, plain_words, reason_kinds, rival, words_of
 from nodes.context import Case
 from nodes.evidence import Evidence
@@ -112,10 +112,12 @@ def _folders_apart(first: Evidence, second: Evidence) -> tuple[list[str], list[s
 
 
 def _between(case: Case, one: list[str], two: list[str]) -> Question | None:
-    """Which of two things the reporter was doing."""
+    """Which of two things the reporter was doing: only where code names both as something that a person does."""
     words = set(plain_words(f"{case.title}\n{case.body}"))
     # If the issue uses the words of one side only, it has answered the question.
-    if not one or not two or bool(words & set(one)) != bool(words & set(two)):
+    if not (one and two and one[0] in _GERUNDS and two[0] in _GERUNDS) or bool(words & set(one)) != bool(
+        words & set(two)
+    ):
         return None
     here, there = _activity(one), _activity(two)
     return Question(
@@ -132,11 +134,8 @@ def _own_words(words: frozenset[str]) -> list[str]:
 
 
 def _activity(words: list[str]) -> str:
-    first = words[0]
-    rest = [word for word in words[1:] if not word.startswith(first)][:1]
-    if first in _GERUNDS:
-        return " ".join(("when", _GERUNDS[first], *rest))
-    return f"in the part about “{' '.join(words[:2])}”"
+    rest = [word for word in words[1:] if not word.startswith(words[0])][:1]
+    return " ".join(("when", _GERUNDS[words[0]], *rest))
 
 
 def _capital(text: str) -> str:
@@ -190,7 +189,7 @@ def _candidates(case: Case) -> Iterator[Question]:
     if between is not None:
         yield between
     if weak:
-        needs = open_needs(case)
+        needs = needs_worth_asking(case)
         yield from (question for need, question in _FOR_NEED if need in needs)
 
 

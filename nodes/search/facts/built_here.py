@@ -12,6 +12,7 @@ import numpy as np
 from nodes.search.facts.frames import own_files
 from nodes.search.facts.literals import AFTER, BEFORE, literals_at
 from nodes.search.facts.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, stated, texts
+from nodes.search.facts.raised_here import is_refusal
 from nodes.search.facts.types import Fact
 from nodes.search.index import lookup
 from nodes.search.tokens import WORD, shingles
@@ -38,6 +39,10 @@ _SAYS = re.compile(
     re.IGNORECASE,
 )
 """What a call is named that tells a person of something wrong."""
+_TELLS = re.compile(
+    r"(?:^|[._:])(?:info|debug|trace|verbose|notice|success|print|println|printf|echo)!?$|console\.log$"
+)
+"""What is called to tell of progress: where that is printed says little of what went wrong after it."""
 _STATEMENT = re.compile(
     r"(?:[^;{}\n]{0,200}[;{}]\s*)?\s*(?:"
     r"(?:raise|throw|panic|assert|die|abort|fail|warn|std::c(?:err|log)|c(?:err|log)|return\s+(?:\w+\.)*err\w*)\b"
@@ -161,11 +166,14 @@ def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:
         return None
     symbol = code.symbol(match.number, line)
     where = f"`{symbol}`" if symbol else f"`{code.path(match.number)}`"
+    names, _ = enclosing(match.literal.before)
+    progress = bool(names and _TELLS.search(names[0]))
     only = "the only place that does" if count == 1 else f"one of {count} places that do"
     says = f"{where} builds the message “{shortened(match.words)}”, {only}."
     return Fact(
         "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
-        strong=count == 1 and not _OF_ERROR.search(symbol or ""),
+        strong=count == 1 and not progress and not _OF_ERROR.search(symbol or ""),
+        refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 FEW_USERS = 5
 """Own files that hold a name which still says where to look."""
-EVERYWHERE = 0.25
-"""Share of the own files that hold what the project is about."""
+EVERYWHERE, MANY_USERS = 0.25, 30
+"""Share, and number, of the own files that hold a name which the whole project is about."""
 FEW_NAMES = 3
 """More names of that kind in one report make a list, which leads nowhere."""
 _HEAD = (
@@ -30,6 +30,12 @@ _HEAD = (
     r"(?:def|class|func|fn|function|trait|interface|macro_rules!|#define|object|record)\s+{0}\b(?![\w$.])(?!.*;\s*$)"
 )
 """A line that defines a name, in most languages."""
+_TYPE = re.compile(
+    r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|data|typedef|pub(?:\([a-z]+\))?)\s+)*"
+    r"(?:class|struct|interface|trait|enum|type|object|record|union|protocol|module)\b"
+    r"|\s*(?:(?:export|const|let|var)\s+)*[A-Z][a-z]\w*\s*=\s*function\b|\s*(?:export\s+)?function\s+[A-Z][a-z]"
+)
+"""A line that declares a type, or a function of JavaScript that is called like one."""
 _SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
 """What a class of errors is called: where it is defined is not where it goes wrong."""
 MOST_OF_CODE = 3
@@ -54,11 +60,12 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
     """Yield a fact for each name that is defined once."""
     hits = list(_hits(inquiry))[:MOST]
     listed = sum(not hit.name.in_title and _is_marked(hit) and hit.users <= FEW_USERS for hit in hits)
-    most = max(FEW_USERS, EVERYWHERE * float(inquiry.code.own.sum()))
+    most = min(max(FEW_USERS, EVERYWHERE * float(inquiry.code.own.sum())), MANY_USERS)
     for hit in hits:
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
-            yield replace(fact, strong=_is_strong(hit, listed, most), in_title=hit.name.in_title)
+            strong = _is_strong(hit, listed, most) and not _TYPE.match(fact.text or "")
+            yield replace(fact, strong=strong, in_title=hit.name.in_title)
     yield from _of_code(inquiry, {hit.row for hit in hits})
 
 

@@ -18,6 +18,8 @@ OF = frozenset({"built_here", "raised_here"})
 FAR = 30
 """Lines above that are read."""
 MOST = 6
+MOST_WRAPPED, MOST_WIDTH = 4, 160
+"""Further lines of one condition that are read, and characters of it that are shown."""
 _CONDITION = re.compile(
     r"^\s*(?:\}\s*)?(?:@\w+\s)?"
     r"(?P<word>else if|elif|elsif|elseif|if|unless|case|when|switch|match|while|except|catch|rescue|guard)\b"
@@ -40,7 +42,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         text = code.text(number, found[0]) if found else None
         if found is None or text is None:
             continue
-        says = _sentence(text.strip(), holds=found[1])
+        says = _sentence(_whole(code.lines(number), found[0]), holds=found[1])
         yield Fact(
             "guarded_by", says, None, fact.path, found[0], text, fact.symbol, follows=(fact.path or "", fact.line)
         )
@@ -70,7 +72,28 @@ def _indent(text: str) -> int:
     return len(expanded) - len(expanded.lstrip(" "))
 
 
+def _whole(lines: Sequence[str], at: int) -> str:
+    """The condition that begins on a line, joined where it wraps; as it is where it does not end within a few lines."""
+    joined = lines[at - 1].strip()
+    for text in lines[at : at + MOST_WRAPPED]:
+        if _depth(joined) <= 0 and not joined.endswith(("\\", "&&", "||", " and", " or")):
+            break
+        joined = f"{joined.rstrip(chr(92)).rstrip()} {text.strip()}"
+    return joined if _depth(joined) <= 0 and len(joined) <= MOST_WIDTH else ""
+
+
+def _depth(text: str) -> int:
+    """How many round brackets stay open."""
+    return text.count("(") - text.count(")")
+
+
 def _sentence(text: str, *, holds: bool) -> str:
+    if not text:
+        return (
+            "It runs only under the condition that begins on this line."
+            if holds
+            else "It runs in the other branch of the condition that begins on this line."
+        )
     word = _CONDITION.match(text)
     shown = text.rstrip("{: ").lstrip("} ")
     if word and word["word"] in _CAUGHT:

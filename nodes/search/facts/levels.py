@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Level = Literal["claimed", "several", "ranked", "none"]
-"""claimed: strong facts on the first file alone, or lesser ones where the search is sure; several: strong facts
-elsewhere; ranked: no strong fact, but the search is sure; none: no place is shown."""
+"""claimed: strong facts on the first file alone, or lesser ones where the search is sure; several: strong facts on the
+first file and on others; ranked: no strong fact, but the search is sure; none: no place is shown."""
 FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
 SUPPORTING: tuple[Kind, ...] = (
     "raised_here",
@@ -60,19 +60,21 @@ class Bits:
 def bits(facts: Sequence[Fact], files: Sequence[str]) -> Bits:
     """Say what facts add to the confidence in the first file."""
     shown = set(files[:FIRST])
-    strong = [fact for fact in facts if fact.strong and fact.path in shown]
+    strong = [fact for fact in facts if fact.strong and not fact.refuses and fact.path in shown]
     first = files[0] if files else None
     mine = [fact for fact in strong if fact.path == first]
     others = [fact for fact in strong if fact.path != first]
     if any(map(_is_firm, mine)):
         others = [fact for fact in others if _is_firm(fact)]
     two = len({fact.kind for fact in mine}) >= 2 and len({fact.line for fact in mine}) >= 2
-    supported = not mine and not others and any(fact.path == first and _supports(fact) for fact in facts)
+    supported = not mine and not others and any(fact.path == first and _supports(fact, facts) for fact in facts)
     return Bits(bool(mine), two, bool(others), supported)
 
 
-def _supports(fact: Fact) -> bool:
-    return fact.kind in SUPPORTING and fact.line is not None
+def _supports(fact: Fact, facts: Sequence[Fact]) -> bool:
+    """Whether a fact ties the words to its file and to no other one."""
+    same = {one.path for one in facts if one.kind == fact.kind and one.words == fact.words}
+    return fact.kind in SUPPORTING and fact.line is not None and same == {fact.path}
 
 
 def _is_firm(fact: Fact) -> bool:
@@ -96,11 +98,16 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     if told.on_first and not told.elsewhere:
         lead = strong[0]
         return Statement("claimed", lead, strong, names_function=lead.symbol is not None)
-    if strong:
+    if told.on_first:
         return Statement("several", strong[0], strong)
+    refused = bool(strong) and strong[0].path == first[0]
+    if refused and not (told.supported and confidence >= SURE):
+        return Statement("several", strong[0], strong)
+    if strong and not refused:  # only on other files: of those, the fix is in one of three
+        return Statement("none")
     if told.supported and confidence >= SUPPORTED:
-        weak = (fact for fact in facts if fact.path == first[0] and _supports(fact))
-        return Statement("claimed", min(weak, key=lambda fact: SUPPORTING.index(fact.kind)))
+        weak = (fact for fact in facts if fact.path == first[0] and _supports(fact, facts))
+        return Statement("claimed", min((*strong[:1], *weak), key=lambda fact: SUPPORTING.index(fact.kind)))
     return Statement("ranked" if confidence >= SURE and files else "none")
 
 

@@ -33,7 +33,7 @@ STANDARD = re.compile(
     r"|unexpected token|unexpected end of|broken pipe|cannot find module|class cast|cannot be cast to"
     r"|broadcast together|ambiguous\. use a\.any|most recent call last|object is not|must be str, not"
     r"|maximum call stack|values to unpack|cannot find symbol|undefined reference|expected an indented block"
-    r"|invalid syntax",
+    r"|invalid syntax|\?xml version|<!doctype",
     re.IGNORECASE,
 )
 """Messages of interpreters and standard libraries: a literal that equals one says nothing of who printed it."""

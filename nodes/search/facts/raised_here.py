@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 MOST_TRACES = 6
 SHORT_BODY = 8
 """Lines of a function that may do nothing but raise."""
+LONGEST_STATEMENT = 8
+"""Lines above a line that its statement may begin on."""
+_REFUSAL = re.compile(
+    r"\s*(?:raise\b|throw\b|(?:return\s+)?Err\(|bail!|assert\b[^\n]*?,\s*(?:\\|\(?\s*[frb]{0,2}[\"']))"
+)
+"""A statement by which code refuses what it was given, and says so."""
 _RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
 _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
 
@@ -33,11 +39,13 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         if frame is None or (frame.number, frame.line) in seen:
             continue
         seen.add((frame.number, frame.line))
-        purpose = is_deliberate(inquiry.code.lines(frame.number), frame.start, frame.end)
+        lines = inquiry.code.lines(frame.number)
+        purpose = is_deliberate(lines, frame.start, frame.end)
         fact = _fact(inquiry, frame)
         if fact is None:
             continue
-        yield replace(fact, strong=frame.exact and not chained and not purpose)
+        refuses = is_refusal(lines, frame.line, frame.start)
+        yield replace(fact, strong=frame.exact and not chained and not purpose, refuses=refuses)
         if purpose:
             yield _on_purpose(fact, frame)
 
@@ -48,6 +56,20 @@ def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
         return False
     body = [line for line in lines[start - 1 : end] if line.strip()]
     return any(_RAISE.search(line) for line in body[1:]) and not any(_STATEMENT.match(line) for line in body[1:])
+
+
+def is_refusal(lines: tuple[str, ...], line: int, start: int = 1) -> bool:
+    """Whether the statement on a line raises an error by intention: the code checked what it was given."""
+    first, depth = line, _depth(lines[line - 1])
+    while first > max(start, line - LONGEST_STATEMENT) and (depth < 0 or lines[first - 2].rstrip().endswith("\\")):
+        first -= 1
+        depth += _depth(lines[first - 1])
+    return bool(_REFUSAL.match("\n".join(lines[first - 1 : line])))
+
+
+def _depth(text: str) -> int:
+    """How many brackets of a line stay open; negative where it closes those of lines above."""
+    return sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
 
 
 def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:

@@ -71,6 +71,8 @@ class Fact:
     """Whether the text of the frame, or of the linked line, was found again at this commit."""
     in_title: bool = False
     """Whether the name stands in the title of the report."""
+    refuses: bool = False
+    """Whether the line belongs to a statement that raises on purpose; the fault is often in what it was given."""
     follows: tuple[str, int] | None = None
     """Path and line of the fact that this one explains."""
 

@@ -24,7 +24,9 @@ LANGUAGES = [
         3,
         id="js",
     ),
-    pytest.param("src/zones.ts", "export class ZoneMap {\n  size = 0\n}\n", "`ZoneMap`", 1, id="ts"),
+    pytest.param(
+        "src/zones.ts", "export function zoneMap(size: number) {\n  return size\n}\n", "`zoneMap`", 1, id="ts"
+    ),
     pytest.param(
         "zones.go", "package zones\n\nfunc ParseZone(s string) int {\n\treturn 1\n}\n", "`zones.ParseZone`", 3, id="go"
     ),

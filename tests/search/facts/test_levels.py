@@ -16,6 +16,9 @@ def _fact(path: str, kind: str = "defined_once", *, strong: bool = True) -> Fact
     return Fact(kind, "x", "x", path, 1, "x", "f", strong=strong)  # type: ignore[arg-type]
 
 
+REFUSES = replace(_fact("a.py", "built_here"), refuses=True)
+
+
 @pytest.mark.parametrize(
     ("facts", "confidence", "level", "headline"),
     [
@@ -28,14 +31,23 @@ def _fact(path: str, kind: str = "defined_once", *, strong: bool = True) -> Fact
         pytest.param(
             [_fact("a.py"), _fact("b.py", "raised_here")], 0.9, "several", "a.py", id="a-firmer-one-elsewhere"
         ),
-        pytest.param([_fact("b.py")], 0.9, "several", "b.py", id="elsewhere"),
+        pytest.param([_fact("b.py")], 0.9, "none", None, id="elsewhere"),
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
         pytest.param([_fact("a.py", strong=False)], 0.9, "claimed", "a.py", id="weak-and-sure"),
         pytest.param([_fact("a.py", "sibling", strong=False)], 0.9, "ranked", None, id="a-kind-that-supports-nothing"),
-        pytest.param(
-            [_fact("a.py", strong=False), _fact("b.py")], 0.9, "several", "b.py", id="weak-and-another-strong"
-        ),
+        pytest.param([_fact("a.py", strong=False), _fact("b.py")], 0.9, "none", None, id="weak-and-another-strong"),
         pytest.param([_fact("a.py", strong=False)], 0.5, "none", None, id="weak-and-unsure"),
+        pytest.param([REFUSES], 0.8, "several", "a.py", id="a-refusal-is-shown-and-not-claimed"),
+        pytest.param([REFUSES], 0.9, "claimed", "a.py", id="a-refusal-and-sure"),
+        pytest.param([REFUSES, _fact("a.py")], 0.3, "claimed", "a.py", id="a-refusal-and-a-name"),
+        pytest.param([REFUSES, _fact("b.py")], 0.9, "several", "a.py", id="a-refusal-and-a-name-elsewhere"),
+        pytest.param(
+            [_fact("a.py", "built_here", strong=False), _fact("z.py", "built_here", strong=False)],
+            0.8,
+            "none",
+            None,
+            id="the-same-words-in-two-files",
+        ),
         pytest.param([], 0.5, "none", None, id="none"),
     ],
 )

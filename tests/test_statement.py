@@ -1,0 +1,69 @@
+"""Which places a report shows, and which it only lists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nodes.report import TriageReport
+from nodes.search.facts import Fact
+from nodes.search.survey import Survey
+from nodes.search.types import Query
+from nodes.statement import Ground, state_facts, with_pointer, without_facts
+from tests.fakes import FILES, FakeCode
+
+FIRST, SECOND = FILES
+MESSAGE = Fact(
+    "built_here", "This line builds the message.", "open quote", FIRST, 1, FILES[FIRST][0], "scan", strong=True
+)
+TESTED = Fact("tested_here", "A test uses it.", "scan", SECOND, 1, FILES[SECOND][0], "read")
+ELSEWHERE = replace(MESSAGE, path=SECOND, text=FILES[SECOND][0], symbol="read")
+PAGE = Fact("documented_here", "`scan` is documented under “Scanning”.", "scan", "docs/scan.md", 1, "# Scanning")
+
+
+async def survey_of(code: FakeCode, *facts: Fact) -> Survey:
+    return replace(await code.survey(Query("scan hangs", "")), facts=facts)
+
+
+@pytest.mark.parametrize(
+    ("facts", "statement", "shown"),
+    [
+        pytest.param((MESSAGE, TESTED), "claim", [True, False], id="a-fact-that-leads-and-one-that-does-not"),
+        pytest.param((MESSAGE, ELSEWHERE), "facts", [True, True], id="two-places"),
+        pytest.param((ELSEWHERE,), "ranked", [False, False], id="only-on-the-second-file"),
+        pytest.param((TESTED,), "first_place", [False, False], id="none-that-leads"),
+    ],
+)
+async def test_a_place_is_shown_with_its_facts_or_only_listed(facts, statement, shown) -> None:
+    code = FakeCode()
+    report = await state_facts(TriageReport(), await survey_of(code, *facts), code, ordered=True)
+    assert report.statement == statement
+    assert [one.path for one in report.suspects] == [FIRST, SECOND]
+    assert [bool(one.facts) for one in report.suspects] == shown
+
+
+async def test_the_count_of_places_follows_the_facts_that_are_left() -> None:
+    code = FakeCode()
+    report = await state_facts(TriageReport(), await survey_of(code, MESSAGE, ELSEWHERE), code, ordered=True)
+    assert report.verdict == "The report names 2 places in the code."
+    assert without_facts(report, {1}).verdict == MESSAGE.says
+
+
+@pytest.mark.parametrize("kind", ["feature", "question", "docs"])
+async def test_what_is_no_bug_lists_the_files_of_the_search_and_shows_none(kind) -> None:
+    code = FakeCode()
+    plain = await with_pointer(TriageReport(kind=kind), await survey_of(code), code)
+    assert [(one.path, one.facts) for one in plain.suspects] == [(FIRST, ()), (SECOND, ())]
+    assert (plain.statement, plain.headline, plain.root_cause) == ("ranked", None, None)
+    assert plain.confidence == code.confidence
+
+
+async def test_a_question_leads_with_the_page_that_answers_it() -> None:
+    code = FakeCode()
+    found = await with_pointer(TriageReport(kind="question"), await survey_of(code, PAGE, MESSAGE), code)
+    assert (found.facts, found.headline, found.verdict) == ((PAGE,), 0, PAGE.says)
+
+
+def test_a_ground_without_facts_states_nothing() -> None:
+    assert Ground.of(Survey(), ()).statement == "nothing"
