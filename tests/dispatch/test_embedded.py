@@ -100,6 +100,7 @@ async def test_a_stop_gets_through_while_every_slot_is_taken(store: SqliteStore)
         await arrive(store, Ended(ref=ref(0), how="closed"))
         dispatcher.wake()
         await settled(store)
+    assert not await store.jobs.counts()
 
 
 async def test_what_may_pass_is_tried_again_and_a_fault_is_given_up(store: SqliteStore) -> None:
@@ -160,6 +161,7 @@ async def test_a_job_that_is_stored_while_it_sleeps_is_taken_at_once(store: Sqli
         await arrive(store, Triage(ref=ref(1), why="opened"))
         dispatcher.wake()
         await settled(store)
+    assert not await store.jobs.counts()
 
 
 @pytest.mark.parametrize(
