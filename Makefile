@@ -10,6 +10,8 @@ WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 4 ] && echo $$((
 SPREAD := -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
+# The tests start hundreds of processes. Without bytecode on disk each of them compiles all of its imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test check bench claims load chaos parsers memory capacity kinds docs screenshots format clean site
 help: ## list the targets

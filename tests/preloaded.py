@@ -47,7 +47,7 @@ class Forked(subprocess.Popen[Any]):
 
     def _internal_poll(self, *_given: Any, **_named: Any) -> int | None:
         self._try_wait(os.WNOHANG)
-        return self.returncode  # type: ignore[no-any-return]
+        return self.returncode
 
     def _try_wait(self, flags: int) -> tuple[int, int]:
         status = _parent().status(self.pid, wait=not flags)
@@ -140,7 +140,7 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
     from select import select
 
     while True:
-        ready, _, _ = select([wishes, ended], [], [])
+        ready: list[Any] = select([wishes, ended], [], [])[0]
         if ended in ready:
             os.read(ended, 4096)
             _reap(wishes)

@@ -11,7 +11,11 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+Attack = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
+"""What is sent over one connection."""
 
 HALF_OPEN = 600
 _HEAD = "POST {path} HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\n"
@@ -34,7 +38,7 @@ class Target:
     def left(self) -> float:
         return self.until - time.monotonic()
 
-    async def once(self, attack: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]) -> None:
+    async def once(self, attack: Attack) -> None:
         """One connection, until the server ends it or time is up."""
         with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
             async with asyncio.timeout(max(self.left, 0)):
@@ -45,9 +49,7 @@ class Target:
                 finally:
                     writer.transport.abort()
 
-    async def many(
-        self, at_once: int, attack: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-    ) -> None:
+    async def many(self, at_once: int, attack: Attack) -> None:
         """So many connections at any time."""
 
         async def again() -> None:
@@ -95,7 +97,7 @@ async def slow_headers(target: Target) -> None:
 async def slow_bodies(target: Target) -> None:
     """A byte a second of forms and of deliveries with a false signature, on a hundred connections."""
 
-    def attack_on(head: bytes) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    def attack_on(head: bytes) -> Attack:
         async def attack(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await _send(writer, head)
             while True:
@@ -122,7 +124,7 @@ async def half_open(target: Target) -> None:
 async def large_bodies(target: Target) -> None:
     """Bodies of 25 MB without a signature and with a false one, forty at a time."""
 
-    def attack_on(head: bytes) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    def attack_on(head: bytes) -> Attack:
         async def attack(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await _send(writer, head)
             for _ in range(400):
@@ -192,7 +194,7 @@ async def _answer(reader: asyncio.StreamReader) -> None:
     await reader.readexactly(int(length[0].split(b":")[1]) if length else 0)
 
 
-ATTACKS: Mapping[str, Callable[[Target], Awaitable[None]]] = {
+ATTACKS: Mapping[str, Callable[[Target], Coroutine[Any, Any, None]]] = {
     attack.__name__: attack
     for attack in (
         *(giant_headers, slow_headers, slow_bodies, half_open, large_bodies),

@@ -26,7 +26,7 @@ import psycopg
 from benchmarks.chaos.storm import FAULTS, Weather, blind_posts
 from bot.jobs import load
 from tests.deliveries import comment_event, issue_event
-from tests.github_server import GitHubServer, private_key, serve_github
+from tests.github_server import Call, Fault, GitHubServer, private_key, serve_github
 from tests.github_world import Repo
 from tests.patience import patience
 from tests.postgres import Postgres, serve_postgres
@@ -230,7 +230,12 @@ def storm(
     began = time.monotonic()
     with serve_github() as github:
         weather = Weather(rate, random.Random(seed), FAULTS)
-        github.fault = lambda call: time.sleep(latency) or weather(call)
+
+        def late(call: Call) -> Fault | None:
+            time.sleep(latency)
+            return weather(call)
+
+        github.fault = late
         repos = repositories(github, folder, issues)
         fleet = Fleet(github, postgres, postgres.migrated(), folder)
         try:

@@ -170,7 +170,7 @@ def faults_together(day: Day) -> None:
         with day.fleet(**settings) as fleet:
             day.open(fleet.receivers, ISSUES)
             for one in day.opened:
-                wait_for(lambda one=one: bool(day.github.world.reports(*one)), 900.0, fleet.status)  # type: ignore[misc]
+                wait_for(lambda one=one: bool(day.github.world.reports(*one)), 900.0, fleet.status)
             day.github.fault = lambda _call: None
         day.results["calls failed"] = weather.met + len(model.requests) // 2
 

@@ -128,11 +128,11 @@ def main() -> None:
     )
     print_kinds(kinds, done)
     for level, results in sorted(levels.items()):
-        function = [right for _, right in results if right is not None]
+        functions = [right for _, right in results if right is not None]
         print(
             f"{level:10} {100 * len(results) / max(1, done):5.1f} % "
             f"of issues; first file {share([r for r, _ in results])}"
-            f"; function {share(function)}"
+            f"; function {share(functions)}"
         )
     if args.verify:
         print(f"facts that do not verify: {len(false)}")

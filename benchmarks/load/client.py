@@ -31,7 +31,7 @@ async def main() -> None:
     )
 
 
-async def _sender(split, given, until):  # type: ignore[no-untyped-def]
+async def _sender(split, given, until):
     reader, writer = await asyncio.open_connection(split.hostname, split.port)
     head = f"POST {split.path} HTTP/1.1\r\nHost: {split.netloc}\r\n" + "".join(
         f"{name}: {value}\r\n" for name, value in given["headers"].items()

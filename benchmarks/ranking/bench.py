@@ -25,7 +25,7 @@ from typing import Any
 
 from benchmarks.ranking.examples import clone_with
 from benchmarks.ranking.rivals import RANKERS, Ranked
-from tests.ranking.small import build_repositories, read_issues
+from tests.ranking.small_set import build_repositories, read_issues
 
 BINS = ((0.9, 1.01), (0.75, 0.9), (0.6, 0.75), (0.45, 0.6), (0.0, 0.45))
 """Confidence, from (included) to (excluded)."""

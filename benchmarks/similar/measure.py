@@ -67,7 +67,7 @@ def paths_of(clones: Path | None, repo: str) -> PathIndex:
     revs = subprocess.run(
         ["git", "-C", place, "rev-list", "--all", "-1"], capture_output=True, text=True, check=True
     ).stdout.split()
-    listed = ["git", "-C", place, "ls-tree", "-r", "-z", "--name-only", revs[0]]
+    listed = ["git", "-C", str(place), "ls-tree", "-r", "-z", "--name-only", revs[0]]
     return PathIndex(tuple(subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split("\0")))
 
 

@@ -55,7 +55,7 @@ def topics(issues: list[Known]) -> np.ndarray:
 def embedding(issues: list[Known]) -> np.ndarray:
     from wordllama import WordLlama
 
-    folder = Path(str(importlib.util.find_spec("wordllama").origin)).parent  # type: ignore[union-attr]
+    folder = Path(str(importlib.util.find_spec("wordllama").origin)).parent
     model = WordLlama.load(disable_download=True, cache_dir=folder)
     return _cosines(model.embed([f"{issue.title}\n{issue.body[:4_000]}" for issue in issues]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,7 +104,7 @@ def test_a_data_directory_that_cannot_be_written_is_named(place: Path) -> None:
         assert "TRIAGE_DATA_DIR" in refused(place, name, "--repo", "app", *TEXT, TRIAGE_DATA_DIR=str(place / "taken"))
 
 
-def refused(place: Path, *arguments: str, stdin: bytes | None = None, **settings: str) -> str:
+def refused(place: Path, *arguments: str, stdin: Any = None, **settings: str) -> str:
     """The one line that a command with bad input prints; it ends with code 2."""
     done = triage(place, *arguments, stdin=stdin, **settings)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr

@@ -121,6 +121,7 @@ def test_a_message_is_found_where_it_is_built(tmp_path: Path, path: str, code: s
     facts = facts_of(tmp_path, {path: code}, "It fails", f"I see this:\n\n```\n{message}\n```\n")
     (found,) = of_kind(facts, "built_here")
     assert (found.path, found.line, found.count, found.strong) == (path, line, 1, True)
+    assert found.words is not None
     assert found.words in message
 
 
