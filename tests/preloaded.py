@@ -139,8 +139,9 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     from select import select
 
+    watched: list[Any] = [wishes, ended]
     while True:
-        ready: list[Any] = select([wishes, ended], [], [])[0]
+        ready, _, _ = select(watched, [], [])
         if ended in ready:
             os.read(ended, 4096)
             _reap(wishes)
