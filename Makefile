@@ -10,6 +10,8 @@ WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 4 ] && echo $$((
 SPREAD := -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
+# The tests start hundreds of processes. Without bytecode on disk each of them compiles all of its imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test check bench claims load chaos parsers memory capacity kinds docs screenshots format clean site
 help: ## list the targets
@@ -41,31 +43,31 @@ check: $(STAMP) ## format, lint, types, import contracts, generated docs, tests
 	$(RUN)/python -m pytest -q $(SPREAD)
 
 bench: $(STAMP) ## compare the ranking with bm25s and keyword counting; REPOS=clones DATA=issues.jsonl for your own
-	$(RUN)/python -m tests.ranking.bench $(if $(REPOS),--repos $(REPOS)) $(if $(DATA),--data $(DATA))
+	$(RUN)/python -m benchmarks.ranking.bench $(if $(REPOS),--repos $(REPOS)) $(if $(DATA),--data $(DATA))
 
 claims: $(STAMP) ## check reports against known fixes: REPOS=clones DATA="a.jsonl b.jsonl=30"
-	$(RUN)/python -m tests.trust.claims --repos $(REPOS) --data $(DATA)
+	$(RUN)/python -m benchmarks.claims --repos $(REPOS) --data $(DATA)
 
 load: $(STAMP) ## measure how fast deliveries are acknowledged, compared with gidgethub and Probot, and how long reports take in bursts and steadily
 	@.ci/rivals $(UV)
-	$(RUN)/python -m tests.load.receive
-	$(RUN)/python -m tests.load.pace
-	$(RUN)/python -m tests.load.pace --postgres
+	$(RUN)/python -m benchmarks.load.receive
+	$(RUN)/python -m benchmarks.load.pace
+	$(RUN)/python -m benchmarks.load.pace --postgres
 
 chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk, hostile repositories, attacks: one report each; takes over an hour. WHAT=storm, many, scenarios, hostile or attacks
-	for what in $(or $(WHAT),storm many scenarios hostile attacks); do $(RUN)/python -m tests.chaos.$$what || exit 1; done
+	for what in $(or $(WHAT),storm many scenarios hostile attacks); do $(RUN)/python -m benchmarks.chaos.$$what || exit 1; done
 
 parsers: $(STAMP) ## run each grammar on a megabyte of each of 123 tokens, within its deadline; takes an hour. LANGUAGES="ruby java"
-	$(RUN)/python -m tests.hostile.parsers $(LANGUAGES)
+	$(RUN)/python -m benchmarks.parsers $(LANGUAGES)
 
 capacity: $(STAMP) ## measure the cost of one issue, the input of docs/capacity.md
-	$(RUN)/python -m tests.load.capacity
+	$(RUN)/python -m benchmarks.load.capacity
 
 memory: $(STAMP) ## measure the server's memory while it triages 2,000 issues of one repository
-	$(RUN)/python -m tests.load.memory
+	$(RUN)/python -m benchmarks.load.memory
 
 kinds: $(STAMP) ## measure the classification of kinds on issues that the weights have not seen: DATA=issues.csv
-	$(RUN)/python -m tests.kinds.train --dry-run --data $(DATA)
+	$(RUN)/python -m benchmarks.kinds.train --dry-run --data $(DATA)
 
 site: $(UV) ## build the documentation site in strict mode
 	UV_PROJECT_ENVIRONMENT=.tools/site $(UV) sync --frozen --quiet --only-group docs --python "$$(command -v $(PYTHON))"
@@ -76,7 +78,7 @@ docs: $(STAMP) ## write the generated pages and the picture
 
 screenshots: $(STAMP) ## redraw the screenshots in docs with Chromium
 	@.ci/chromium
-	$(RUN)/python -m tests.browser.screenshots
+	$(RUN)/python docs/draw_screenshots.py
 
 format: $(STAMP) ## format, and apply the linter's automatic fixes
 	$(RUN)/ruff format .

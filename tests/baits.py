@@ -6,8 +6,8 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
-from re import _constants as op  # type: ignore[attr-defined]  # what a pattern is made of is known to no public module
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as op  # what a pattern is made of is known to no public module
+from re import _parser as parser
 from typing import Any, NamedTuple
 
 Pattern = re.Pattern[Any]

@@ -341,7 +341,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("declines to answer", "guarded models", by_model=False,
              rule=lambda _request: says(None, refusal="I will not."), notes="refused to answer"),
 )  # fmt: skip
-PAGE = Reply("<html><body>Welcome</body></html>", headers={"Content-Type": "text/html"})
+PAGE: Reply = Reply("<html><body>Welcome</body></html>", headers={"Content-Type": "text/html"})
 
 
 def table() -> Iterator[str]:

@@ -39,6 +39,14 @@ def private_key() -> str:
     return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain).decode()
 
 
+@cache
+def public_key() -> rsa.RSAPublicKey:
+    """Its public part; to load a key checks its primes, which takes longer than the rest of a request."""
+    key = serialization.load_pem_private_key(private_key().encode(), None)
+    assert isinstance(key, rsa.RSAPrivateKey)
+    return key.public_key()
+
+
 @dataclass(frozen=True)
 class Call:
     """A request as it came."""
@@ -438,8 +446,7 @@ def _react(asked: Asked, reaction: tuple[str, int, str]) -> Answer:
 def _check_app(asked: Asked) -> None:
     try:
         token = asked.call.authorization.partition(" ")[2]
-        public = serialization.load_pem_private_key(private_key().encode(), None).public_key()
-        claims = jwt.decode(token, public, algorithms=["RS256"])  # type: ignore[arg-type]
+        claims = jwt.decode(token, public_key(), algorithms=["RS256"])
     except jwt.InvalidTokenError as error:
         raise RefusalError(401, f"A JSON web token could not be decoded: {error}") from error
     if claims["iss"] != str(APP_ID):

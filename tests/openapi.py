@@ -1,4 +1,4 @@
-"""Holds requests against GitHub's own OpenAPI description, where it is installed (``.ci/run`` does)."""
+"""Compares requests with GitHub's own OpenAPI description, where it is installed (``.ci/run`` does)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DESCRIPTION = Path(__file__).parent.parent / ".tools" / "openapi" / "api.github.
 
 
 def violation(method: str, path: str, query: dict[str, list[str]], body: Any) -> str | None:
-    """What is wrong with a request, or None; None too where there is no description to hold it against."""
+    """What is wrong with a request, or None; None too where there is no description to compare it with."""
     if not DESCRIPTION.exists():
         return None
     found = _operation(method.lower(), path)
@@ -40,12 +40,16 @@ def _body_fault(method: str, template: str, operation: dict[str, Any], body: Any
         return f"{name}: lacks its body" if wanted.get("required") else None
     schema = wanted["content"]["application/json"]["schema"]
     pointer = f"#/paths/{template.replace('/', '~1')}/{method.lower()}/requestBody/content/application~1json/schema"
-    validator = Draft202012Validator({"$ref": f"urn:github{pointer}"}, registry=_registry())
-    fault = next(validator.iter_errors(body), None)
+    fault = next(_validator(pointer).iter_errors(body), None)
     if fault is not None:
         return f"{name}: {fault.message}"
     unknown = set(body) - _properties(schema)
     return f"{name}: unknown fields {sorted(unknown)}" if isinstance(body, dict) and unknown else None
+
+
+@cache
+def _validator(pointer: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": f"urn:github{pointer}"}, registry=_registry())
 
 
 def _properties(schema: dict[str, Any]) -> set[str]:
@@ -58,6 +62,7 @@ def _parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:
     return [components[p["$ref"].rpartition("/")[2]] if "$ref" in p else p for p in operation.get("parameters", ())]
 
 
+@cache
 def _operation(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
     for template, pattern, operations in _paths():
         if method in operations and pattern.fullmatch(path):

@@ -47,7 +47,7 @@ class Forked(subprocess.Popen[Any]):
 
     def _internal_poll(self, *_given: Any, **_named: Any) -> int | None:
         self._try_wait(os.WNOHANG)
-        return self.returncode  # type: ignore[no-any-return]
+        return self.returncode
 
     def _try_wait(self, flags: int) -> tuple[int, int]:
         status = _parent().status(self.pid, wait=not flags)
@@ -139,8 +139,9 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     from select import select
 
+    watched: list[Any] = [wishes, ended]
     while True:
-        ready, _, _ = select([wishes, ended], [], [])
+        ready, _, _ = select(watched, [], [])
         if ended in ready:
             os.read(ended, 4096)
             _reap(wishes)

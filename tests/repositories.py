@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 WHO = {
@@ -36,16 +36,40 @@ def git(path: Path, *arguments: str, stdin: bytes | None = None) -> bytes:
 def make_repository(path: Path, files: Mapping[str, bytes | str], *, message: str = "Initial") -> str:
     """Commit exactly these files, creating the repository where there is none, and return the commit's full SHA.
 
-    Names may hold anything git can store: they go into the index directly, so that the file system has no say.
+    Names may hold anything git can store: they go into the tree directly, so that the file system has no say.
     """
     path.mkdir(parents=True, exist_ok=True)
+    with_parent = (path / ".git").exists() and _has_commit(path)
     if not (path / ".git").exists():
         git(path, "init", "--quiet", "--initial-branch=main")
-    git(path, "read-tree", "--empty")
+    sha = git(path, "fast-import", "--quiet", stdin=b"".join(_commit(files, message, with_parent=with_parent)))
+    git(path, "read-tree", "HEAD")  # entries that a test adds and commits come on top of these
+    return sha.decode().strip()
+
+
+def _has_commit(path: Path) -> bool:
+    try:
+        git(path, "rev-parse", "--quiet", "--verify", "HEAD")
+    except subprocess.CalledProcessError:
+        return False
+    return True
+
+
+def _commit(files: Mapping[str, bytes | str], message: str, *, with_parent: bool) -> Iterator[bytes]:
+    """Yield a commit in the format of ``git fast-import``: two processes, however many files there are."""
+    who = b"T <t@example.org> 1704067200 +0000"
+    text = message.strip().encode() + b"\n"
+    yield b"commit HEAD\nmark :1\nauthor %b\ncommitter %b\ndata %d\n%b" % (who, who, len(text), text)
+    if with_parent:
+        yield b"from HEAD^0\ndeleteall\n"
     for name, content in files.items():
-        add_entry(path, name, content)
-    git(path, "commit", "--quiet", "--allow-empty", "--message", message)
-    return git(path, "rev-parse", "HEAD").decode().strip()
+        data = content.encode() if isinstance(content, str) else content
+        yield b"M 100644 inline %b\ndata %d\n%b\n" % (_quoted(name), len(data), data)
+    yield b"\nget-mark :1\n"
+
+
+def _quoted(name: str) -> bytes:
+    return b'"' + b"".join(b"\\%03o" % byte for byte in os.fsencode(name)) + b'"'
 
 
 def add_entry(path: Path, name: str, content: bytes | str, mode: str = "100644") -> None:

@@ -27,7 +27,7 @@ Weights = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The model that ``python -m tests.kinds.train`` writes."""
+    """The model that ``python -m benchmarks.kinds.train`` writes."""
 
     bias: tuple[int, ...]
     temperature: float

@@ -1,8 +1,8 @@
 """Parse an issue's text into title, prose, code and explicit names, and weight its words.
 
 The rarity of a word in the code is no measure: hardly any code contains "unexpected" or "reproduce".
-``issue_stop_words.json`` has the words of at least two in a hundred issues. ``tests.ranking.issue_stop_words`` learns
-them from a separate set of repositories.
+``issue_stop_words.json`` has the words of at least two in a hundred issues. ``benchmarks.ranking.issue_stop_words``
+learns them from a separate set of repositories.
 """
 
 from __future__ import annotations

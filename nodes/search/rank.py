@@ -73,7 +73,7 @@ BY_PREFIX = {
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of all features; ``tests.ranking.train`` writes them to ``weights.json``."""
+    """The weights of all features; ``benchmarks.ranking.train`` writes them to ``weights.json``."""
 
     first: Mapping[str, Mapping[str, float]]
     """Weights of files and chunks for the first pass, whose best results define the surroundings. Set by hand."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from nodes.sources.route import SourceInfo
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Metrics, Progress, TraceEntry, Usage
 from tests.model_server import Reply, calls, completion, error, says, serve, text_of
 
-DECISION = {
+DECISION: dict[str, Any] = {
     "next_node": "codebase_search",
     "reasoning": "The parser is suspected.",
     "question": None,

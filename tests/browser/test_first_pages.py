@@ -98,7 +98,7 @@ async def test_one_logs_in_with_a_github_account(browser: Browser, tmp_path: Pat
     settings = Settings(
         triage_data_dir=tmp_path,
         github_client_id=CLIENT_ID,
-        github_client_secret=CLIENT_SECRET,  # type: ignore[arg-type]
+        github_client_secret=CLIENT_SECRET,
         github_server_url=github.url,
         github_api_url=github.url,
     )

@@ -23,7 +23,7 @@ TOKEN = "an-operators-own-token"
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def url(tmp_path: Path) -> AsyncIterator[str]:
-    settings = Settings(triage_admin_token=TOKEN, triage_data_dir=tmp_path)  # type: ignore[arg-type]
+    settings = Settings(triage_admin_token=TOKEN, triage_data_dir=tmp_path)
     store = SqliteStore(tmp_path / "store.db")
     async with serving(build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())) as url:
         yield url

@@ -42,12 +42,12 @@ class Served:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     folder = tmp_path_factory.mktemp("busy")
-    settings = Settings(triage_admin_token=TOKEN, triage_data_dir=folder)  # type: ignore[arg-type]
+    settings = Settings(triage_admin_token=TOKEN, triage_data_dir=folder)
     store = SqliteStore(folder / "store.db")
     there = await busy(store)
-    usual, live.Live.__init__.__defaults__ = live.Live.__init__.__defaults__, (0.1,)  # type: ignore[attr-defined]
+    usual, live.Live.__init__.__defaults__ = live.Live.__init__.__defaults__, (0.1,)
     app = build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())
-    live.Live.__init__.__defaults__ = usual  # type: ignore[attr-defined]
+    live.Live.__init__.__defaults__ = usual
     async with serving(app) as url:
         yield Served(url, store, there)
     await store.aclose()

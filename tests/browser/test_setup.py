@@ -60,5 +60,5 @@ async def test_a_newcomer_comes_to_a_working_app(app: App, github: GitHubServer,
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert len(github.asked("POST", "/conversions")) == 1
     assert not [line for line in app.log if json.loads(kept.read_text())["triage_admin_token"] in str(line)]
-    assert (await tab.page.goto(f"{app.url}/setup")).status == 410  # type: ignore[union-attr]
+    assert (await tab.page.goto(f"{app.url}/setup")).status == 410
     tab.excuse("410")

@@ -1,4 +1,4 @@
-"""Some seconds of attacks in every run of the tests; ``python -m tests.chaos.attacks`` is the whole of it."""
+"""Some seconds of attacks in every run of the tests; ``python -m benchmarks.chaos.attacks`` is the whole of it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.attackers import ATTACKS
-from tests.chaos.attacks import DESCRIPTORS, attack
+from benchmarks.chaos.attackers import ATTACKS
+from benchmarks.chaos.attacks import DESCRIPTORS, attack
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers", each=9)

@@ -1,4 +1,4 @@
-"""One hostile repository beside a healthy one in every run of the tests; ``python -m tests.chaos.hostile`` has all."""
+"""One hostile repository beside a healthy one; ``python -m benchmarks.chaos.hostile`` has all of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.hostile import beside
+from benchmarks.chaos.hostile import beside
 
 
 @pytest.mark.timeout(600)  # on a busy machine each of its starts takes long

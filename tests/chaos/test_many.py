@@ -1,4 +1,4 @@
-"""Many processes on one Postgres in every run of the tests; ``python -m tests.chaos.many`` is the whole of it."""
+"""Many processes on one Postgres in every run of the tests; ``python -m benchmarks.chaos.many`` is the whole of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.many import storm
+from benchmarks.chaos.many import storm
 from tests.postgres import serve_postgres
 
 KILLS = 5

@@ -1,4 +1,4 @@
-"""A small storm in every run of the tests; ``python -m tests.chaos.storm`` is the whole of it."""
+"""A small storm in every run of the tests; ``python -m benchmarks.chaos.storm`` is the whole of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.storm import storm
+from benchmarks.chaos.storm import storm
 
 KILLS = 2
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.patience import patience
 from tests.preloaded import Forked
@@ -24,20 +25,26 @@ def command(*arguments: str) -> list[str]:
 
 
 def triage(
-    cwd: Path, *arguments: str, stdin: bytes | None = None, fresh: bool = False, **settings: str
+    cwd: Path, *arguments: str, stdin: Any = None, fresh: Any = False, **settings: str
 ) -> subprocess.CompletedProcess[str]:
     """Run it to its end; without input it has an empty one, so that waiting for a person shows.
 
     Args:
         cwd: its folder.
         arguments: those after its name.
-        stdin: its input.
+        stdin: its input, as bytes.  Any, as for fresh: callers also pass their settings as a dictionary.
         fresh: start a new interpreter, with a hash seed of its own.
         settings: environment variables beside the test's.
     """
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    start = subprocess.Popen if fresh else Forked
-    with start(command(*arguments), cwd=cwd, env=environment(**settings), **pipes) as process:
+    start: type[subprocess.Popen[Any]] = subprocess.Popen if fresh else Forked
+    with start(
+        command(*arguments),
+        cwd=cwd,
+        env=environment(**settings),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
         try:
             out, told = process.communicate(stdin or b"", timeout=patience(60))
         except BaseException:

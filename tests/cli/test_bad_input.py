@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ def place(tmp_path: Path) -> Path:
     ],
 )
 def test_one_line_says_what_to_fix(place: Path, name: str, arguments: tuple[str, ...], says: str) -> None:
-    refused(place, says, name, *arguments)
+    assert says in refused(place, name, *arguments)
 
 
 @pytest.mark.parametrize("name", ["run", "locate"])
@@ -56,27 +57,28 @@ def test_a_huge_issue_is_refused_before_it_is_read(place: Path, name: str, throu
     huge = b"a line of log\n" * (BIG // 14)
     (place / "huge.md").write_bytes(huge)
     if through == "file":
-        refused(place, "larger than 1 MB", name, "--repo", "app", "--issue", "huge.md")
+        assert "larger than 1 MB" in refused(place, name, "--repo", "app", "--issue", "huge.md")
     else:
-        refused(place, "larger than 1 MB", name, "--repo", "app", "--issue", "-", stdin=huge)
+        assert "larger than 1 MB" in refused(place, name, "--repo", "app", "--issue", "-", stdin=huge)
 
 
 def test_binary_input_is_refused(place: Path) -> None:
-    refused(place, "standard input is binary", "run", "--repo", "app", "--issue", "-", stdin=b"a\0b")
+    assert "standard input is binary" in refused(place, "run", "--repo", "app", "--issue", "-", stdin=b"a\0b")
 
 
 def test_every_malformed_setting_is_named_at_once(place: Path) -> None:
     settings = {"OPENAI_BASE_URL": "ftp://x", "TRIAGE_BRAIN": "maybe"}
-    line = refused(place, "OPENAI_BASE_URL", "run", "--repo", "app", *TEXT, **settings)
+    line = refused(place, "run", "--repo", "app", *TEXT, **settings)
+    assert "OPENAI_BASE_URL" in line
     assert "TRIAGE_BRAIN" in line
 
 
 def test_a_model_that_was_asked_for_needs_a_key(place: Path) -> None:
-    refused(place, "OPENAI_API_KEY", "run", "--repo", "app", "--brain", "llm", *TEXT)
+    assert "OPENAI_API_KEY" in refused(place, "run", "--repo", "app", "--brain", "llm", *TEXT)
 
 
 def test_an_address_with_no_host_is_no_endpoint(place: Path) -> None:
-    refused(place, "OPENAI_BASE_URL", "run", "--repo", "app", *TEXT, OPENAI_BASE_URL="http://")
+    assert "OPENAI_BASE_URL" in refused(place, "run", "--repo", "app", *TEXT, OPENAI_BASE_URL="http://")
 
 
 @pytest.mark.parametrize(
@@ -99,13 +101,13 @@ def test_usage_errors(tmp_path: Path, arguments: tuple[str, ...], says: str) -> 
 def test_a_data_directory_that_cannot_be_written_is_named(place: Path) -> None:
     (place / "taken").write_text("a file, not a folder")
     for name in ("run", "locate"):
-        refused(place, "TRIAGE_DATA_DIR", name, "--repo", "app", *TEXT, TRIAGE_DATA_DIR=str(place / "taken"))
+        assert "TRIAGE_DATA_DIR" in refused(place, name, "--repo", "app", *TEXT, TRIAGE_DATA_DIR=str(place / "taken"))
 
 
-def refused(place: Path, says: str, *arguments: str, stdin: bytes | None = None, **settings: str) -> str:
+def refused(place: Path, *arguments: str, stdin: Any = None, **settings: str) -> str:
+    """The one line that a command with bad input prints; it ends with code 2."""
     done = triage(place, *arguments, stdin=stdin, **settings)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     (line,) = done.stderr.splitlines()
     assert line.startswith("triage: ")
-    assert says in line
     return line

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ class Stage:
 
     async def queued(self) -> list[str]:
         """What there is to do, taken off the list."""
-        found = []
+        found: list[str] = []
         while (job := await self.jobs.claim("run", "test")) is not None:
             found.append(job.work.kind)
             await self.jobs.settle(job)
@@ -94,6 +95,7 @@ class Stage:
     async def finish_a_run(self) -> None:
         await self.say("/triage")
         job = await self.jobs.claim("run", "test")
+        assert job is not None
         run = await self.store.runs.open()
         await self.store.runs.pin(run.number, sha=SHA, brain="rules", config_hash="c0ffee", body_hash="")
         metrics = Metrics(
@@ -348,7 +350,8 @@ async def test_an_edited_comment_keeps_its_one_reply(stage) -> None:
 
 
 async def test_a_crash_between_two_commands_loses_no_answer(stage, monkeypatch) -> None:
-    control, applied = type(stage.store.control), []
+    applied: list[Any] = []
+    control = type(stage.store.control)
 
     async def cut(self, comment, ordinal, canonical, effects) -> None:
         if canonical == "wrong" and not applied:

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import httpx
 import pytest
@@ -22,6 +23,9 @@ from bot.web import forms
 from tests.connections.callers import Caller, calling
 from tests.deliveries import SECRET, headers
 from tests.serving import NobodyWorks, serving
+
+if TYPE_CHECKING:
+    from bot.connections.registry import Connection
 
 QUICK: Mapping[Phase, float] = {**PATIENCE, "head": 0.5, "body": 0.5, "idle": 0.5}
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
@@ -187,7 +191,7 @@ async def test_the_address_with_the_most_connections_gives_way() -> None:
     capped_confidence = [other("10.0.0.1", 0.0), other("10.0.0.2", 1.0)]
     crowd = [other("10.0.0.9", 2.0, protected=True), *(other("10.0.0.9", 2.0 + n) for n in range(1, 6))]
     for one in (*capped_confidence, *crowd, newest := other("10.0.0.3", 9.0)):
-        connections.add(one)
+        connections.add(cast("Connection", one))
     assert [one.ended for one in (*capped_confidence, newest)] == [False] * 3
     assert [one.ended for one in crowd] == [False, True, False, False, False, False]
 

@@ -13,6 +13,7 @@ import pytest
 from bot.dispatch import attempts
 from bot.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, pause
 from bot.dispatch.embedded import Dispatcher
+from bot.dispatch.outage import Outage
 from bot.errors import RetryableError, SuspendedError
 from bot.jobs import Continue, Ended, Job, Lane, Triage, Work
 from bot.ports import IssueRef
@@ -100,6 +101,7 @@ async def test_a_stop_gets_through_while_every_slot_is_taken(store: SqliteStore)
         await arrive(store, Ended(ref=ref(0), how="closed"))
         dispatcher.wake()
         await settled(store)
+    assert not await store.jobs.counts()
 
 
 async def test_what_may_pass_is_tried_again_and_a_fault_is_given_up(store: SqliteStore) -> None:
@@ -160,6 +162,7 @@ async def test_a_job_that_is_stored_while_it_sleeps_is_taken_at_once(store: Sqli
         await arrive(store, Triage(ref=ref(1), why="opened"))
         dispatcher.wake()
         await settled(store)
+    assert not await store.jobs.counts()
 
 
 @pytest.mark.parametrize(
@@ -224,7 +227,7 @@ async def test_a_job_in_hand_when_the_store_is_closed_ends_quietly(tmp_path: Pat
         await store.jobs.settle(job)
 
     async with asyncio.timeout(10):
-        assert not await attempts.Attempts(store.jobs, work, attempts.Outage()).make(job)
+        assert not await attempts.Attempts(store.jobs, work, Outage()).make(job)
 
 
 async def test_a_job_that_takes_too_long_is_ended_tried_again_and_given_up(

@@ -114,6 +114,7 @@ async def test_commands_get_through_while_every_slot_is_taken(store: PostgresSto
             await asyncio.sleep(0.02)
         await arrive(store, Ended(ref=ref(0), how="closed"))
         await settled(store)
+    assert not await store.jobs.counts()
 
 
 async def test_what_waits_for_a_minute_holds_nothing_up(store: PostgresStore) -> None:
@@ -139,6 +140,7 @@ async def test_what_may_pass_is_tried_again(store: PostgresStore) -> None:
     await arrive(store, triage(1))
     async with dispatching(store, worker):
         await settled(store)
+    assert not await store.jobs.counts()
 
 
 @pytest.mark.parametrize("owner", ["4711@a machine that is gone", "0123456789abcdef"], ids=["many", "an-older-release"])
@@ -171,6 +173,7 @@ async def test_a_claim_whose_answer_was_lost_is_made_again(store: PostgresStore)
 
     async with dispatching(store, worker):
         await settled(store)
+    assert not await store.jobs.counts()
 
 
 async def test_a_job_whose_wakeup_is_gone_is_found(store: PostgresStore, url: str) -> None:
@@ -180,6 +183,7 @@ async def test_a_job_whose_wakeup_is_gone_is_found(store: PostgresStore, url: st
 
     async with dispatching(store, store.jobs.settle):
         await settled(store)
+    assert not await store.jobs.counts()
 
 
 async def test_lost_connections_end_nothing(store: PostgresStore, url: str) -> None:
@@ -194,6 +198,7 @@ async def test_lost_connections_end_nothing(store: PostgresStore, url: str) -> N
     await arrive(store, triage(1), triage(2))
     async with dispatching(store, worker):
         await settled(store)
+    assert not await store.jobs.counts()
 
 
 async def test_stopping_lets_what_runs_end_and_leaves_the_rest_to_others(store: PostgresStore) -> None:

@@ -45,7 +45,7 @@ async def test_an_issue_is_begun_next_whatever_another_installation_has_queued(
 
     async def worker(job: Job) -> None:
         nonlocal arrived
-        begun.append(job.work.ref.installation_id)  # type: ignore[union-attr]
+        begun.append(job.work.ref.installation_id)
         if len(begun) == 2 * SLOTS:
             await arrive(store, QUIET, 1)
             arrived = len(begun)

@@ -21,9 +21,10 @@ DOCUMENTS = sorted(
         *(page for page in (ROOT / "docs").glob("*.md") if page.name not in GENERATED),
         *ROOT.glob("*.md"),
         *(ROOT / ".github").rglob("*.md"),
+        ROOT / "benchmarks" / "README.md",
     ]
 )
-PACKAGES = ("bot", "nodes", "prompts")
+PACKAGES = ("bot", "nodes", "prompts", "benchmarks")
 DIALECT = re.compile(
     "|".join(
         (

@@ -57,8 +57,8 @@ def test_every_file_that_tries_attacks_is_in_the_table_of_security() -> None:
 
 
 def folders() -> set[str]:
-    """Every folder of the code and of its tests that holds a tracked kind of file."""
-    roots = ("bot", "nodes", "prompts", "tests")
+    """Every folder of the code, its tests and benchmarks that holds a tracked kind of file."""
+    roots = ("bot", "nodes", "prompts", "tests", "benchmarks")
     files = (path for root in roots for path in (ROOT / root).rglob("*") if path.is_file())
     kept = (path.parent.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts)
     return {folder for folder in kept if not re.search(r"/\.|^\.", folder)}
@@ -67,8 +67,18 @@ def folders() -> set[str]:
 def test_architecture_names_every_folder_and_the_glossary_only_paths_that_exist() -> None:
     assert {row[0].strip("`") for row in rows("architecture.md") if len(row) == 2 and "`" in row[0]} == folders()
     for page in ("architecture.md", "glossary.md"):
-        paths = re.findall(r"`((?:bot|nodes|prompts|tests)/[\w/.]+)`", (DOCS / page).read_text())
+        paths = re.findall(r"`((?:bot|nodes|prompts|tests|benchmarks)/[\w/.]+)`", (DOCS / page).read_text())
         assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_readme_of_the_benchmarks_lists_each_program_and_no_other() -> None:
+    table = (ROOT / "benchmarks" / "README.md").read_text()
+    programs = {
+        path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+        for path in (ROOT / "benchmarks").rglob("*.py")
+        if "__main__" in path.read_text()
+    }
+    assert set(re.findall(r"^\| `python -m ([\w.]+)`", table, re.M)) == programs - {"benchmarks.chaos.attackers"}
 
 
 def test_every_page_has_a_title_and_a_place_in_the_menu() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.emulated.emulator import (
     free_port,
     installed,
 )
-from tests.github_server import private_key
+from tests.github_server import GitHubServer, private_key
 from tests.repositories import make_repository
 from tests.serve.app import App
 from tests.serve.conftest import FILES
@@ -54,7 +55,7 @@ def app(emulator: Emulator, port: int, tmp_path_factory: pytest.TempPathFactory)
         "GITHUB_CLIENT_SECRET": CLIENT_SECRET,
     }
     words = ("serve", "--host", "127.0.0.1", "--port", str(port))
-    app = App(emulator, tmp_path_factory.mktemp("server") / "data", settings, words)
+    app = App(cast(GitHubServer, emulator), tmp_path_factory.mktemp("server") / "data", settings, words)
     try:
         app.start()
         yield app

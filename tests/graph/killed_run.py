@@ -18,7 +18,7 @@ NEXT = {1: "codebase_search", 2: "critic", 3: "writer"}
 class Stateful(ScriptedBrain):
     """Decides by the round, so that a restarted process goes on as the first would have."""
 
-    async def decide(self, case):  # type: ignore[no-untyped-def]
+    async def decide(self, case):
         self.decisions = [decide(NEXT.get(case.state.iterations, "writer"))]
         return await super().decide(case)
 

@@ -41,6 +41,11 @@ def source(name: str, seconds: float = 0.0, fault: Exception | None = None, *pag
     return FakeWeb(pages or (PAGE,), name=name, before=before)
 
 
+def kept(ctx: Any) -> dict[str, Evidence]:
+    found: dict[str, Evidence] = ctx.evidence.kept
+    return found
+
+
 async def finish(ctx: Any) -> BugTriageState:
     start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA, outside=ctx.outside)
     outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)
@@ -129,9 +134,7 @@ async def test_they_join_once_and_a_source_that_two_found_is_kept_once() -> None
     ctx = context(ScriptedBrain(list(BESIDE)), web=source("web_search", 0.0, None, twin), tools=[source("docs")])
     state = await finish(ctx)
     assert [entry.node for entry in state.trace].count("join") == 1
-    outside = [
-        ctx.evidence.kept[key].locator.url for key in state.evidence if ctx.evidence.kept[key].kind == "document"
-    ]
+    outside = [kept(ctx)[key].locator.url for key in state.evidence if kept(ctx)[key].kind == "document"]
     assert len(outside) == 1
     assert state.report is not None
     assert [source.address for source in state.report.outside] == outside
@@ -152,7 +155,7 @@ async def test_what_was_found_outside_is_named_and_carries_no_claim_alone() -> N
     state = await finish(ctx)
     assert state.report is not None
     number = state.report.outside[0].evidence
-    assert ctx.evidence.kept[state.evidence[int(number[1:]) - 1]] == page
+    assert kept(ctx)[state.evidence[int(number[1:]) - 1]] == page
     redrafted = draft.model_copy(update={"root_cause": draft.root_cause.replace("E4", number)})
     again = await finish(context(ScriptedBrain(list(BESIDE), draft=redrafted), tools=[source("docs", 0.0, None, page)]))
     assert again.report is not None
@@ -169,7 +172,7 @@ async def test_the_newest_findings_stay_whole_until_their_evidence_is_numbered()
     decisions = [decide("codebase_search", also=("a", "b", "c")), decide("critic"), decide("writer")]
     ctx = context(ScriptedBrain(decisions), tools=tools)
     state = await finish(ctx)
-    kinds = [ctx.evidence.kept[key].kind for key in state.evidence]
+    kinds = [kept(ctx)[key].kind for key in state.evidence]
     assert kinds.count("code") == 2
     assert kinds.count("document") == 9  # three of each
     assert kinds[:2] == ["code", "code"]

@@ -127,7 +127,7 @@ async def test_no_retries_means_none() -> None:
 
 
 def test_no_limit_on_retries_means_the_default() -> None:
-    assert BugTriageState(max_retries=None).max_retries == 2  # type: ignore[arg-type]
+    assert BugTriageState(max_retries=None).max_retries == 2
 
 
 async def test_a_model_out_of_reach_leaves_a_report_by_rules_that_says_so() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +44,7 @@ class Scene:
     title: str
     body: str = ""
     web: bool = False
-    tools: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Keywords by name."""
     dead: tuple[str, ...] = ()
     decisions: tuple[Any, ...] = ()

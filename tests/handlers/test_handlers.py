@@ -106,10 +106,10 @@ def test_everything_is_keyed_by_host_and_ids() -> None:
 def test_a_moved_issue_is_known_under_both_keys() -> None:
     changes = {"new_issue": {"number": 8}, "new_repository": REPOSITORY | {"id": 10}}
     (left,) = decide("issues", action="transferred", issue=ISSUE, changes=changes)
-    assert left.moved_to == "ghe.example.org/10#8"  # type: ignore[union-attr]
+    assert left.moved_to == "ghe.example.org/10#8"
     changes = {"old_issue": {"number": 3}, "old_repository": REPOSITORY | {"id": 10}}
     (arrived,) = decide("issues", action="opened", issue=ISSUE, changes=changes)
-    assert arrived.moved_from == "ghe.example.org/10#3"  # type: ignore[union-attr]
+    assert arrived.moved_from == "ghe.example.org/10#3"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.kinds.examples import Example, example
+from benchmarks.kinds.examples import Example, example
 
 _BUGS = (
     ("Crash when the {thing} is empty", "It fails with an error. Steps to reproduce: open the {thing}."),

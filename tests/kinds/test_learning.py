@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 
+from benchmarks.kinds.examples import folds, repositories_out
+from benchmarks.kinds.learner import fit, shares, temperature
+from benchmarks.kinds.recipe import LEFT_OVER, learn
+from benchmarks.kinds.scores import Guess, f1, macro_f1, mean_macro_f1, table
+from benchmarks.kinds.train import as_text
 from nodes.kinds.model import LEARNT, WEIGHTS, load_model
-from tests.kinds.examples import folds, repositories_out
 from tests.kinds.issues import made_up
-from tests.kinds.learner import fit, shares, temperature
-from tests.kinds.recipe import LEFT_OVER, learn
-from tests.kinds.scores import Guess, f1, macro_f1, mean_macro_f1, table
-from tests.kinds.train import as_text
 
 MOST_BYTES = 1_000_000
 

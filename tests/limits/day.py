@@ -7,6 +7,7 @@ import re
 import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.dispatch.embedded import Dispatcher
 from bot.jobs import Job
@@ -120,7 +121,7 @@ def sound(request: Request) -> Reply:
     return says(next(answer for key, answer in _ANSWERS.items() if key in fields))
 
 
-_DECISION = {
+_DECISION: dict[str, Any] = {
     "reasoning": "because",
     "question": None,
     "question_context": None,

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,13 +60,13 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged(github: GitHubServer, folder: Path, **settings: str) -> AsyncIterator[Stage]:
+async def staged(github: GitHubServer, folder: Path, **settings: Any) -> AsyncIterator[Stage]:
     origin = folder / "origin"
     repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
     repo.permissions["mona"] = "triage"
     given = Settings(
         github_api_url=github.url, github_server_url=github.url, triage_data_dir=folder / "data", **settings
-    )  # type: ignore[arg-type]
+    )
     async with open_worker(ServerSettings(given, APP_ID, private_key(), (b"secret",))) as worker:
         yield Stage(github, repo, worker)
 

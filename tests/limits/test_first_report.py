@@ -52,7 +52,7 @@ async def judged(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: obje
     monkeypatch.setattr(usage, "SHORTEST_TO_REFUSE", 0.2)
     with serve_github() as github, serve() as models:
         models.script, github.fault = sound, Written(day)
-        async with staged(github, folder, openai_base_url=models.url, **settings) as stage:  # type: ignore[arg-type]
+        async with staged(github, folder, openai_base_url=models.url, **settings) as stage:
             yield stage, day, models, github.fault
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -26,10 +27,12 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
 
 
 async def ask(store: SqliteStore, authorization: str, **tokens: str) -> httpx.Response:
-    settings = Settings(**{name: SecretStr(value) for name, value in tokens.items()})
+    given: dict[str, Any] = {name: SecretStr(value) for name, value in tokens.items()}
+    settings = Settings(**given)
     app = Starlette(routes=[metrics_route(settings, store)])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here") as client:
-        return await client.get("/metrics", headers={"Authorization": authorization.encode()} if authorization else {})
+        headers = {b"Authorization": authorization.encode()} if authorization else None
+        return await client.get("/metrics", headers=headers)
 
 
 @pytest.mark.parametrize(
@@ -57,10 +60,10 @@ async def test_only_a_token_opens_it(
 
 async def test_every_family_is_explained_and_can_be_parsed(store: SqliteStore) -> None:
     labels = (("kind", "triage"), ("outcome", "done"))
-    buckets = {
+    buckets: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {
         ("tracehound_job_seconds_bucket", (("kind", "triage"), ("le", le))): 1.0 for le in ("+Inf", "10.0", "2.5")
     }
-    await store.metrics.keep({("tracehound_jobs_total", labels): 3.0, **buckets}, {})
+    await store.metrics.keep({**buckets, ("tracehound_jobs_total", labels): 3.0}, {})
     page = (await ask(store, f"Bearer {METRICS}", triage_metrics_token=METRICS)).text
     families = {family.name: family for family in text_string_to_metric_families(page)}
     assert all(family.documentation for family in families.values())

@@ -13,7 +13,7 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.types import Query
-from tests.ranking.small import build_repositories, read_issues
+from tests.ranking.small_set import build_repositories, read_issues
 
 GOLDEN = Path(__file__).with_name("golden.json")
 SHOWN = 3

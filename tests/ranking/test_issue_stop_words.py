@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from benchmarks.ranking.issue_stop_words import issue_stop_words
 from nodes.search.query import term_weight
-from tests.ranking.issue_stop_words import issue_stop_words
 
 
 def test_a_word_that_issues_of_many_repositories_say_is_parlance_one_projects_own_is_not():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.ranking.learner import Belief, List, fit_confidence, fit_ranker
+from benchmarks.ranking.learner import Belief, List, fit_confidence, fit_ranker
 
 
 def lists_that_follow(weights: list[float], count: int = 200) -> list[List]:

@@ -21,7 +21,7 @@ WISH = RequestedApp(
 
 
 def requested(**other: str) -> RequestedApp:
-    return RequestedApp(**{name: getattr(WISH, name) for name in WISH.__slots__} | other)  # type: ignore[attr-defined,arg-type]
+    return RequestedApp(**{name: getattr(WISH, name) for name in WISH.__slots__} | other)
 
 
 def test_permissions_and_events_are_those_of_app_yml() -> None:

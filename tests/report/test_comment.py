@@ -53,7 +53,8 @@ BUILT = Fact(
     count=1,
     strong=True,
 )
-CALLED = Fact("called_from", "`main` calls it.", path="src/main.py", line=3, text="parse()", follows=(BUILT.path, 6))
+AT = ("src/order parser.py", 6)
+CALLED = Fact("called_from", "`main` calls it.", path="src/main.py", line=3, text="parse()", follows=AT)
 DOCUMENTED = Fact(
     "documented_here",
     "`parse` is documented in `docs/orders.md`, under “Reading orders”.",

@@ -128,10 +128,8 @@ def test_what_must_not_be_discussed_in_public_is_not(name: str) -> None:
 
 def test_the_longest_thread_stays_readable() -> None:
     long = "word " * 59
-    questions = tuple(
-        replace(ANSWERED, slot=slot, text=long, answer=long * 3, state=state)
-        for slot, state in ((1, "answered"), (2, "expired"))
-    )
+    first = replace(ANSWERED, slot=1, text=long, answer=long * 3, state="answered")
+    questions = first, replace(first, slot=2, state="expired")
     report = FOUND.model_copy(
         update={
             "verdict": long,

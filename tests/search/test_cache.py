@@ -7,11 +7,11 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
 from contextlib import closing
 
 import pytest
 
-from nodes.search import cache as cache_module
 from nodes.search.cache import FORMAT, Cache
 from tests.patience import patience
 
@@ -45,9 +45,9 @@ def test_the_file_shrinks_with_what_it_holds(path):
 def test_what_was_not_used_for_longest_goes_first(path, monkeypatch):
     cache = Cache(path, largest=1_000)
     for hour, key in enumerate(("old", "new", "newer")):
-        monkeypatch.setattr(cache_module.time, "time", lambda hour=hour: hour * 3_600.0)
+        monkeypatch.setattr(time, "time", lambda hour=hour: hour * 3_600.0)
         cache.put({key: bytes(300)})
-    monkeypatch.setattr(cache_module.time, "time", lambda: 3 * 3_600.0)
+    monkeypatch.setattr(time, "time", lambda: 3 * 3_600.0)
     cache.get(["old"])
     cache.put({"newest": bytes(300)})
     assert set(cache.get(["old", "new", "newer", "newest"])) == {"old", "newest"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from nodes.search.types import Query
 from tests.patience import patience
 from tests.repositories import make_repository
 
-FILES = {
+FILES: dict[str, bytes | str] = {
     "pkg/__init__.py": "",
     "pkg/parser.py": "import os\n\n\ndef parse_header(line):\n    if ':' not in line:\n"
     "        raise ValueError('header line has no colon')\n    return line.split(':')\n",
@@ -43,7 +44,8 @@ def test_the_function_named_comes_first(repository):
 def test_contributions_add_up(repository):
     engine = Engine(repository)
     ranking = engine.find(ISSUE, engine.commit())
-    for hit in (*ranking.files, *ranking.locations):
+    scored: list[Any] = [*ranking.files, *ranking.locations]
+    for hit in scored:
         assert sum(reason.contribution for reason in hit.reasons) == pytest.approx(hit.score)
 
 

@@ -15,7 +15,7 @@ from nodes.search.roles import role_of
 from tests.repositories import git, make_repository
 from tests.search.states import state
 
-FILES = {
+FILES: dict[str, bytes | str] = {
     "pkg/__init__.py": "",
     **{
         f"pkg/m{n}.py": f"import os\n\n\nclass C{n}:\n    def f{n}(self):\n        return 'no {n} here'\n"

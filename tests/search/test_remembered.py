@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -34,9 +35,9 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     started: list[object] = []
     init = subprocess.Popen.__init__
 
-    def counted(self: object, *given: object, **more: object) -> None:
+    def counted(self: subprocess.Popen[bytes], *given: Any, **more: Any) -> None:
         started.append(given)
-        init(self, *given, **more)  # type: ignore[arg-type]
+        init(self, *given, **more)
 
     monkeypatch.setattr(subprocess.Popen, "__init__", counted)
     return started

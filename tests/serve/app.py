@@ -32,6 +32,8 @@ from tests.preloaded import Forked
 SERVE = ("serve", "--host", "127.0.0.1", "--port", "0")
 WAIT_BY_NATURE = ("left_over", "expire")
 """Jobs that leave reactions when an hour's writes allow it, or end a question when two weeks are over."""
+HTTP = httpx.Client(verify=False, limits=httpx.Limits(max_keepalive_connections=0))
+"""One client for all servers under test, none of which uses TLS: each further one would read the certificates."""
 START = 60.0
 """Seconds for a start on an idle machine."""
 
@@ -84,7 +86,7 @@ class App:
         assert up.wait(patience(START)), self.log
         assert self.url or self.words[0] == "worker", self.log
         if ready and self.url:
-            wait_for(lambda: httpx.get(f"{self.url}/readyz", timeout=patience(10)).status_code == 200, START)
+            wait_for(lambda: HTTP.get(f"{self.url}/readyz", timeout=patience(10)).status_code == 200, START)
 
     def _within(self) -> Sequence[str]:
         return ("sh", "-c", f'ulimit -n {self.descriptors}; exec "$@"', "sh") if self.descriptors else ()
@@ -130,7 +132,7 @@ class App:
     def deliver(self, event: str, body: bytes, guid: str | None = None) -> int:
         """Send a delivery; GitHub does not send it again."""
         sent = headers(event, body, guid=guid or str(uuid.uuid4()))
-        return httpx.post(f"{self.url}/webhooks/github", content=body, headers=sent, timeout=patience(10)).status_code
+        return HTTP.post(f"{self.url}/webhooks/github", content=body, headers=sent, timeout=patience(10)).status_code
 
     def open_issue(self, repo: Repo, title: str, body: str, **given: Any) -> int:
         """Somebody opens an issue, and GitHub says so."""

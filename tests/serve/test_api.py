@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import httpx
 import jsonschema
 
 from bot.report.document import result_schema
 from tests.github_server import GitHubServer
 from tests.github_world import Repo
-from tests.serve.app import App, running, wait_for
+from tests.serve.app import HTTP, App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 
 TOKEN = "a-script-has-this-token"
@@ -19,11 +18,11 @@ TOKEN = "a-script-has-this-token"
 
 def ended(app: App, body: dict[str, Any]) -> dict[str, Any]:
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    taken = httpx.post(f"{app.url}/api/v1/runs", json=body, headers=headers)
+    taken = HTTP.post(f"{app.url}/api/v1/runs", json=body, headers=headers)
     assert taken.status_code == 202, taken.text
     where = f"{app.url}{taken.headers['location']}"
-    wait_for(lambda: httpx.get(where, headers=headers).json()["state"] in ("finished", "failed"), 60.0)
-    found: dict[str, Any] = httpx.get(where, headers=headers).json()
+    wait_for(lambda: HTTP.get(where, headers=headers).json()["state"] in ("finished", "failed"), 60.0)
+    found: dict[str, Any] = HTTP.get(where, headers=headers).json()
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -15,7 +14,7 @@ from tests.github_world import Repo
 from tests.hostile.corpus import Hostile
 from tests.hostile.obedient import obedient
 from tests.model_server import serve as serve_model
-from tests.serve.app import App, running, wait_for
+from tests.serve.app import HTTP, App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 
 METRICS_TOKEN = "prometheus-reads-with-this"
@@ -53,7 +52,7 @@ def seen(github: GitHubServer, feedbox: Repo, tmp_path_factory: pytest.TempPathF
 
 
 def measured(app: App) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
-    answer = httpx.get(f"{app.url}/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+    answer = HTTP.get(f"{app.url}/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
     found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
     for family in text_string_to_metric_families(answer.text):
         for sample in family.samples:

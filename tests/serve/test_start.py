@@ -7,7 +7,6 @@ import signal
 import socket
 from pathlib import Path
 
-import httpx
 import pytest
 
 from bot.registration import store_registration
@@ -15,7 +14,7 @@ from tests.cli.process import triage
 from tests.deliveries import SECRET
 from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
-from tests.serve.app import SERVE, App, processes_of, running, wait_for
+from tests.serve.app import HTTP, SERVE, App, processes_of, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 
 NO_KEY = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
@@ -99,18 +98,18 @@ def test_a_frozen_worker_makes_the_server_not_ready(
     try:
         app.start(ready=not shared)
         if shared:
-            assert httpx.get(f"{app.url}/readyz").status_code == 503
+            assert HTTP.get(f"{app.url}/readyz").status_code == 503
             other.start()
-            wait_for(lambda: httpx.get(f"{app.url}/readyz").status_code == 200, 100.0)
+            wait_for(lambda: HTTP.get(f"{app.url}/readyz").status_code == 200, 100.0)
         process = (other if shared else app).process
         assert process is not None
         _, worker, *_ = processes_of(process.pid)
         os.kill(worker, signal.SIGSTOP)
         try:
-            wait_for(lambda: httpx.get(f"{app.url}/readyz").status_code == 503, 100.0)
+            wait_for(lambda: HTTP.get(f"{app.url}/readyz").status_code == 503, 100.0)
         finally:
             os.kill(worker, signal.SIGCONT)
-        wait_for(lambda: httpx.get(f"{app.url}/readyz").status_code == 200, 100.0)
+        wait_for(lambda: HTTP.get(f"{app.url}/readyz").status_code == 200, 100.0)
     finally:
         for one in (app, other):
             if one.process is not None:

@@ -100,6 +100,8 @@ def test_what_was_called_wrong_is_not_claimed_again(app: App, github: GitHubServ
     )
     app.comment(repo, number, "/triage wrong it fails long before that", "mia")
     wait_for(lambda: CLAIM not in sticky(github, repo, number), 40.0, lambda: app.log[-5:])
+    app.settled()
+    assert CLAIM not in sticky(github, repo, number)
 
 
 def test_a_stop_is_obeyed_and_a_resume_too(app: App, github: GitHubServer, repo: Repo) -> None:

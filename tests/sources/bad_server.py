@@ -47,7 +47,7 @@ class Handler(BaseHTTPRequestHandler):
             getattr(self, f"_{how}", self._secret)()
 
     def _redirects(self) -> None:
-        self._say(307, b"", location=f"http://localhost:{self.server.server_address[1]}/secret")
+        self._say(307, b"", location=f"http://localhost:{self.connection.getsockname()[1]}/secret")
 
     def _secret(self) -> None:
         self._say(200, b"{}")

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.patience import wait_for
+from tests.serve.app import HTTP
 
 HERE = Path(__file__).parent
 
@@ -29,4 +29,4 @@ def mcp_url() -> Iterator[str]:
 
 
 def _wait(url: str) -> None:
-    wait_for(lambda: bool(httpx.get(url, timeout=30)) or True, 60.0)
+    wait_for(lambda: bool(HTTP.get(url, timeout=30)) or True, 60.0)

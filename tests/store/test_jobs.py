@@ -180,7 +180,7 @@ async def test_parked_jobs_wait_for_their_installation(queue: Queue) -> None:
 
 async def test_nothing_of_an_interrupted_transaction_stays(database: Database) -> None:
 
-    def fail(db):  # type: ignore[no-untyped-def]
+    def fail(db):
         db.execute("INSERT INTO deliveries VALUES ('g', 'issues', ?, 0, NULL)", (b"",))
         raise KeyError("in the middle")
 

@@ -15,7 +15,7 @@ from bot.store.tables import Store
 from bot.worker.recorder import recording
 from nodes.checkpoints import serializer
 from nodes.graph import build_graph
-from nodes.run import Waiting, advance, initial_state
+from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import ROUNDS_LIMIT
 from tests.fakes import SHA, ScriptedBrain, context, decide
 from tests.patience import Deadline
@@ -89,7 +89,8 @@ async def test_a_store_that_is_away_costs_the_steps_and_not_the_run() -> None:
 
     away: Any = Away()
     async with recording(away) as watch:
-        await advance(graph(), context(ScriptedBrain(list(PLAIN))), "t", START, watch=watch)
+        outcome = await advance(graph(), context(ScriptedBrain(list(PLAIN))), "t", START, watch=watch)
+    assert isinstance(outcome, Finished)
 
 
 def test_the_longest_run_fits() -> None:

@@ -74,7 +74,7 @@ async def test_the_turns_of_one_lane_are_not_those_of_the_other(queue: Queue) ->
 
 async def test_jobs_of_one_installation_keep_their_order(queue: Queue) -> None:
     await queue.store(*(triage(n, LOUD) for n in (3, 1, 2)))
-    assert [(await queue.claim()).work.ref.number for _ in range(3)] == [3, 1, 2]  # type: ignore[union-attr]
+    assert [(await queue.claim()).work.ref.number for _ in range(3)] == [3, 1, 2]
 
 
 async def test_a_job_with_an_attempt_goes_first_among_those_of_its_installation(queue: Queue) -> None:

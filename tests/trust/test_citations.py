@@ -34,7 +34,7 @@ CODE_READ = FakeCode(files={"a.py": ["one", "two", "three"]}, subjects={"c" * 40
 
 
 def checked(**draft: object) -> Checked:
-    proposal = Draft(**{"verdict": "v", "root_cause": "", **draft})  # type: ignore[arg-type]
+    proposal = Draft(**{"verdict": "v", "root_cause": "", **draft})
     return asyncio.run(check(proposal, EVIDENCE, CODE_READ, "It says KeyError: 'x' here."))
 
 

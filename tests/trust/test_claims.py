@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.claims import _hold_all, _keeps_its_word, _table, _wrong_lines
 from tests.backtest.story import ISSUES, build
-from tests.trust.claims import _hold_all, _keeps_its_word, _table, _wrong_lines
 
 
 def test_every_cited_line_of_a_report_stands(tmp_path: Path) -> None:

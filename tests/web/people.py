@@ -57,7 +57,7 @@ async def opened(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         return PEOPLE.get(request.headers.get("x-who", ""))
 
     monkeypatch.setattr(Authenticator, "viewer", viewer)
-    settings = Settings(triage_data_dir=folder)  # type: ignore[call-arg]
+    settings = Settings(triage_data_dir=folder)
     await known(store)
     app = build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())
     accept = {"Accept": "text/html"}

@@ -60,7 +60,7 @@ async def kept(pages: Pages, github: GitHubServer) -> StoredRepository:
     await pages.store.installations.note(host, 7, "zebra", "active")
     await pages.store.installations.add([secret, theirs])
     github.world.may_read["rita"] = {theirs.id}
-    mine = await ran(pages.store, Ran(repository=theirs, title="theirs", gathered=[], report=None, status="dead"))
+    mine = await ran(pages.store, Ran(repository=theirs, title="theirs", gathered=[], report=None, status="failed"))
     return StoredRepository(await ran(pages.store, Ran(repository=secret)), mine)
 
 

@@ -31,7 +31,7 @@ class Receiver:
 @pytest.fixture
 async def receiver(tmp_path: Path) -> AsyncIterator[Receiver]:
     store, work = SqliteStore(tmp_path / "store.db"), NobodyWorks()
-    given = Settings(triage_admin_token=TOKEN, triage_data_dir=tmp_path)  # type: ignore[arg-type]
+    given = Settings(triage_admin_token=TOKEN, triage_data_dir=tmp_path)
     settings = ServerSettings(given, 4711, "", (SECRET.encode(), OLD_SECRET.encode()))
     async with (
         serving(build_app(settings, store, work)) as url,

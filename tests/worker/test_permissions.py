@@ -29,7 +29,7 @@ def github() -> Iterator[GitHubServer]:
 
 
 def counted(name: str) -> float:
-    return LIMITS.labels(f"permission.{name}")._value.get()  # type: ignore[no-any-return]
+    return LIMITS.labels(f"permission.{name}")._value.get()
 
 
 async def test_labels_that_are_not_allowed_are_told_of_in_one_report(

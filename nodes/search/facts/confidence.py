@@ -31,7 +31,7 @@ def fact_signs(told: Bits) -> dict[str, float]:
 
 
 def with_facts(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> float:
-    """Return the calibrated probability that the first file is right (logistic; ``tests.facts.calibrate`` fits it)."""
+    """Return the calibrated probability that the first file is right (``benchmarks.facts.calibrate`` fits it)."""
     if not paths or ranked <= 0:
         return 0.0
     weights = load()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from nodes.search.facts.literals import literals_at
 from nodes.search.facts.messages import stated
+from tests.growth import assert_cheap
 from tests.search.facts.finding import facts_of, of_kind
 
 PYTHON = "def check(name):\n    if not name:\n        raise ValueError('the option %s is not a known section' % name)\n"
@@ -119,6 +121,7 @@ def test_a_message_is_found_where_it_is_built(tmp_path: Path, path: str, code: s
     facts = facts_of(tmp_path, {path: code}, "It fails", f"I see this:\n\n```\n{message}\n```\n")
     (found,) = of_kind(facts, "built_here")
     assert (found.path, found.line, found.count, found.strong) == (path, line, 1, True)
+    assert found.words is not None
     assert found.words in message
 
 
@@ -202,7 +205,7 @@ def test_hostile_literals_take_little_time():
     lines = ["x = '" + "{" * 50_000, '"' * 3_000, "`" * 3_000, "\\" * 3_000, "'''" + "a b c " * 10_000] * 4
     for path in ("a.py", "a.js", "a.rs", "a.c"):
         for line in range(1, len(lines) + 1):
-            literals_at(path, lines, line)
+            assert_cheap(partial(literals_at, path, lines, line), 1.0, (path, line))
 
 
 def test_a_message_is_compared_in_bounded_time():

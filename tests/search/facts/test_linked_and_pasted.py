@@ -8,6 +8,7 @@ import pytest
 
 from nodes.search.facts.linked_here import links
 from nodes.search.facts.pasted_here import pasted_lines
+from tests.growth import assert_cheap
 from tests.repositories import make_repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind
 
@@ -111,6 +112,7 @@ def test_a_diff_is_read_without_its_marks_and_without_what_it_adds():
 
 
 def test_hostile_links_and_blocks_are_read_within_limits(tmp_path: Path):
-    links("https://github.com/a/b/blob/" + "a/" * 30_000 + "#L1" * 1_000)
-    links("a/" * 30_000 + ".py#L1")
-    facts_of(tmp_path, {"a.py": OLD}, "x", "```\n" + "handle = open_it(path) + 1\n" * 2_000 + "```")
+    block = "```\n" + "handle = open_it(path) + 1\n" * 2_000 + "```"
+    assert_cheap(lambda: links("https://github.com/a/b/blob/" + "a/" * 30_000 + "#L1" * 1_000), 2.0)
+    assert_cheap(lambda: links("a/" * 30_000 + ".py#L1"), 2.0)
+    assert_cheap(lambda: facts_of(tmp_path, {"a.py": OLD}, "x", block), 10.0)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.growth import assert_cheap
 from tests.search.facts.finding import facts_of, of_kind
 
 PYTHON = (
@@ -131,4 +132,5 @@ def test_a_trace_of_another_project_is_no_fact(tmp_path: Path):
 
 def test_a_trace_of_thousands_of_frames_is_read_within_limits(tmp_path: Path):
     frames = [("pkg/io.py", n, f"f{n}", "x = run(path)") for n in range(3_000)]
-    facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", _trace(*frames))
+    trace = _trace(*frames)
+    assert_cheap(lambda: facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), 10.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from nodes.search.engine import Engine
@@ -64,5 +66,6 @@ def test_tests_and_documents_are_found_when_the_issue_is_about_them(tmp_path, ti
 
 def test_contributions_add_up(tmp_path):
     ranking = find(tmp_path, "`checkout` loses the rebate", "shop/cart.py and apply_rebate")
-    for scored in (*ranking.files, *ranking.locations):
-        assert sum(reason.contribution for reason in scored.reasons) == pytest.approx(scored.score)
+    results: list[Any] = [*ranking.files, *ranking.locations]
+    for hit in results:
+        assert sum(reason.contribution for reason in hit.reasons) == pytest.approx(hit.score)

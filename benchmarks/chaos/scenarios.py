@@ -1,0 +1,230 @@
+"""Bad days by name, each on its own: what it did to issues, and whether anything was lost or doubled.
+
+python -m benchmarks.chaos.scenarios [name …]    all of them: ten minutes
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import random
+import resource
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import httpx
+
+from benchmarks.chaos.many import Fleet, disordered, repositories
+from benchmarks.chaos.storm import FAULTS, Weather, blind_posts
+from tests.cli.process import ROOT
+from tests.deliveries import issue_event
+from tests.github_server import GitHubServer, serve_github
+from tests.github_world import Repo
+from tests.hostile.corpus import Hostile
+from tests.hostile.obedient import obedient
+from tests.model_server import Reply, error
+from tests.model_server import serve as serve_model
+from tests.postgres import Postgres, serve_postgres
+from tests.serve.app import App, processes_of, running, wait_for
+from tests.serve.conftest import BODY, TITLE
+
+ISSUES = 12
+CLOCK = Path(__file__).parent / "clock"
+
+Opened = list[tuple[Repo, int]]
+
+
+class Day:
+    """What a scenario has to work with, and what it tells."""
+
+    def __init__(self, folder: Path, github: GitHubServer, postgres: Postgres) -> None:
+        self.folder, self.github, self.postgres = folder, github, postgres
+        self.repos = repositories(github, folder, ISSUES)
+        self.opened: Opened = []
+        self.refused = 0
+        self.results: dict[str, object] = {}
+
+    def open(self, receivers: Sequence[App], issues: int) -> None:
+        """Issues are opened; a delivery that is refused is sent again until it is not."""
+        world = self.github.world
+        for index in range(issues):
+            repo = self.repos[len(self.opened) % len(self.repos)]
+            number = world.open_issue(repo, f"{TITLE}, case {len(self.opened)}", BODY)["number"]
+            self.opened.append((repo, number))
+            body, guid = issue_event(world, repo, number, "opened"), f"opened-{repo.id}-{number}"
+            while not self._delivered(receivers[index % len(receivers)], body, guid):
+                self.refused += 1
+                time.sleep(0.5)
+
+    def _delivered(self, app: App, body: bytes, guid: str) -> bool:
+        try:
+            code = app.deliver("issues", body, guid)
+        except httpx.HTTPError:
+            return False
+        assert code == 202 or code >= 500, code
+        return code == 202
+
+    @contextlib.contextmanager
+    def fleet(self, **settings: str) -> Iterator[Fleet]:
+        """One server and two workers on a database of their own."""
+        fleet = Fleet(self.github, self.postgres, self.postgres.migrated(), self.folder, 1, 2, settings)
+        try:
+            fleet.start()
+            yield fleet
+            fleet.calm(self.opened)
+            self.results["out of order"] = disordered(fleet.url)
+            self._tell_logs(fleet.apps)
+            if waits := fleet.watched():
+                self.results["went on after, s"] = f"{max(waits):.1f} at most"
+        finally:
+            fleet.stop()
+
+    @contextlib.contextmanager
+    def alone(self, **settings: str) -> Iterator[App]:
+        """One server on files."""
+        with running(self.github, self.folder / "alone", **settings) as app:
+            yield app
+            wait_for(lambda: all(self.github.world.reports(*one) for one in self.opened), 600.0, app.unfinished)
+            wait_for(lambda: not app.unfinished(), 300.0, app.unfinished)
+            self._tell_logs([app])
+
+    def _tell_logs(self, apps: Sequence[App]) -> None:
+        lines = [line for app in apps for line in app.log]
+        self.results["log lines"] = len(lines)
+        self.results["tracebacks"] = [str(line["traceback"])[-200:] for line in lines if "traceback" in line]
+
+
+def frozen_workers(day: Day) -> None:
+    """One worker stands still for 30 seconds at its work, then both do; they wake up beside those who took over."""
+    day.github.fault = lambda _call: time.sleep(0.3)
+    with day.fleet() as fleet:
+        opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES))
+        opening.start()
+        with fleet.frozen(_at_work(fleet)):
+            time.sleep(30)
+        opening.join()
+        day.open(fleet.receivers, 2)
+        with fleet.frozen(fleet.workers[0]), fleet.frozen(fleet.workers[1]):
+            day.open(fleet.receivers, 2)
+            time.sleep(20)
+            fleet.waits.clear()  # nobody could take over
+
+
+def postgres_cut_off(day: Day) -> None:
+    """The database is away for 30 seconds while issues arrive: they are refused, and taken when it is back."""
+    day.github.fault = lambda _call: time.sleep(0.2)
+    with day.fleet() as fleet:
+        day.open(fleet.receivers, ISSUES // 2)
+        opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES // 2))
+        fleet.postgres.stop()
+        opening.start()
+        time.sleep(30)
+        fleet.postgres.start()
+        opening.join()
+
+
+def disk_full(day: Day) -> None:
+    """No file may grow for 20 seconds, of the server's nor of its worker's."""
+    with day.alone() as app:
+        day.open([app], ISSUES // 2)
+        _let_grow(app, 1)
+        opening = threading.Thread(target=day.open, args=([app], ISSUES // 2))
+        opening.start()
+        time.sleep(20)
+        _let_grow(app, resource.RLIM_INFINITY)
+        opening.join()
+
+
+def clock_jumps(day: Day) -> None:
+    """The clock jumps an hour ahead and back, for all processes at once."""
+    ahead = day.folder / "ahead"
+    ahead.write_text("0")
+    day.github.fault = lambda _call: time.sleep(0.2)
+    with day.fleet(PYTHONPATH=f"{CLOCK}:{ROOT}", CLOCK_AHEAD=str(ahead)) as fleet:
+        for seconds in (3_600, -3_600, 0):
+            ahead.write_text(str(seconds))
+            day.open(fleet.receivers, ISSUES // 4)
+            time.sleep(3)
+            fleet.kill(fleet.workers[seconds > 0])
+        day.open(fleet.receivers, ISSUES - len(day.opened))
+
+
+def faults_together(day: Day) -> None:
+    """A quarter of GitHub's calls fail, and every other one of the model's, each in another way."""
+    weather = Weather(0.25, random.Random(1), FAULTS)
+    day.github.fault = weather
+    ways = itertools.cycle([None, error(429, retry_after_ms="50"), None, error(500), None, Reply({}, delay=1.0)])
+    with serve_model() as model:
+        good = obedient(Hostile("storm", TITLE, BODY))
+        model.script = lambda request: next(ways) or good(request)
+        settings = {
+            "TRIAGE_BRAIN": "llm",
+            "OPENAI_BASE_URL": model.url,
+            "TRIAGE_MODEL_CALLS_PER_MINUTE": "1000",
+        }
+        with day.fleet(**settings) as fleet:
+            day.open(fleet.receivers, ISSUES)
+            for one in day.opened:
+                wait_for(lambda one=one: bool(day.github.world.reports(*one)), 900.0, fleet.status)
+            day.github.fault = lambda _call: None
+        day.results["calls failed"] = weather.met + len(model.requests) // 2
+
+
+SCENARIOS: dict[str, Callable[[Day], None]] = {
+    "frozen": frozen_workers,
+    "cut-off": postgres_cut_off,
+    "disk-full": disk_full,
+    "clocks": clock_jumps,
+    "faults": faults_together,
+}
+
+
+def live(name: str) -> tuple[bool, str]:
+    """Live through a scenario; says whether promises were kept, and what happened."""
+    with tempfile.TemporaryDirectory() as folder, serve_github() as github, serve_postgres() as postgres:
+        day, began = Day(Path(folder), github, postgres), time.monotonic()
+        SCENARIOS[name](day)
+        reports = Counter(len(github.world.reports(*one)) for one in day.opened)
+        blind = blind_posts(github)
+        results = {
+            "issues": len(day.opened),
+            "reports each": dict(reports),
+            "blind POSTs": blind,
+            "refused first": day.refused,
+            **day.results,
+            "s in all": round(time.monotonic() - began),
+        }
+        kept = reports == {1: len(day.opened)} and not blind and not day.results.get("out of order")
+        return kept, ", ".join(f"{key} {value}" for key, value in results.items())
+
+
+def _at_work(fleet: Fleet) -> App:
+    wait_for(lambda: any(map(fleet.busy, fleet.workers)), 60.0)
+    return next(filter(fleet.busy, fleet.workers), fleet.workers[0])
+
+
+def _let_grow(app: App, size: int) -> None:
+    assert app.process is not None
+    for pid in processes_of(app.process.pid):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def main() -> None:
+    """Print a line for each."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("names", nargs="*", default=[], choices=[*SCENARIOS, []], metavar="name")
+    broken = 0
+    for name in options.parse_args().names or list(SCENARIOS):
+        kept, summary = live(name)
+        broken += not kept
+        print(f"{name:<10} {'kept' if kept else 'BROKEN'}: {summary}\n{'':<11}{SCENARIOS[name].__doc__}", flush=True)
+    raise SystemExit("not what was promised" if broken else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""Issues pour in while the server is killed and GitHub fails: exactly one report each, in the end.
+
+python -m benchmarks.chaos.storm    the whole of it: 200 issues, 20 kills, ten minutes of silence; half an hour
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from tests.deliveries import issue_event
+from tests.github_server import LOST_ANSWER, RESET, Call, Fault, GitHubServer, serve_github
+from tests.github_world import Repo
+from tests.repositories import make_repository
+from tests.serve.app import App, memory_of, running, wait_for
+from tests.serve.conftest import BODY, FILES, TITLE
+
+FAULTS = (
+    LOST_ANSWER,
+    RESET,
+    Fault(after=True),
+    Fault(status=500, after=True),
+    Fault(status=503),
+    Fault(delay=3.0),
+    Fault(status=403, headers={"Retry-After": "1"}, message="You have exceeded a secondary rate limit."),
+    Fault(status=429, headers={"Retry-After": "2"}, message="Too many requests"),
+)
+UNNAMED = Fault(status=403, message="You have exceeded a secondary rate limit.")
+"""Costs a minute: GitHub asks for that where it names no time."""
+
+
+@dataclass
+class Weather:
+    """What goes wrong with calls, the same for the same seed and order."""
+
+    rate: float
+    dice: random.Random
+    faults: Sequence[Fault] = FAULTS
+    silent_until: float = 0.0
+    met: int = 0
+
+    def __call__(self, call: Call) -> Fault | None:
+        if time.monotonic() < self.silent_until:
+            return Fault(delay=min(11.0, self.silent_until - time.monotonic()))
+        if self.dice.random() >= self.rate:
+            return None
+        self.met += 1
+        return self.dice.choice(self.faults)
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    issues: int
+    seconds: float
+    faults: int
+    left: int
+    """Issues without a report when the silence began."""
+    posts: int
+    blind: int
+    """POSTs of a comment that followed another one without a look in between."""
+    reports: Counter[int]
+    """How many issues have so many reports."""
+    memory: int
+    states: Counter[str]
+    """Jobs that are not done, by kind; reactions that wait for their share of an hour's writes are none."""
+
+
+def storm(
+    issues: int,
+    kills: int,
+    *,
+    folder: Path,
+    rate: float = 0.1,
+    silence: float = 0.0,
+    seed: int = 1,
+    faults: Sequence[Fault] = FAULTS,
+    **settings: str,
+) -> Outcome:
+    """Let it rage, and wait until it is calm."""
+    began = time.monotonic()
+    with serve_github() as github:
+        origin = folder / "origin"
+        repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
+        with running(github, folder / "data", **settings) as app:
+            weather = Weather(rate, random.Random(seed), faults)
+            github.fault = weather
+            arriving = threading.Thread(target=_arrive, args=(app, repo, issues, kills, seed))
+            arriving.start()
+            _kill(app, kills, seed)
+            arriving.join()
+            world = github.world
+            weather.silent_until = time.monotonic() + silence
+            left = sum(not world.reports(repo, n) for n in range(1, issues + 1))
+            wait_for(
+                lambda: all(world.reports(repo, n) for n in range(1, issues + 1)),
+                1_500.0 + silence,
+                lambda: (app.counts(), app.log[-3:]),
+            )
+            github.fault = lambda _call: None
+            wait_for(lambda: not app.unfinished(), 300.0, app.unfinished)
+            assert app.process is not None
+            memory, states = memory_of(app.process.pid), app.unfinished()
+        reports = Counter(len(world.ours(repo, n)) for n in range(1, issues + 1))
+        posts = [call for call in github.calls if call.method == "POST" and call.path.endswith("/comments")]
+        return Outcome(
+            issues,
+            time.monotonic() - began,
+            weather.met,
+            left,
+            len(posts),
+            blind_posts(github),
+            reports,
+            memory,
+            states,
+        )
+
+
+def _arrive(app: App, repo: Repo, issues: int, kills: int, seed: int) -> None:
+    """Each delivery twice, in no order, and again until it was accepted, as the reconciler would."""
+    dice, world = random.Random(seed + 1), app.github.world
+    pause = max(kills, 1) * 1.5 / (2 * issues)
+    numbers = [world.open_issue(repo, f"{TITLE}, case {n}", BODY)["number"] for n in range(issues)]
+    twice = numbers * 2
+    dice.shuffle(twice)
+    for number in twice:
+        body = issue_event(world, repo, number, "opened")
+        while not _delivered(app, body, f"delivery-{number}"):
+            time.sleep(0.2)
+        time.sleep(pause * dice.random() * 2)
+
+
+def _delivered(app: App, body: bytes, guid: str) -> bool:
+    try:
+        return app.deliver("issues", body, guid) == 202
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False  # it is down just now
+
+
+def _kill(app: App, kills: int, seed: int) -> None:
+    dice = random.Random(seed + 2)
+    for _ in range(kills):
+        time.sleep(0.5 + 2.5 * dice.random())
+        app.kill()
+        app.start(ready=False)
+
+
+def blind_posts(github: GitHubServer) -> int:
+    """POSTs of a comment on an issue whose earlier POST was not followed by a look at its comments."""
+    posted: dict[str, bool] = defaultdict(bool)
+    blind = 0
+    for call in github.calls:
+        if not call.path.endswith("/comments"):
+            continue
+        if call.method == "GET":
+            posted[call.path] = False
+        elif call.method == "POST":
+            blind += posted[call.path]
+            posted[call.path] = True
+    return blind
+
+
+def main() -> None:
+    """Print what came of it."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--issues", type=int, default=200)
+    options.add_argument("--kills", type=int, default=20)
+    options.add_argument("--silence", type=float, default=600.0, help="seconds in which GitHub answers nothing at all")
+    options.add_argument("--seed", type=int, default=1)
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = storm(
+            given.issues,
+            given.kills,
+            folder=Path(folder),
+            silence=given.silence,
+            seed=given.seed,
+            faults=(*FAULTS, UNNAMED),
+        )
+    rows = {
+        "issues, each delivery twice": outcome.issues,
+        "kills of the server": given.kills,
+        "calls of GitHub that failed": outcome.faults,
+        "seconds of silence, reports to write then": f"{given.silence:.0f}, {outcome.left}",
+        "comments per issue": dict(outcome.reports),
+        "POSTs, and those repeated blindly": f"{outcome.posts}, {outcome.blind}",
+        "jobs that are left, by kind": dict(outcome.states) or "none",
+        "memory, MiB": round(outcome.memory / 2**20),
+        "seconds in all": round(outcome.seconds),
+    }
+    print("\n".join(f"{name:<42} {value}" for name, value in rows.items()))
+    kept = outcome.reports == {1: outcome.issues} and not outcome.blind and not outcome.states
+    raise SystemExit(0 if kept else "not what was promised")
+
+
+if __name__ == "__main__":
+    main()

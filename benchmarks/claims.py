@@ -1,0 +1,181 @@
+"""Triage issues with known fixes by rules, and hold every report against the repository and the fix.
+
+    python -m benchmarks.claims --repos CLONES --data FILE[=N] [FILE[=N] …]
+
+FILE: JSON lines with id, repo, base_commit, issue, gold_files; N of them, evenly spread. CLONES holds one clone per
+repository in a folder named owner+name; the clone may be one level down, in repo. TRIAGE_DATA_DIR keeps what is parsed.
+
+What a report cites is read from the clone with plain git, not by the code that was checked. Exit code 1 if a cited line
+does not stand at its commit, a claim cites nothing, or fewer causes are right, or claimed, than is promised.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.ranking.examples import clone_with
+from bot.backtest.blind import Blind, BlindTriager
+from nodes.evidence import Evidence
+from nodes.search.engine import Engine
+
+PRECISION, COVERAGE = 0.80, 0.35
+"""What is promised: of the causes that are claimed so many name a fixed file, and so many reports claim one."""
+_CITED = re.compile(r"\bE\d+\b")
+_SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One report against its repository and its fix."""
+
+    id: str
+    kind: str
+    confidence: float
+    claims: bool
+    right: bool
+    """The first file of the report was fixed."""
+    lines: int
+    """Cited lines of code."""
+    wrong_lines: int
+    """Those of them that do not read so at the commit."""
+    uncited: int
+    """Sentences of the cause that cite nothing."""
+    dropped: int
+    """Claims that the report's own checking took out."""
+    seconds: float
+
+
+def main() -> None:
+    """Run, print, and judge."""
+    options = _options()
+    rows = [row for given in options.data for row in _read(given)]
+    began = time.perf_counter()
+    held = list(_hold_all(rows, options.repos, options.cache))
+    if options.json:
+        print(json.dumps([asdict(one) for one in held], indent=1))
+    else:
+        print(_table(held, time.perf_counter() - began))
+    sys.exit(0 if _keeps_its_word(held) else 1)
+
+
+def _hold_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Iterator[Held]:
+    engines: dict[Path, Engine] = {}
+    for number, row in enumerate(sorted(rows, key=lambda row: (row["repo"], row["id"])), 1):
+        print(f"\r{number}/{len(rows)} {row['id'][:50]:<50}", end="", file=sys.stderr, flush=True)
+        clone = clone_with(clones, row["repo"], row["base_commit"])
+        if clone is None:
+            print(f"\nleft out: {row['id']}: no clone has its commit", file=sys.stderr)
+            continue
+        engine = engines.pop(clone, None) or Engine(clone, cache, cache_bytes=2_000_000_000)
+        engines = {clone: engine}
+        title, _, body = row["issue"].partition("\n")
+        yield _hold(row, clone, asyncio.run(BlindTriager(engine).triage(title, body, row["base_commit"])))
+    print(file=sys.stderr)
+
+
+def _hold(row: dict[str, Any], clone: Path, blind: Blind) -> Held:
+    report = blind.result.report
+    numbered = {f"E{n}": blind.evidence[key] for n, key in enumerate(blind.order, 1) if key in blind.evidence}
+    sentences = [part for part in _SENTENCE_END.split(report.root_cause or "") if part]
+    cited = {name for text in (*sentences, *report.ruled_out) for name in _CITED.findall(text)} | {
+        s.evidence for s in report.suspects if s.evidence
+    }
+    quotes = [_quoted(numbered[name]) for name in sorted(cited) if numbered[name].kind == "code"]
+    quotes += [(s.path, s.quote_start, s.quote_end, s.quote) for s in report.suspects]
+    checked = [_wrong_lines(clone, row["base_commit"], *quote) for quote in dict.fromkeys(quotes)]
+    return Held(
+        id=row["id"],
+        kind=report.kind,
+        confidence=blind.confidence,
+        claims=report.root_cause is not None,
+        right=bool(report.suspects) and report.suspects[0].path in row["gold_files"],
+        lines=sum(lines for lines, _ in checked),
+        wrong_lines=sum(wrong for _, wrong in checked),
+        # A sentence of a fact names its line itself and was verified as a fact.
+        uncited=0 if report.headline is not None else sum(not _CITED.search(sentence) for sentence in sentences),
+        dropped=blind.result.metrics.claims_dropped,
+        seconds=blind.seconds,
+    )
+
+
+def _quoted(evidence: Evidence) -> tuple[str, int, int, str]:
+    where = evidence.locator
+    return str(where.path), where.start_line or 0, where.end_line or 0, evidence.quote
+
+
+def _wrong_lines(clone: Path, commit: str, path: str, start: int, end: int, quote: str) -> tuple[int, int]:
+    """How many lines are quoted, and how many of them do not read so."""
+    command = ["git", "-C", str(clone), "cat-file", "blob", f"{commit}:{path}"]
+    shown = subprocess.run(command, capture_output=True, check=False)
+    try:
+        text = shown.stdout.decode()
+    except UnicodeDecodeError:
+        text = shown.stdout.decode("latin-1")
+    there = [line.removesuffix("\r") for line in text.split("\n")[start - 1 : end]]
+    quoted = [line.removesuffix("\r") for line in quote.split("\n")]
+    if shown.returncode or start < 1 or len(there) != len(quoted):
+        return len(quoted), len(quoted)
+    return len(quoted), sum(one != other for one, other in zip(there, quoted, strict=True))
+
+
+def _table(held: Sequence[Held], seconds: float) -> str:
+    lines, wrong = sum(one.lines for one in held), sum(one.wrong_lines for one in held)
+    claims = [one for one in held if one.claims]
+    right = sum(one.right for one in claims)
+    return "\n".join(
+        (
+            f"issues                              {len(held)}  ({seconds:.0f} s)",
+            f"cited lines of code                 {lines}, of which {lines - wrong} stand at their commit",
+            f"sentences that cite nothing         {sum(one.uncited for one in held)}",
+            f"claims dropped in checking          {sum(one.dropped for one in held)}",
+            f"reports that claim a cause          {len(claims)} ({_share(len(claims), len(held))})",
+            f"… whose first file was fixed        {right} ({_share(right, len(claims))})",
+            f"first file was fixed, all reports   {(n := sum(o.right for o in held))} ({_share(n, len(held))})",
+            f"read as no bug, so no code searched {sum(o.kind in ('feature', 'question', 'spam') for o in held)}",
+        )
+    )
+
+
+def _keeps_its_word(held: Sequence[Held]) -> bool:
+    claims = [one for one in held if one.claims]
+    capped_confidence = not any(one.wrong_lines or one.uncited for one in held)
+    enough = len(claims) >= COVERAGE * len(held)
+    return capped_confidence and enough and sum(one.right for one in claims) >= PRECISION * len(claims)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def _read(given: str) -> list[dict[str, Any]]:
+    """The rows of a file, or so many of them, evenly spread."""
+    name, _, wanted = given.partition("=")
+    rows = [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
+    count = min(int(wanted or len(rows)), len(rows))
+    return [rows[number * len(rows) // count] for number in range(count)]
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repos", type=Path, required=True, help="folder of clones")
+    parser.add_argument("--data", nargs="+", required=True, metavar="FILE[=N]", help="issues as JSON lines")
+    parser.add_argument("--json", action="store_true", help="every report instead of the table")
+    kept = Path(os.environ.get("TRIAGE_DATA_DIR") or tempfile.gettempdir()) / "repos"
+    parser.add_argument("--cache", type=Path, default=kept, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""Measure facts on issues whose fix is known: ``python -m benchmarks.facts.measure A.jsonl B.jsonl --repos CLONES``.
+
+CLONES holds one clone for each repository, in a folder ``owner+name``. Each line of a data file has ``id``, ``repo``,
+``base_commit``, ``issue``, ``gold_files`` and perhaps ``gold_functions`` (``path::name``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nodes.search.engine import Engine
+from nodes.search.facts import Fact, verify
+from nodes.search.facts.levels import statement
+from nodes.search.git import Repository
+from nodes.search.types import Query
+
+ALSO = {
+    "django/django": "felixxm/django",
+    "scikit-learn/scikit-learn": "ogrisel/scikit-learn",
+    "matplotlib/matplotlib": "anntzer/matplotlib",
+}
+"""Forks that hold the same history."""
+
+
+@dataclass
+class Kind:
+    """What was counted of one kind of fact."""
+
+    issues: set[str] = field(default_factory=set)
+    places: int = 0
+    file: list[bool] = field(default_factory=list)
+    function: list[bool] = field(default_factory=list)
+    by_rank: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    functions_first: list[bool] = field(default_factory=list)
+
+
+def clone_of(row: dict[str, Any], root: Path) -> Path | None:
+    names = {row["repo"], ALSO.get(row["repo"], row["repo"])}
+    folders = {folder.name.lower(): folder for folder in root.iterdir() if folder.is_dir()}
+    for name in sorted(names):
+        base = folders.get(name.replace("/", "+").lower())
+        for path in [base, *sorted(base.iterdir())] if base else []:
+            if path.is_dir() and ((path / "objects").is_dir() or (path / ".git").exists()):
+                return path
+    return None
+
+
+def in_fix(fact: Fact, row: dict[str, Any]) -> bool | None:
+    """Whether a fact names a function of the fix; None where none is known, or the fact names none."""
+    functions = row.get("gold_functions")
+    if not functions or not fact.symbol or fact.kind == "called_from":
+        return None
+    for function in functions:
+        path, _, name = function.partition("::")
+        if path == fact.path and (name == fact.symbol or f"{name}.".startswith(f"{fact.symbol}.")):
+            return True
+    return False
+
+
+def cpu() -> float:
+    """Seconds of work so far, this process and those it started."""
+    return sum(os.times()[:4])
+
+
+def share(values: list[bool]) -> str:
+    return f"{100 * sum(values) / len(values):5.1f} % of {len(values):4}" if values else "      –       "
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="+", type=Path)
+    parser.add_argument("--repos", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, default=Path(".tracehound/facts"))
+    parser.add_argument("--each", type=int, help="issues of each set, evenly spaced")
+    parser.add_argument("--only", help="ids that contain this")
+    parser.add_argument("--show", help="kinds whose facts are printed, with a comma between them; * for all")
+    parser.add_argument("--verify", action="store_true", help="verify every fact again")
+    args = parser.parse_args()
+    kinds: dict[str, Kind] = defaultdict(Kind)
+    levels: dict[str, list[tuple[bool, bool | None]]] = defaultdict(list)
+    seconds: dict[str, float] = defaultdict(float)
+    engines: dict[Path, Engine] = {}
+    done, skipped, false = 0, 0, []
+    for row in rows_of(args):
+        clone = clone_of(row, args.repos)
+        if clone is None:
+            skipped += 1
+            continue
+        engine = engines.setdefault(clone, Engine(clone, args.cache))
+        title, _, body = row["issue"].partition("\n")
+        query, sha = Query(title, body), row["base_commit"]
+        try:
+            engine.warm(sha)
+        except Exception as error:  # a clone without that commit
+            print("skipped", row["id"], error, file=sys.stderr)
+            skipped += 1
+            continue
+        began = cpu()
+        ranking = engine.find(query, sha)
+        middle = cpu()
+        files = [hit.path for hit in ranking.files]
+        facts = engine.facts(query, files, sha)
+        seconds["find"] += middle - began
+        seconds["facts"] += cpu() - middle
+        if cpu() - middle > 1:
+            print("slow", row["id"], round(cpu() - middle, 2), file=sys.stderr)
+        done += 1
+        gold = set(row["gold_files"])
+        for fact in facts:
+            count(kinds, fact, row, files, gold)
+            if args.verify and (why := verify(fact, Repository.open(clone), sha, f"{title}\n{body}")):
+                false.append(f"{row['id']} {fact.kind}: {why}")
+        stated = statement(facts, files, ranking.confidence)
+        lead = stated.headline
+        function = in_fix(lead, row) if lead and stated.level == "claimed" else None
+        levels[stated.level].append((bool(files) and files[0] in gold, function))
+        if args.show:
+            show(row, facts, files, gold, args.show)
+    print(
+        f"issues {done}, skipped {skipped}; " + ", ".join(f"{k} {v / max(1, done):.3f} s" for k, v in seconds.items())
+    )
+    print_kinds(kinds, done)
+    for level, results in sorted(levels.items()):
+        functions = [right for _, right in results if right is not None]
+        print(
+            f"{level:10} {100 * len(results) / max(1, done):5.1f} % "
+            f"of issues; first file {share([r for r, _ in results])}"
+            f"; function {share(functions)}"
+        )
+    if args.verify:
+        print(f"facts that do not verify: {len(false)}")
+        print("\n".join(false[:20]))
+
+
+def rows_of(args: argparse.Namespace) -> list[dict[str, Any]]:
+    chosen = []
+    for path in args.data:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        rows = [row for row in rows if not args.only or args.only in row["id"]]
+        if args.each and args.each < len(rows):
+            rows = [rows[at * len(rows) // args.each] for at in range(args.each)]
+        chosen += rows
+    return chosen
+
+
+def count(kinds: dict[str, Kind], fact: Fact, row: dict[str, Any], files: list[str], gold: set[str]) -> None:
+    for name in (fact.kind, f"{fact.kind} ●") if fact.strong else (fact.kind,):
+        kind = kinds[name]
+        kind.issues.add(row["id"])
+        kind.places += 1
+        if fact.path is None:
+            continue
+        rank = files.index(fact.path) + 1 if fact.path in files else 99
+        kind.file.append(fact.path in gold)
+        kind.by_rank["1" if rank == 1 else "2-5" if rank <= 5 else "beyond"].append(fact.path in gold)
+        function = in_fix(fact, row)
+        if function is not None:
+            kind.function.append(function)
+            if rank == 1:
+                kind.functions_first.append(function)
+
+
+def print_kinds(kinds: dict[str, Kind], done: int) -> None:
+    print(f"{'kind':20} {'cover':>6} {'n':>4}  {'file':16} {'function':16} {'fn, first file':16} rank 1   2-5   beyond")
+    for name, kind in sorted(kinds.items()):
+        ranks = "  ".join(f"{sum(kind.by_rank[r])}/{len(kind.by_rank[r])}" for r in ("1", "2-5", "beyond"))
+        print(
+            f"{name:20} {100 * len(kind.issues) / max(1, done):5.1f}% {kind.places / max(1, len(kind.issues)):4.1f}  "
+            f"{share(kind.file)} {share(kind.function)} {share(kind.functions_first)}  {ranks}"
+        )
+
+
+def show(row: dict[str, Any], facts: tuple[Fact, ...], files: list[str], gold: set[str], kinds: str) -> None:
+    mine = [fact for fact in facts if kinds == "*" or fact.kind in kinds.split(",")]
+    if mine:
+        first = files[0] if files else None
+        print(
+            f"\n== {row['id']}: {row['issue'].partition(chr(10))[0][:100]}\n"
+            f"   gold {sorted(gold)} {row.get('gold_functions')}"
+        )
+        print(f"   first {first} {'right' if first in gold else 'WRONG'}")
+    for fact in mine:
+        mark = "+" if fact.path in gold else "-"
+        place = f"{fact.path}:{fact.line}"
+        print(
+            f" {mark}{'●' if fact.strong else ' '} {fact.kind} {place} [{fact.symbol}] "
+            f"{fact.words!r} u={fact.users} n={fact.count} x={fact.exact}"
+        )
+        print(f"      {(fact.text or '').strip()[:140]}\n      {fact.says}")
+
+
+if __name__ == "__main__":
+    main()

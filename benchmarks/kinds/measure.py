@@ -1,0 +1,40 @@
+"""Measure the kinds as `triage classify` tells them, rules of the rare ones included, on labelled issues.
+
+    python -m benchmarks.kinds.measure --data ISSUES.csv
+
+The figures mean something only for issues that the weights were not learnt from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.kinds.examples import read_examples
+from benchmarks.kinds.scores import Guess, reliability, table
+from nodes.kinds import classify
+from nodes.kinds.model import LEARNT
+
+
+def main() -> None:
+    """Judge every issue, and print what came of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="labelled issues, as CSV")
+    examples = read_examples(parser.parse_args().data)
+    began = time.process_time()
+    found = [classify(one.title, one.body) for one in examples]
+    each = 1000 * (time.process_time() - began) / max(len(examples), 1)
+    guesses = [
+        Guess(one.repository, one.kind, judged.kind, judged.confidence)
+        for one, judged in zip(examples, found, strict=True)
+    ]
+    print(table("as it ships", guesses))
+    print(reliability(guesses))
+    rare = Counter(guess.judged for guess in guesses if guess.judged not in LEARNT)
+    print(f"taken for a rare kind: {dict(sorted(rare.items()))}; {each:.2f} ms an issue")
+
+
+if __name__ == "__main__":
+    main()

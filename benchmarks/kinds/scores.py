@@ -1,0 +1,67 @@
+"""How good judgements of kinds are: F1 for each kind of each repository, and whether confidences can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nodes.kinds.model import LEARNT
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The judgement of an issue, and its kind."""
+
+    repository: str
+    kind: str
+    judged: str
+    confidence: float
+
+
+def f1(guesses: Sequence[Guess], kind: str) -> float:
+    """The harmonic mean of precision and recall; 0 where the kind was neither judged nor there."""
+    right = sum(guess.judged == guess.kind == kind for guess in guesses)
+    there = sum((guess.judged == kind) + (guess.kind == kind) for guess in guesses)
+    return 2 * right / there if there else 0.0
+
+
+def macro_f1(guesses: Sequence[Guess]) -> float:
+    """The mean over the kinds."""
+    return sum(f1(guesses, kind) for kind in LEARNT) / len(LEARNT)
+
+
+def by_repository(guesses: Sequence[Guess]) -> dict[str, list[Guess]]:
+    """The guesses of each repository, in the order of their names."""
+    names = sorted({guess.repository for guess in guesses})
+    return {name: [guess for guess in guesses if guess.repository == name] for name in names}
+
+
+def mean_macro_f1(guesses: Sequence[Guess]) -> float:
+    """The mean over the repositories, which count alike."""
+    apart = by_repository(guesses)
+    return sum(map(macro_f1, apart.values())) / len(apart)
+
+
+def table(title: str, guesses: Sequence[Guess]) -> str:
+    """One line a repository, F1 for each kind, the mean last."""
+    apart = by_repository(guesses)
+    lines = [f"{title:<28}" + "".join(f"{kind:>10}" for kind in LEARNT) + f"{'macro-F1':>10}"]
+    rows: Mapping[str, list[list[Guess]]] = {**{name: [own] for name, own in apart.items()}, "mean": [*apart.values()]}
+    for name, groups in rows.items():
+        each = [sum(f1(group, kind) for group in groups) / len(groups) for kind in LEARNT]
+        macro = sum(map(macro_f1, groups)) / len(groups)
+        lines.append(f"  {name:<26}" + "".join(f"{value:>10.3f}" for value in (*each, macro)))
+    return "\n".join(lines)
+
+
+def reliability(guesses: Sequence[Guess], parts: int = 5) -> str:
+    """Mean confidence against the share that was right, from the most to the least confident."""
+    ordered = sorted(guesses, key=lambda guess: -guess.confidence)
+    lines = ["confidence      right"]
+    for number in range(parts):
+        own = ordered[number * len(ordered) // parts : (number + 1) * len(ordered) // parts]
+        if own:
+            sure = sum(guess.confidence for guess in own) / len(own)
+            right = sum(guess.judged == guess.kind for guess in own) / len(own)
+            lines.append(f"  {sure:>8.1%}  {right:>8.1%}")
+    return "\n".join(lines)

@@ -1,0 +1,46 @@
+"""Resident memory of the server and its worker while issues of one repository pour in.
+
+python -m benchmarks.load.memory --issues 2000
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+from tests.github_server import serve_github
+from tests.repositories import make_repository
+from tests.serve.app import memory_of, running, wait_for
+from tests.serve.conftest import BODY, FILES, TITLE
+
+
+def main() -> None:
+    """Print a line for every two hundred issues."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--issues", type=int, default=2_000)
+    options.add_argument("--mode", default="dry-run", help="comment keeps to GitHub's limit of 80 writes a minute")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder, serve_github() as github:
+        origin = Path(folder) / "origin"
+        sha = make_repository(origin, FILES)
+        config = f"mode: {given.mode}\nlimits:\n  runs_per_day: 10000\n"
+        repo = github.world.repository("octo/feedbox", git=origin, head=sha, files={".github/triage.yml": config})
+        with running(github, Path(folder) / "data") as app:
+            assert app.process is not None
+            began = time.monotonic()
+            for number in range(1, given.issues + 1):
+                app.open_issue(repo, f"{TITLE}, case {number}", BODY)
+                if number % 200 == 0:
+                    wait_for(lambda: not app.counts(), 900.0, app.counts)
+                    taken, disk = memory_of(app.process.pid), app.size()
+                    rate = number / (time.monotonic() - began)
+                    print(
+                        f"{number} issues, {rate:.1f}/s: {taken / 2**20:.0f} MiB, disk {disk / 2**20:.0f} MiB",
+                        flush=True,
+                    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Draw docs/screenshots anew: ``make screenshots``. Each scene serves its pages, opens them and says what to draw."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Browser
+
+from bot.app import build_app
+from bot.registration.first_start import FinishSetup, defaults_of
+from bot.settings import Settings
+from bot.settings.server import ServerSettings
+from bot.store.sqlite import SqliteStore
+from bot.web.setup import SetupPages, setup_app
+from tests.browser.chromium import MISSING, found_chromium, opened_tab, started
+from tests.serving import NobodyWorks, serving
+from tests.web.busy import busy
+
+FOLDER = Path(__file__).parent / "screenshots"
+TOKEN = "an-operators-own-token"
+PUBLIC = "https://triage.example.org"
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture."""
+
+    name: str
+    address: str
+    dark: bool = False
+    phone: bool = False
+    height: int = 620
+    operator: bool = False
+    """Whether the operator looks, with ``TOKEN``."""
+
+
+Scene = Callable[[Path], AbstractAsyncContextManager[list[Shot]]]
+"""Serves pages from an empty folder for as long as it is entered."""
+
+
+@asynccontextmanager
+async def first_start(folder: Path) -> AsyncIterator[list[Shot]]:
+    """A server without an App."""
+    settings = Settings(triage_public_url=PUBLIC, triage_data_dir=folder)
+    done = asyncio.Event()
+    setup = SetupPages(defaults_of(settings, name="tracehound-octo"), FinishSetup(settings, done), done=done)
+    async with serving(setup_app(setup)) as url:
+        yield [
+            Shot("landing", url, height=460),
+            Shot("setup", f"{url}/setup?token={setup.pending.token}", height=460),
+        ]
+
+
+@asynccontextmanager
+async def after_it(folder: Path) -> AsyncIterator[list[Shot]]:
+    """A server whose App was just made."""
+    settings = Settings(
+        triage_data_dir=folder,
+        triage_public_url=PUBLIC,
+        triage_admin_token=TOKEN,  # type: ignore[arg-type]
+        github_app_slug="tracehound-octo",
+        github_client_id="Iv1.x",
+        github_client_secret="x",  # type: ignore[arg-type]
+    )
+    store = SqliteStore(folder / "store.db")
+    async with serving(build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())) as url:
+        yield [
+            Shot("welcome", f"{url}/welcome", height=560, operator=True),
+            Shot("login", f"{url}/login", height=440),
+            Shot("login-dark-phone", f"{url}/login", dark=True, phone=True, height=440),
+        ]
+    await store.aclose()
+
+
+@asynccontextmanager
+async def at_work(folder: Path) -> AsyncIterator[list[Shot]]:
+    """A server that was busy for some months."""
+    settings = Settings(triage_data_dir=folder, triage_admin_token=TOKEN)  # type: ignore[arg-type]
+    store = SqliteStore(folder / "store.db")
+    there = (await busy(store)).paths
+    async with serving(build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())) as url:
+        yield [
+            Shot("runs", url + there["runs"], height=900, operator=True),
+            Shot("runs-dark-phone", url + there["runs"], dark=True, phone=True, height=800, operator=True),
+            Shot("run", url + there["run"], height=1_900, operator=True),
+            Shot("run-dark", url + there["run"], dark=True, height=900, operator=True),
+            Shot("running", url + there["running"], height=760, operator=True),
+            Shot("repository", url + there["repository"], height=1_250, operator=True),
+            Shot("queue", url + there["queue"], height=760, operator=True),
+        ]
+    await store.aclose()
+
+
+SCENES: list[Scene] = [first_start, after_it, at_work]
+
+
+async def draw(browser: Browser, shot: Shot) -> None:
+    """Take one picture."""
+    shown = {"extra_http_headers": {"Authorization": f"Bearer {TOKEN}"}} if shot.operator else {}
+    async with opened_tab(browser, dark=shot.dark, phone=shot.phone, height=shot.height, **shown) as tab:
+        await tab.open(shot.address)
+        if await tab.page.locator("#live-line").count():
+            await tab.page.get_by_text("Updates live").wait_for()
+        FOLDER.mkdir(exist_ok=True)
+        await tab.page.screenshot(path=FOLDER / f"{shot.name}.png", animations="disabled", caret="hide")
+
+
+async def main() -> None:
+    """Draw all of them."""
+    path = found_chromium()
+    if path is None:
+        sys.exit(MISSING)
+    async with started(path) as browser:
+        for scene in SCENES:
+            with tempfile.TemporaryDirectory() as folder:
+                async with scene(Path(folder)) as shots:
+                    for shot in shots:
+                        await draw(browser, shot)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
