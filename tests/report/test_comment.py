@@ -231,6 +231,6 @@ def test_a_condition_of_another_line_is_not_shown_below_the_leading_fact() -> No
     guard = replace(
         CALLED, kind="guarded_by", says="It runs only under this condition: `if x`.", path=BUILT.path, line=6
     )
-    own, other = (replace(guard, follows=(BUILT.path, line)) for line in (BUILT.line, 99))
+    own, other = (replace(guard, follows=(AT[0], line)) for line in (AT[1], 99))
     assert guard.says in unfolded(comment(**{**FOUND, "facts": (BUILT, own)}))
     assert guard.says not in unfolded(comment(**{**FOUND, "facts": (BUILT, other)}))
