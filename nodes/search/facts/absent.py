@@ -37,11 +37,11 @@ _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 def find(inquiry: Inquiry) -> Iterator[Fact]:
     """Yield names that occur nowhere: those of the title if it asks for something, those of the report if they did."""
     asks = _ASKS.search(inquiry.issue.title)
-    told = [name for name in names(inquiry.issue) if (name.in_title or name.marked) and _CODE.search(name.last)]
-    wanted = {name.last: name.in_title for name in told if name.last not in BUILT_IN}
-    releases = _releases(inquiry) if wanted else []
+    marked = [name for name in names(inquiry.issue) if (name.in_title or name.marked) and _CODE.search(name.last)]
+    candidates = {name.last: name.in_title for name in marked if name.last not in BUILT_IN}
+    releases = _releases(inquiry) if candidates else []
     witness = Witness(inquiry.code.repository, inquiry.code.sha, "")
-    for name, in_title in list(wanted.items())[: 2 * MOST] if asks or releases else ():
+    for name, in_title in list(candidates.items())[: 2 * MOST] if asks or releases else ():
         if _is_indexed(inquiry, name) or _occurs(witness, name) or not inquiry.issue.holds(name):
             continue
         if once := _existed(inquiry, name, releases):

@@ -79,7 +79,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
     counts = Counter(match.words for match in matches)
     on_trace = own_files(code, issue)
     for match in matches:
-        checked = is_said(match.literal, code.symbol(match.number, match.literal.line) or "")
+        checked = is_printed(match.literal, code.symbol(match.number, match.literal.line) or "")
         if not checked or counts[match.words] > FEW or STANDARD.search(match.words):
             continue
         if on_trace and match.number not in on_trace:
@@ -117,7 +117,7 @@ def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
     return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][:MOST_PLACES]
 
 
-def is_said(literal: Literal, symbol: str) -> bool:
+def is_printed(literal: Literal, symbol: str) -> bool:
     """Whether the code around a literal raises, warns, logs, fails, or keeps it in a table of errors."""
     before = literal.before
     names, start = enclosing(before)

@@ -55,8 +55,8 @@ def claimed_range(inquiry: Inquiry, claims: Claims) -> Range | None:
 
 def range_words(inquiry: Inquiry, claims: Claims) -> str | None:
     """Return the version, or the day, that the range ends with, as the report writes it."""
-    told = sorted((*claims.versions, *claims.days), key=lambda claim: claim.part not in ("bad", "until"))
-    return next((claim.text for claim in told if claim.part != "affected" and inquiry.issue.holds(claim.text)), None)
+    claimed = sorted((*claims.versions, *claims.days), key=lambda claim: claim.part not in ("bad", "until"))
+    return next((claim.text for claim in claimed if claim.part != "affected" and inquiry.issue.holds(claim.text)), None)
 
 
 def _introduced(inquiry: Inquiry, fact: Fact, span: Range, words: str) -> Iterator[Fact]:

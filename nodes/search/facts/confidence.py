@@ -19,14 +19,14 @@ WEIGHTS = Path(__file__).with_name("confidence.json")
 _EDGE = 1e-3
 
 
-def fact_signs(told: Bits) -> dict[str, float]:
+def fact_signs(signs: Bits) -> dict[str, float]:
     """Return what facts say of the first file as signs of 0 or 1, named as the weights are."""
     return {
-        "alone": float(told.on_first and not told.elsewhere),
-        "shared": float(told.on_first and told.elsewhere),
-        "elsewhere": float(told.elsewhere and not told.on_first),
-        "two_kinds": float(told.two_kinds),
-        "supported": float(told.supported),
+        "alone": float(signs.on_first and not signs.elsewhere),
+        "shared": float(signs.on_first and signs.elsewhere),
+        "elsewhere": float(signs.elsewhere and not signs.on_first),
+        "two_kinds": float(signs.two_kinds),
+        "supported": float(signs.supported),
     }
 
 

@@ -101,12 +101,12 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     traces = tuple(find_traces(body))
     prose, blocks = split_blocks(without_template(without_comments(_blank(body, traces))))
     hints = frozenset(filter(None, (line.strip() for line in template)))
-    told = "\n".join(_told(prose.split("\n"), hints))
-    indented = tuple(indented_blocks(told))
+    narrative = "\n".join(_narrative(prose.split("\n"), hints))
+    indented = tuple(indented_blocks(narrative))
     code = [_own(block, hints) for block in (*blocks, *indented)]
     return Issue(
         title=title,
-        prose=tuple(line[:MOST_LINE] for line in _outside(told.replace(_TRACE, "")) if line.strip()),
+        prose=tuple(line[:MOST_LINE] for line in _outside(narrative.replace(_TRACE, "")) if line.strip()),
         blocks=tuple(plain for block in code if (plain := block.replace(_TRACE, "")).strip()),
         pasted=tuple(block for block in code if block.strip() and _TRACE not in block),
         traces=traces,
@@ -140,7 +140,7 @@ def _blank(body: str, traces: Iterable[StackTrace]) -> str:
     return body
 
 
-def _told(lines: Iterable[str], hints: frozenset[str]) -> Iterator[str]:
+def _narrative(lines: Iterable[str], hints: frozenset[str]) -> Iterator[str]:
     """Drop headings of forms, boxes left empty, template text, pictures and licences."""
     for line in lines:
         plain = line.strip()

@@ -94,18 +94,18 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     strong = tuple(
         sorted((fact for fact in facts if fact.strong and fact.path in first), key=lambda f: _order(f, first))
     )
-    told = bits(facts, files)
-    if told.on_first and not told.elsewhere:
+    signs = bits(facts, files)
+    if signs.on_first and not signs.elsewhere:
         lead = strong[0]
         return Statement("claimed", lead, strong, names_function=lead.symbol is not None)
-    if told.on_first:
+    if signs.on_first:
         return Statement("several", strong[0], strong)
     refused = bool(strong) and strong[0].path == first[0]
-    if refused and not (told.supported and confidence >= SURE):
+    if refused and not (signs.supported and confidence >= SURE):
         return Statement("several", strong[0], strong)
     if strong and not refused:  # only on other files: of those, the fix is in one of three
         return Statement("none")
-    if told.supported and confidence >= SUPPORTED:
+    if signs.supported and confidence >= SUPPORTED:
         weak = (fact for fact in facts if fact.path == first[0] and _supports(fact, facts))
         return Statement("claimed", min((*strong[:1], *weak), key=lambda fact: SUPPORTING.index(fact.kind)))
     return Statement("ranked" if confidence >= SURE and files else "none")

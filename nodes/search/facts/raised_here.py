@@ -108,7 +108,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     name = (fact.symbol or "").rpartition(".")[2]
     if path.rpartition("/")[2].partition(".")[0] not in words and (not name or name not in words):
         return "the words name neither the file nor the function"
-    told = [word for word in WORD.findall(fact.text or "") if len(word) >= 3]
-    if fact.exact and told and not any(witness.says(word) for word in told) and not is_raising(fact.text or ""):
+    quoted = [word for word in WORD.findall(fact.text or "") if len(word) >= 3]
+    if fact.exact and quoted and not any(witness.says(word) for word in quoted) and not is_raising(fact.text or ""):
         return "the trace tells nothing of this line"
     return None
