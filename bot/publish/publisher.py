@@ -207,14 +207,14 @@ class Publisher:
         """The configuration's faults, in the first comment after they appeared only; else empty."""
         if publication.found.config.mode != "comment" or not await self._claims_fault_report(publication):
             return ""
-        return f"{_faults(given.found)} Until it is fixed, the last valid version applies."
+        return f"{_faults(publication.found)} Until it is fixed, the last valid version applies."
 
     async def _post_config_faults(self, publication: Publication, issue: Issue, github: GitHubPort) -> None:
         """Post one comment per repository about the configuration's faults, if they alone prevent all other writes."""
         if not publication.found.may_tell or not await self._claims_fault_report(publication):
             return
         marker = f"<!-- triage:config {publication.found.digest} -->"
-        message = f"For maintainers: {_faults(given.found)} Until it is fixed, triage writes nothing else here."
+        message = f"For maintainers: {_faults(publication.found)} Until it is fixed, triage writes nothing else here."
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
         await poster.put("config", publication.found.digest, marker, f"{marker}\n\n{message}\n")
         await self.effects.record_done(

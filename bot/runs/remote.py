@@ -118,7 +118,7 @@ async def _mirrored(reader: IssueReader, reference: Reference, settings: Setting
     tighten(settings.triage_data_dir)
     root = settings.triage_data_dir / "clones" / re.sub(r"[^\w.-]", "_", host)
     url = f"{settings.github_server_url.rstrip('/')}/{reference.full_name}.git"
-    with _alone(root):
+    with _locked(root):
         try:
             async with Mirrors(root).ready(ref, _Source(url, reader.git_header)) as mirror:
                 return mirror.directory
@@ -131,6 +131,7 @@ class _Source:
     url: str
     header: str
 
+    # None: a command fetches each time, because it has no cached tip of an earlier command.
     async def tip(self) -> str | None:
         return None
 
@@ -139,7 +140,7 @@ class _Source:
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[None]:
+def _locked(root: Path) -> Iterator[None]:
     """Lock the folder so that two commands never fetch into it at once; the second one waits."""
     try:
         root.mkdir(parents=True, exist_ok=True)

@@ -66,15 +66,16 @@ class Sources:
             return RoutedAnswer("fallback", message=FALLBACK)
         if not routed.sources:
             return RoutedAnswer("direct")
-        asked = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed.sources]
+        queries = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed.sources]
         # One failed source must not discard the answers of the others.
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        answers = await asyncio.gather(*queries, return_exceptions=True)
         found: list[Evidence] = []
         faults: list[str] = []
         for name, answer in zip(routed.sources, answers, strict=True):
             if isinstance(answer, SourceError):
                 faults.append(f"{name}: {answer}")
             elif isinstance(answer, BaseException):
+                # A bug, which must not look like a source that failed.
                 raise answer
             else:
                 found += answer.evidence

@@ -89,6 +89,7 @@ def _seen(value: Any) -> Any:
 @cache
 def environment() -> Environment:
     """Return the Jinja environment: autoescape is always on, and an undefined variable is an error."""
+    # ``finalize`` applies to every value in every template, so that no template can forget it.
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,

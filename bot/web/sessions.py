@@ -82,6 +82,7 @@ class Sessions:
             name: the cookie's name; a value signed for one name is invalid under another.
             lasts: seconds for which a value is valid.
         """
+        # The salt contains the cookie's name, so that one cookie's value is invalid as another's.
         self._signer = URLSafeTimedSerializer(
             secret, salt=f"tracehound.{name}", signer_kwargs={"digest_method": hashlib.sha256}
         )
