@@ -95,8 +95,8 @@ def plan(
     removed_by_people = mine - have if settled else frozenset()
     add = goal - have - touched_names - removed_by_people
     remove = (mine & have) - goal - touched_names
-    still_ours = (mine & goal & have) | add
-    return Plan(*(tuple(sorted(names.get(name, name) for name in part)) for part in (add, remove, still_ours)))
+    remaining = (mine & goal & have) | add
+    return Plan(*(tuple(sorted(names.get(name, name) for name in part)) for part in (add, remove, remaining)))
 
 
 def _folded(labels: Iterable[str]) -> frozenset[str]:
