@@ -167,6 +167,7 @@ class Ended(_IssueWork):
     """Handle an issue that was closed, deleted or transferred."""
 
     kind: Literal["ended"] = "ended"
+    # Not behind a run: a run in progress reads before each write whether its issue has ended.
     lane: ClassVar[Lane] = "control"
     how: Literal["closed", "deleted", "transferred"]
     moved_to: str | None = None

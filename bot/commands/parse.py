@@ -20,6 +20,7 @@ MAX_ARGUMENT = 600
 """Characters of an argument; the rest is cut off."""
 _COMMAND = re.compile(r" {0,3}/triage(?:[ \t]{1,20}(\S{1,60})(?:[ \t](.*))?)?[ \t]*", re.IGNORECASE)
 _HEAD = len("   /triage")
+# Browsers send line breaks of forms as CRLF.
 _BREAK = re.compile(r"\r\n?")
 _HIDING = re.compile(r"`+|<!--|<code\b", re.IGNORECASE)
 _ENDS = {"<!--": "-->", "<code": "</code"}

@@ -38,6 +38,7 @@ class Sources:
 
     def outside(self, find_issues: FindIssues | None = None) -> Outside:
         """Return the sources of one run; without ``find_issues`` the GitHub issues provider is left out."""
+        # The tool with this name answers for the web search, so it is not offered a second time.
         own = {name: tool for name, tool in self.tools.items() if name != NAME}
         specialists = self._config.specialists
         patience = TimeLimits(outside=specialists.timeout, code=specialists.code_timeout)

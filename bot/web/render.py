@@ -21,6 +21,7 @@ _KINDS = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
 }
+# The address contains a hash of the content, so changed content has another address.
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 

@@ -121,6 +121,7 @@ class Sessions:
         return f"__Host-{self._name}" if secure else self._name
 
     def _secure(self, request: Request) -> bool:
+        # A proxy that ends TLS names the browser's scheme in this header.
         return self._https or request.headers.get("x-forwarded-proto", request.url.scheme) == "https"
 
 
