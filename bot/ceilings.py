@@ -10,6 +10,7 @@ from typing import Literal
 
 ScopeKind = Literal["run", "repository", "installation", "all", "author"]
 NONE = "none"
+# Bounded repetitions, so that a long value in the environment costs linear time.
 _PART = re.compile(r"([a-z]{1,20})=(\d{1,12}(?:\.\d{1,6})?)")
 _PRICE = re.compile(r"([^\s=,]{1,200})=(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)")
 _WORDS = {
@@ -146,9 +147,10 @@ def read_ceiling(text: str, *, of_run: bool = False) -> Ceiling:
     Raises:
         ValueError: the text has another form.
     """
-    given = _parts(text, {f.name for f in fields(Ceiling)} - ({"issues"} if of_run else set()))
-    cost = {"cost": round(given.pop("cost") * 1_000_000)} if "cost" in given else {}
-    return Ceiling(**{name: int(value) for name, value in given.items()}, **cost)
+    values = _parts(text, {f.name for f in fields(Ceiling)} - ({"issues"} if of_run else set()))
+    # Money is counted in whole millionths of a dollar, because sums of floats would drift between processes.
+    cost = {"cost": round(values.pop("cost") * 1_000_000)} if "cost" in values else {}
+    return Ceiling(**{name: int(value) for name, value in values.items()}, **cost)
 
 
 def read_author_ceiling(text: str) -> AuthorCeiling:
@@ -157,9 +159,9 @@ def read_author_ceiling(text: str) -> AuthorCeiling:
     Raises:
         ValueError: the text has another form.
     """
-    given = {name: int(value) for name, value in _parts(text, {"hour", "day", "answers"}).items()}
+    values = {name: int(value) for name, value in _parts(text, {"hour", "day", "answers"}).items()}
     # A limit on triages alone would leave the number of command replies unlimited.
-    return AuthorCeiling(**({"answers": ANSWERS_AN_HOUR} | given if given else {}))
+    return AuthorCeiling(**({"answers": ANSWERS_AN_HOUR} | values if values else {}))
 
 
 def read_prices(text: str) -> Prices:
@@ -199,6 +201,7 @@ def hour_of(now: float) -> str:
 def seconds_until_tomorrow(now: float) -> float:
     """Return the seconds until 00:01 UTC of the next day."""
     at = datetime.fromtimestamp(now, UTC)
+    # A minute after midnight, so that clocks that differ agree on the day.
     return ((at + timedelta(days=1)).replace(hour=0, minute=1, second=0, microsecond=0) - at).total_seconds()
 
 
@@ -208,10 +211,10 @@ def _parts(text: str, known: set[str]) -> dict[str, float]:
     for part in text.lower().replace(",", " ").split():
         if part == NONE:
             continue
-        read = _PART.fullmatch(part)
-        if read is None or read[1] not in known:
+        match = _PART.fullmatch(part)
+        if match is None or match[1] not in known:
             raise ValueError(
                 f"“{part}” is not a limit: write {', '.join(f'{name}=…' for name in sorted(known))} or none"
             )
-        found[read[1]] = float(read[2])
+        found[match[1]] = float(match[2])
     return found

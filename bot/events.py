@@ -169,6 +169,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
         raise MalformedError("X-GitHub-Delivery and X-GitHub-Event are required")
     text = _form(body) if media_type(headers.get("content-type")) == FORM else body
     try:
+        # Only checked: an event that no handler uses may have any shape, and must not be refused for it.
         if not known:
             AnyPayload.model_validate_json(text)
             return Delivery(guid, event, Payload(), server)
@@ -176,6 +177,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
+        # ``from None``: the cause contains the payload, which must not reach a log.
         raise MalformedError(f"{where}: {first['msg']}" if where else first["msg"]) from None
     # The signature covers the body but not the headers, so a captured body could be sent as another event.
     if why := mismatch(event, payload):

@@ -42,6 +42,7 @@ class _Work(BaseModel):
         return self == last
 
 
+# Jobs are stored as JSON: a new field needs a default, and no field may be renamed while old jobs wait.
 class _IssueWork(_Work):
     ref: IssueRef
 
@@ -158,6 +159,7 @@ class LeftOver(_IssueWork):
     @property
     def delay(self) -> float:
         """Seconds to wait, doubled with each try up to an hour, since limits may last a day."""
+        # The exponent is bounded too, because a float overflows at 2**1024.
         return min(self.rest * 2.0 ** min(self.again, 10), 3_600.0)
 
 
@@ -165,6 +167,7 @@ class Ended(_IssueWork):
     """Handle an issue that was closed, deleted or transferred."""
 
     kind: Literal["ended"] = "ended"
+    # Not behind a run: a run in progress reads before each write whether its issue has ended.
     lane: ClassVar[Lane] = "control"
     how: Literal["closed", "deleted", "transferred"]
     moved_to: str | None = None
@@ -271,6 +274,7 @@ OnIssueWork = (
     Triage | Edited | Reply | Continue | Expire | Commands | LeftOver | CommentDeleted | Ended | Score | Labelled
 )
 Work = OnIssueWork | LearnPast | ApiRun | InstallationChanged | RepositoryChanged
+# ``kind`` chooses the class, so a row of an older release is parsed as the class of the same name today.
 _stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])
 
 

@@ -75,4 +75,6 @@ def installation_key(host: str, number: int) -> str:
 
 def pause_seconds(after: float | None, in_a_row: int) -> float:
     """Return the pause in seconds after consecutive limits: GitHub's value, else a minute, doubled each time."""
+    # As GitHub's documentation asks after a secondary limit: a minute, then exponentially longer. An App that continues
+    # may be banned.
     return min(UNNAMED_WAIT * 2.0 ** min(in_a_row - 1, 10), LONGEST_WAIT) if after is None else after

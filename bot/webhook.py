@@ -81,6 +81,7 @@ class Webhook:
                 return
         if response.status_code in (401, 408, 413, 503):
             self._refusals.count(f"delivery ({response.status_code})", (scope.get("client") or ("",))[0])
+        # These responses may be sent before the body was read completely.
         if unread or response.status_code in (408, 413, 503):
             await _last_answer(response, receive, send)
         else:
@@ -98,16 +99,16 @@ class Webhook:
         signature = Signature(self._secrets)
         with self._bodies.one() as held:
             try:
-                pieces = await _read(receive, signature, held, until)
+                chunks = await _read(receive, signature, held, until)
             except (TimeoutError, NoRoomError):
                 dropped = _refused(503, "too many large bodies at once; redeliver it later")
                 return dropped if held.dropped else _refused(408, "the body arrived too slowly")
-            if pieces is None:
+            if chunks is None:
                 return _too_large()
             if not signature.matches(headers.get("x-hub-signature-256")):
                 return _refused(401, "the signature does not match the body")
             try:
-                return await self._store(headers, b"".join(pieces), until)
+                return await self._store(headers, b"".join(chunks), until)
             except MalformedError as error:
                 return _refused(400, str(error))
 
@@ -120,6 +121,8 @@ class Webhook:
             return _NOTHING
         with log_context(delivery=delivery.guid, event=delivery.event):
             try:
+                # GitHub stops waiting after ten seconds. A 503 in time shows as failed in its log, and can be
+                # redelivered.
                 async with asyncio.timeout_at(until):
                     fresh = await self._accept(_arrival(delivery, body, work))
             except (StoreError, TimeoutError) as error:
@@ -127,6 +130,7 @@ class Webhook:
                 logger.warning("a delivery is not stored: %s", why, extra={"action": "delivery_not_stored"})
                 return _refused(503, "not stored; redeliver it later")
         if fresh:
+            # After the commit, or the worker would query before the job is visible.
             self._wake()
         return _QUEUED if fresh else _KNOWN
 
@@ -160,16 +164,16 @@ async def _read(receive: Receive, signature: Signature, held: Body, until: float
         TimeoutError: the body arrived too slowly, or was dropped while more of it was awaited.
         NoRoomError: the body was dropped to make room for others.
     """
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
     async with held.reading(until):
-        async for piece in _pieces(receive):
+        async for chunk in _pieces(receive):
             # Count the size here: a chunked request has no Content-Length that could be refused earlier.
-            await held.hold(len(piece))
+            await held.hold(len(chunk))
             if held.size > LARGEST:
                 return None
-            signature.update(piece)
-            pieces.append(piece)
-    return pieces
+            signature.update(chunk)
+            chunks.append(chunk)
+    return chunks
 
 
 async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
@@ -193,8 +197,8 @@ async def _last_answer(response: Response, receive: Receive, send: Send) -> None
     left = DISCARDED
     with contextlib.suppress(TimeoutError, ClientDisconnect):
         async with asyncio.timeout(LINGER):
-            async for piece in _pieces(receive):
-                left -= len(piece)
+            async for chunk in _pieces(receive):
+                left -= len(chunk)
                 if left < 0:
                     break
     await send({"type": "http.response.body", "body": b""})

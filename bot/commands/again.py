@@ -10,6 +10,7 @@ from bot.ports import CommandEffects
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """Queue a new run; if triage was stopped, resume it."""
     check_writable(context)
+    # ``muted=False``: an explicit request revokes an earlier stop.
     return CommandEffects(start=True, muted=False, reaction="rocket")
 
 

@@ -65,8 +65,10 @@ async def execute(request: CommandComment, control: ControlPort, publisher: Publ
         issue = await github.issue(request.ref.number)
         if issue is None or issue.is_pull_request:
             return CommandsResult()
+        # Before any command runs: the job is handed over to the new place with all of them.
         if issue.ref.key != request.ref.key:
             return CommandsResult(moved_to=issue.ref)
+        # One request for the permission at most, and none if the author's role is sufficient for all commands.
         context = await _context(request, issue, control, github, commands)
         await _run(request, commands, context, replies)
     await replies.catch_up()
@@ -76,12 +78,13 @@ async def execute(request: CommandComment, control: ControlPort, publisher: Publ
 async def _run(request: CommandComment, commands: list[Command], context: CommandContext, replies: Replies) -> None:
     """Run commands in order. The budget of replies is checked once, and only if there is something to answer."""
     answers: bool | None = None
-    for last, command in zip((None, *commands), commands, strict=False):
-        effects = CommandEffects() if _repeats(last, command) else await _effects(command, context)
+    for previous, command in zip((None, *commands), commands, strict=False):
+        effects = CommandEffects() if _repeats(previous, command) else await _effects(command, context)
         if effects.reply is not None or effects.reaction is not None:
             answers = await request.may_answer() if answers is None else answers
             effects = effects if answers else replace(effects, reply=None, reaction=None)
         await replies.note(request.comment.id, command, effects)
+        # Last, because it marks the command as run.
         await context.control.apply(request.comment, command.ordinal, command.canonical, effects)
 
 
@@ -92,6 +95,7 @@ async def _new(request: CommandComment, control: ControlPort) -> list[Command]:
         commands = new_commands(commands, request.edit)
     if not commands:
         return []
+    # Counted, because a comment may contain a command twice: an edit that adds the second one runs it.
     before = Counter(await control.commands_run(request.comment.id))
     new: list[Command] = []
     for command in commands:
@@ -102,9 +106,9 @@ async def _new(request: CommandComment, control: ControlPort) -> list[Command]:
     return new
 
 
-def _repeats(last: Command | None, command: Command) -> bool:
+def _repeats(previous: Command | None, command: Command) -> bool:
     """Whether the previous command is the same; then it runs once. `stop`, `resume`, `stop` are three commands."""
-    return last is not None and last.canonical == command.canonical
+    return previous is not None and previous.canonical == command.canonical
 
 
 async def _context(
@@ -129,6 +133,7 @@ async def _context(
 async def _effects(command: Command, context: CommandContext) -> CommandEffects:
     kind = COMMANDS.get(command.name)
     if kind is None:
+        # A stranger gets no reply, or anyone could make the App post comments.
         known_here = context.is_author or context.permission >= Permission.TRIAGE
         return CommandEffects(reaction="confused", reply=_unknown(command)) if known_here else NO_PERMISSION
     if not is_allowed(kind, context):
@@ -140,6 +145,6 @@ async def _effects(command: Command, context: CommandContext) -> CommandEffects:
 
 
 def _unknown(command: Command) -> str:
-    close = difflib.get_close_matches(command.name, COMMANDS, 1, 0.5)
-    nearest = f"Did you mean `/triage {close[0]}`?" if close else "`/triage help` lists them."
+    matches = difflib.get_close_matches(command.name, COMMANDS, 1, 0.5)
+    nearest = f"Did you mean `/triage {matches[0]}`?" if matches else "`/triage help` lists them."
     return f"There is no command {code(command.name)}. {nearest}"

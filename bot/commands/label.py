@@ -37,16 +37,17 @@ def _folded(labels: Iterable[str]) -> frozenset[str]:
 
 async def _named(command: Command, context: CommandContext) -> tuple[str, ...]:
     """The named labels, as the repository spells them."""
-    wanted = [name.strip(" \t\"'`") for name in command.argument.split(",")][:_MOST]
-    if not any(wanted):
+    requested = [name.strip(" \t\"'`") for name in command.argument.split(",")][:_MOST]
+    if not any(requested):
         raise UserError(f"Name labels, with commas between them, as in `/triage {command.name} bug, needs info`.")
     known = {label.casefold(): label for label in await context.github.repository_labels()}
-    missing = [name for name in wanted if name and name.casefold() not in known]
+    missing = [name for name in requested if name and name.casefold() not in known]
     if missing:
+        # Cut, because the time to compare grows with the square of the length.
         close = difflib.get_close_matches(missing[0].casefold()[:60], known, 1)
         nearest = f" Did you mean {code(known[close[0]])}?" if close else ""
         raise UserError(f"There is no label {code(missing[0][:60])} here.{nearest}")
-    return tuple(dict.fromkeys(known[name.casefold()] for name in wanted if name))
+    return tuple(dict.fromkeys(known[name.casefold()] for name in requested if name))
 
 
 KIND = CommandKind("label", "label <name>, …", "Add existing labels.", "maintainer", run_label)

@@ -20,6 +20,7 @@ MAX_ARGUMENT = 600
 """Characters of an argument; the rest is cut off."""
 _COMMAND = re.compile(r" {0,3}/triage(?:[ \t]{1,20}(\S{1,60})(?:[ \t](.*))?)?[ \t]*", re.IGNORECASE)
 _HEAD = len("   /triage")
+# Browsers send line breaks of forms as CRLF.
 _BREAK = re.compile(r"\r\n?")
 _HIDING = re.compile(r"`+|<!--|<code\b", re.IGNORECASE)
 _ENDS = {"<!--": "-->", "<code": "</code"}
@@ -57,6 +58,7 @@ def parse(text: str) -> list[Command]:
 
 def _own_lines(text: str) -> Iterator[str]:
     """The lines of the comment's own paragraphs, without quotes, as they were typed."""
+    # Most comments have no command and skip the Markdown parser.
     if "/triage" not in text.lower():
         return
     lines, quotes = text.split("\n"), 0
@@ -66,7 +68,9 @@ def _own_lines(text: str) -> Iterator[str]:
             typed = lines[token.map[0] : token.map[1]]
             shown = _without_hidden("\n".join(typed)).split("\n")
             # The argument may contain code; the command itself must not be in code.
-            yield from (line for line, seen in zip(typed, shown, strict=True) if line[:_HEAD] == seen[:_HEAD])
+            yield from (
+                line for line, visible_line in zip(typed, shown, strict=True) if line[:_HEAD] == visible_line[:_HEAD]
+            )
 
 
 def _without_hidden(text: str) -> str:
@@ -76,7 +80,7 @@ def _without_hidden(text: str) -> str:
     """
     runs = _tick_runs(text)
     at = 0
-    kept: list[str] = []
+    parts: list[str] = []
     lowered = text.lower()
     for match in _HIDING.finditer(text):
         if match.start() < at:
@@ -86,14 +90,14 @@ def _without_hidden(text: str) -> str:
             end = lowered.find(_ENDS[opening], match.end())
             end = len(text) if end < 0 else end + len(_ENDS[opening])
         else:
-            alike = runs[len(opening)]
-            following = bisect_right(alike, match.start())
-            if following == len(alike):
+            same_length = runs[len(opening)]
+            following = bisect_right(same_length, match.start())
+            if following == len(same_length):
                 continue
-            end = alike[following] + len(opening)
-        kept += (text[at : match.start()], "\x00", "\n\x00" * text.count("\n", match.start(), end))
+            end = same_length[following] + len(opening)
+        parts += (text[at : match.start()], "\x00", "\n\x00" * text.count("\n", match.start(), end))
         at = end
-    return "".join((*kept, text[at:]))
+    return "".join((*parts, text[at:]))
 
 
 def _tick_runs(text: str) -> dict[int, list[int]]:
@@ -130,6 +134,7 @@ def new_commands(commands: Sequence[Command], edit: Edit) -> list[Command]:
     person's edit, letters and digits are compared, so that revealing a hidden command cannot run it with the editor's
     permission. In the author's own edit, whole words are compared, so that a command runs after a typo is fixed.
     """
+    # In doubt nothing runs: the commands may be another person's.
     if edit.before is None:
         return []
     was_there = _was_present if edit.by_author else _was_hidden
@@ -166,5 +171,5 @@ def _plain(text: str) -> str:
     """Text without invisible characters, in compatibility decomposition (NFKD) and case-folded."""
     for _ in range(_UNESCAPED):
         text = html.unescape(text)
-    seen = (char for char in unicodedata.normalize("NFKD", text) if unicodedata.category(char) not in _UNSEEN)
-    return "".join(seen).casefold()
+    visible_line = (char for char in unicodedata.normalize("NFKD", text) if unicodedata.category(char) not in _UNSEEN)
+    return "".join(visible_line).casefold()

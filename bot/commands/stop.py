@@ -12,6 +12,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     """End a run before its next write, and start no new one."""
     if await context.control.muted():
         raise UserError("Triage is already stopped for this issue.")
+    # The mute also stops a run in progress, which reads it before each write. The signal records who asked.
     return CommandEffects(signals=(NewSignal("stop"),), muted=True, reaction="rocket")
 
 

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 MOST = 64 * 1024 * 1024
 """Bytes of all bodies together: two of the largest deliveries, or thousands of usual ones."""
 USUAL = 1024 * 1024
-"""Bytes of the largest issue or comment with everything that GitHub sends beside it."""
+"""Bytes above which a body counts as large: the largest issue or comment with everything that GitHub adds to it."""
 LARGE_AT_ONCE = 2
 """Larger bodies that are read at the same time: reading and hashing them delays everything else."""
 
@@ -29,7 +29,7 @@ class Body:
         self._is_large = False
         self.size = 0
         self.dropped = False
-        """It gave way to others."""
+        """It was dropped to make room for others."""
 
     async def hold(self, size: int) -> None:
         """Count more bytes; a body that gets large waits here for its turn.
@@ -42,6 +42,7 @@ class Body:
         if self.dropped:
             raise NoRoomError
         if self.size > USUAL and not self._is_large:
+            # Counted before the wait, so that bodies that wait for their turn can be dropped too.
             await self._bodies.large.acquire()
             self._is_large = True
 
@@ -66,13 +67,14 @@ class Body:
 
     @property
     def is_read(self) -> bool:
-        """Whether nothing more is awaited of it."""
+        """Whether it has arrived completely."""
         return self._timeout is None
 
     def drop(self) -> None:
-        """End the reading of it, wherever that waits."""
+        """Stop reading it, whatever its reader waits for."""
         self.dropped = True
         if self._timeout is not None:
+            # A deadline in the past cancels the reader at its next step, even while it waits for the semaphore.
             self._timeout.reschedule(0.0)
 
 
@@ -89,7 +91,7 @@ class Bodies:
 
     @contextmanager
     def one(self) -> Iterator[Body]:
-        """Count one body for the length of a block."""
+        """Count one body for the duration of a block."""
         body = Body(self)
         self._held.add(body)
         try:
@@ -99,6 +101,7 @@ class Bodies:
 
     def make_room(self) -> None:
         """Drop the largest of the bodies that are being read until the others fit."""
+        # Bodies that were read completely are never dropped: they are about to be stored.
         while sum(body.size for body in self._held) > self._most:
             largest = max((body for body in self._held if not body.is_read), key=lambda body: body.size, default=None)
             if largest is None:
@@ -112,7 +115,7 @@ AT_ONCE = 4
 
 
 class Turns:
-    """Middleware: a few requests begin, then everything else that is ready runs, then the next few begin."""
+    """Middleware that starts a few requests in each round of the event loop, so that other tasks run in between."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -121,6 +124,6 @@ class Turns:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request when it is its turn."""
         await self._free.acquire()
-        # Only the beginning is counted: a body that arrives slowly, or a stream, holds nobody up.
+        # Released in the next round: only the start is counted, so a slow body or a stream delays no other request.
         asyncio.get_running_loop().call_soon(self._free.release)
         await self._app(scope, receive, send)

@@ -33,6 +33,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Register the connection."""
         super().connection_made(transport)
+        # A connection without a request counts as a head, so that an idle stranger has the short time limit.
         self.phase: Phase = "head"
         self.since = self.loop.time()
         self.stalled_since: float | None = None
@@ -45,7 +46,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.registry.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Remove the connection from the registry."""
         self._abandon()
         self.registry.remove(self)
         super().connection_lost(exc)
@@ -59,6 +60,8 @@ class LimitedProtocol(HttpToolsProtocol):
             self._enter("head")
         rest = memoryview(data)
         while rest and not self._ended:
+            # httptools reports nothing within an unfinished header, so only small pieces allow the bytes of a head to
+            # be counted in time.
             size = _CHUNK if self.phase == "body" else _PIECE
             piece, rest = rest[:size], rest[size:]
             self._parse(piece)
@@ -77,19 +80,19 @@ class LimitedProtocol(HttpToolsProtocol):
                 self._refuse(431, "headers too large")
 
     def _refuse_upgrade(self) -> None:
-        """Answer the request as if it had asked for no other protocol, and close: what follows is not HTTP."""
+        """Answer the request as plain HTTP and close the connection, because what follows is not HTTP."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
         else:
             self.end("request for another protocol")
 
     def on_message_begin(self) -> None:
-        """Begin a head."""
+        """Enter the phase of a head."""
         super().on_message_begin()
         self._enter("head")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
+        """Store a header, unless there are too many."""
         if len(self.headers) >= HEADERS:
             self._refusal = (431, "too many headers")
             raise _LimitError
@@ -97,6 +100,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start the request."""
+        # uvicorn stops reading, but queues every request that has arrived already.
         if len(self.pipeline) >= AHEAD:
             self._refusal = (429, "requests sent ahead")
             raise _LimitError
@@ -109,7 +113,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_message_complete(self) -> None:
-        """The request is there; what is left is the answer."""
+        """Enter the phase of the answer, because the request is complete."""
         super().on_message_complete()
         self._enter("idle" if self.cycle.response_complete else "answer")
 
@@ -120,12 +124,12 @@ class LimitedProtocol(HttpToolsProtocol):
             self._enter("idle" if self.cycle.response_complete else "answer")
 
     def pause_writing(self) -> None:
-        """Note since when the caller does not read."""
+        """Record when the caller stopped reading."""
         self.stalled_since = self.loop.time()
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        """The caller reads again."""
+        """Record that the caller reads again."""
         self.stalled_since = None
         super().resume_writing()
 
@@ -134,14 +138,14 @@ class LimitedProtocol(HttpToolsProtocol):
         return self.transport.is_closing()
 
     def end(self, reason: str) -> None:
-        """Close the connection at once, whatever it does."""
+        """Close the connection at once, in any phase."""
         self._abandon()
         if reason:
             self.registry.refusals.count(reason, self.address)
         self.transport.abort()
 
     def _abandon(self) -> None:
-        """Take nothing more, and let an answer under way be written nowhere: uvicorn only thinks of the newest."""
+        """Accept no more requests, and discard an answer in progress: uvicorn disconnects only the newest one."""
         self._ended = True
         self.pipeline.clear()
         if self._answering is not None:
@@ -149,17 +153,18 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _enter(self, phase: Phase) -> None:
         self.phase, self.since = phase, self.loop.time()
+        # Only a delivery that arrived completely; a half-open request to the same path gets no protection.
         self.protected = phase == "answer" and self.scope["path"] == self.deliveries
 
     def _refuse(self, status: int, reason: str) -> None:
-        """Say why, unless another answer is under way, and close."""
+        """Send the reason, unless another answer is in progress, and close the connection."""
         idle = self._answering is None or self._answering.response_complete
         self._abandon()
         self.registry.refusals.count(reason, self.address)
         if idle:
-            says = reason.encode()
-            head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(says)
-            self.transport.write(STATUS_LINE[status] + head + says)
+            body = reason.encode()
+            head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
+            self.transport.write(STATUS_LINE[status] + head + body)
         self.transport.close()
 
 
@@ -171,4 +176,5 @@ def limited_protocol(connections: Connections, deliveries: str = "") -> type[asy
         deliveries: the path whose complete requests are never closed to make room.
     """
     bound: dict[str, Any] = {"registry": connections, "deliveries": deliveries}
+    # uvicorn creates the protocol itself and passes only its own arguments, so the registry is a class attribute.
     return type("BoundProtocol", (LimitedProtocol,), bound)

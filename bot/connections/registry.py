@@ -1,4 +1,4 @@
-"""All connections of the server: how many there may be, how long each phase may last, and which one gives way."""
+"""Limit the server's connections: their number, the duration of each phase, and which is closed at the limit."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ MOST = 512
 RESERVED = 96
 """Descriptors for the store, the log, the worker's pipes and calls of GitHub."""
 FEWEST = 64
-_WANTED = 4_096
+_REQUESTED = 4_096
 
 logger = logging.getLogger(__name__)
 
 
 def connection_limit() -> int:
     """Raise the soft limit of descriptors as far as needed and allowed; return how many connections fit."""
+    # Many systems start a service with a soft limit of 1,024, which a process may raise up to its hard limit.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _WANTED if hard == resource.RLIM_INFINITY else min(hard, _WANTED)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        soft = wanted
-    return fitting(_WANTED if soft == resource.RLIM_INFINITY else soft)
+    requested = _REQUESTED if hard == resource.RLIM_INFINITY else min(hard, _REQUESTED)
+    if soft != resource.RLIM_INFINITY and soft < requested:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (requested, hard))
+        soft = requested
+    return fitting(_REQUESTED if soft == resource.RLIM_INFINITY else soft)
 
 
 def fitting(descriptors: int) -> int:
-    """The connections that fit; a quarter stays free for those that are accepted before others are closed."""
+    """Return how many connections fit; a quarter stays free for those that are accepted before others are closed."""
     most = max(FEWEST, min(MOST, (descriptors - RESERVED) * 3 // 4))
     if most < MOST:
         logger.warning(
@@ -63,6 +64,7 @@ class Refusals:
     def count(self, reason: str, address: str = "") -> None:
         """Count one refusal; ``reason`` is one of a fixed set."""
         self._reasons[reason] += 1
+        # Bounded, because a caller may use any number of addresses.
         if address and (address in self._addresses or len(self._addresses) < _ADDRESSES):
             self._addresses[address] += 1
         wait = 0.0 if self._logged_at is None else self._logged_at + self._period - self._clock()
@@ -78,6 +80,7 @@ class Refusals:
             self._timer = None
         if not self._reasons:
             return
+        # At most one line a period, or a flood of requests would fill the disk with its own refusals.
         self._logged_at = self._clock()
         reasons = ", ".join(f"{reason}: {count}" for reason, count in self._reasons.most_common())
         logger.warning("refused: %s%s", reasons, self._most(), extra={"action": "refused"})
@@ -100,7 +103,7 @@ STALLED_SECONDS = 30.0
 """Seconds for which a caller may leave an answer unread."""
 _SWEEP = 1.0
 _BATCH = 16
-"""One of so many connections is closed at a time, since choosing costs a look at all of them."""
+"""At the limit one in this many connections is closed at a time, since choosing them reads the whole registry."""
 
 
 class Connection(Protocol):
@@ -123,7 +126,7 @@ class Connection(Protocol):
 
 
 class Connections:
-    """Open connections, within a limit.
+    """The open connections, within a limit.
 
     At the limit the address with the most connections loses those that wait longest. A stranger with hundreds of
     half-open requests thus displaces those, and behind a proxy, where all share one address, the oldest go: a delivery
@@ -141,7 +144,7 @@ class Connections:
         return len(self._open)
 
     def add(self, connection: Connection) -> None:
-        """Take a new connection; it is closed at once if nothing can give way."""
+        """Register a new connection; it is closed at once if no other one can be closed for it."""
         if len(self._open) >= self.most and not self._make_room():
             connection.end("too many connections")
             return
@@ -150,50 +153,51 @@ class Connections:
             self._sweep_later()
 
     def remove(self, connection: Connection) -> None:
-        """Forget a connection that ended."""
+        """Remove a connection that ended."""
         self._open.discard(connection)
 
     def _make_room(self) -> bool:
-        movable = [one for one in self._open if not one.protected]
+        movable = [connection for connection in self._open if not connection.protected]
         if not movable:
             return False
-        (crowded, _count), *_ = Counter(one.address for one in movable).most_common(1)
-        crowd = sorted((one for one in movable if one.address == crowded), key=_rank)
-        for one in crowd[: max(1, self.most // _BATCH)]:
-            self._open.discard(one)
-            one.end("connection that waited longest, closed at the limit of connections")
+        (busiest, _count), *_ = Counter(connection.address for connection in movable).most_common(1)
+        candidates = sorted((connection for connection in movable if connection.address == busiest), key=_rank)
+        for connection in candidates[: max(1, self.most // _BATCH)]:
+            self._open.discard(connection)
+            connection.end("connection that waited longest, closed at the limit of connections")
         return True
 
     def _sweep_later(self) -> None:
         self._sweeping = asyncio.get_running_loop().call_later(_SWEEP, self._sweep)
 
     def _sweep(self) -> None:
-        """End what is late; every second, as long as there are connections."""
+        """End connections that are late; runs every second while there are any."""
         now = asyncio.get_running_loop().time()
-        for one in list(self._open):
-            if one.is_closing() and one.phase != "closing":
-                one.phase, one.since = "closing", now
-            elif now - one.since > self._patience.get(one.phase, float("inf")):
-                one.end("" if one.phase == "idle" else f"{one.phase} that took too long")
-            elif one.stalled_since is not None and now - one.stalled_since > STALLED_SECONDS:
-                one.end("response that was not read")
+        for connection in list(self._open):
+            if connection.is_closing() and connection.phase != "closing":
+                connection.phase, connection.since = "closing", now
+            elif now - connection.since > self._patience.get(connection.phase, float("inf")):
+                connection.end("" if connection.phase == "idle" else f"{connection.phase} that took too long")
+            elif connection.stalled_since is not None and now - connection.stalled_since > STALLED_SECONDS:
+                connection.end("response that was not read")
         self._sweeping = None
         if self._open:
             self._sweep_later()
 
 
 def _rank(connection: Connection) -> tuple[bool, float]:
-    """Those that owe us something go before those that we owe an answer; the longest waiting first."""
+    """Order connections for closing: those that we wait for precede those that wait for our answer, oldest first."""
     return connection.phase == "answer", connection.since
 
 
 def address_group(host: str) -> str:
-    """An IPv4 address, or the network of an IPv6 one: one caller has at least 2⁶⁴ of these."""
+    """Return an IPv4 address, or the /64 network of an IPv6 one, because one caller has at least 2⁶⁴ addresses."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return host
     if isinstance(address, ipaddress.IPv6Address):
+        # A socket that accepts both families shows an IPv4 caller as ::ffff:a.b.c.d.
         mapped = address.ipv4_mapped
         return str(mapped or ipaddress.ip_network((address, 64), strict=False).network_address)
     return host

@@ -59,6 +59,8 @@ def main() -> None:
     os.nice(NICE)
     try:
         with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+            # The first argument is the lock's descriptor: the process holds the lock by inheriting it, without any code
+            # here.
             runner.run(_work(load_server_settings(), place=sys.argv[2], concurrency=int(sys.argv[3])))
     except UnreachableError as error:
         logger.error("%s", error, extra={"action": "worker_cannot_start"})  # noqa: TRY400  an outage needs no traceback
@@ -75,14 +77,15 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(THREADS + THREADS_OF_A_JOB * concurrency))
         loop.add_signal_handler(signal.SIGTERM, stop.set)
+        # A thread and not a reader of the event loop, because a worker whose loop hangs must end with its parent too.
         threading.Thread(target=_listen, args=(loop, dispatcher), daemon=True).start()
         running = asyncio.create_task(dispatcher.run(ready.set))
-        beside = (
+        background = (
             worker.run_upkeep(),
             _send_ready(ready, dispatcher.active_attempts),
             _report(ready, worker, place, dispatcher),
         )
-        tasks = [asyncio.create_task(one) for one in beside]
+        tasks = [asyncio.create_task(coroutine) for coroutine in background]
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait({stopped, running}, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
@@ -116,6 +119,7 @@ async def _send_ready(ready: asyncio.Event, active_attempts: ActiveAttempts) -> 
     """Tell the parent that the worker is ready, then send it heartbeats."""
     await ready.wait()
     _send(READY)
+    # A parent that does not read must not block the event loop.
     os.set_blocking(sys.stdout.fileno(), False)
     await send_heartbeats(active_attempts, _send_heartbeat)
 

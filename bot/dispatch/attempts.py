@@ -68,19 +68,20 @@ class Attempts:
                 async with limit:
                     await self._worker(replace(job, late=self._late[job.id]))
         except asyncio.CancelledError:
-            await self._freed(lambda: self._jobs.postpone(job, 0.0, "the server stopped"))
+            # Due at once, because the job did not fail.
+            await self._update_job(lambda: self._jobs.postpone(job, 0.0, "the server stopped"))
             raise
         except JobTakenOverError as error:
             logger.warning("%s", error, extra={"action": "job_taken_over", "job": job.id})
             return False
         except SuspendedError as error:
             why = str(error)
-            return await self._freed(lambda: self._jobs.park(job, why))
+            return await self._update_job(lambda: self._jobs.park(job, why))
         except RateLimitedError as error:
             # Before RetryableError, its base class: a limit costs the job no attempt.
             return await self._wait(job, error)
         except RetryableError as error:
-            return await self._again(job, str(error), after=error.after, death="transient")
+            return await self._retry(job, str(error), after=error.after, death="transient")
         except Exception as error:  # no exception of one job may stop the others
             # The job's own code may raise TimeoutError too; that is an ordinary fault.
             is_late = limit.expired() and isinstance(error, TimeoutError)
@@ -91,37 +92,39 @@ class Attempts:
     async def _failed(self, job: Job, error: Exception) -> bool:
         logger.error("job %s failed", job.id, exc_info=error, extra={"action": "job_failed", "job": job.id})
         reason = traceback.format_exception_only(error)[-1].strip()
-        return await self._again(job, reason, after=None, death="fault")
+        return await self._retry(job, reason, after=None, death="fault")
 
     async def _too_late(self, job: Job) -> bool:
         """Retry a job that took too long, a few times. Threads that still work for it have time limits of their own."""
         self._late[job.id] += 1
         reason = f"the job took longer than {self._deadline:.0f} s"
         logger.warning("job %s was ended: %s", job.id, reason, extra={"action": "job_late", "job": job.id})
-        tries = job.tried if self._late[job.id] >= TRIES_OF_A_LATE_JOB else MAX_ATTEMPTS
-        return await self._again(job, reason, after=None, death="fault", tries=tries)
+        max_tries = job.tried if self._late[job.id] >= TRIES_OF_A_LATE_JOB else MAX_ATTEMPTS
+        return await self._retry(job, reason, after=None, death="fault", max_tries=max_tries)
 
-    async def _again(
-        self, job: Job, message: str, *, after: float | None, death: Death, tries: int | None = None
+    async def _retry(
+        self, job: Job, message: str, *, after: float | None, death: Death, max_tries: int | None = None
     ) -> bool:
-        usual = TRIES_OF_A_FAULT if death == "fault" else MAX_ATTEMPTS
-        if job.tried >= (usual if tries is None else tries):
+        default_tries = TRIES_OF_A_FAULT if death == "fault" else MAX_ATTEMPTS
+        if job.tried >= (default_tries if max_tries is None else max_tries):
             logger.error("job %s is dead: %s", job.id, message, extra={"action": "job_dead", "job": job.id})
-            return await self._freed(lambda: self._jobs.mark_dead(job, message, death=death))
+            return await self._update_job(lambda: self._jobs.mark_dead(job, message, death=death))
         wait = after if after is not None else pause(job.tried, FIRST_WAIT)
         logger.info(
             "job %s is retried in %.0f s: %s", job.id, wait, message, extra={"action": "job_put_off", "job": job.id}
         )
-        return await self._freed(lambda: self._jobs.postpone(job, wait, message))
+        return await self._update_job(lambda: self._jobs.postpone(job, wait, message))
 
     async def _wait(self, job: Job, limit: RateLimitedError) -> bool:
         """Postpone a job that reached a rate limit; this costs it no attempt, however long the limit holds."""
+        # At most the tenth step, below the attempts at which `pause` raises its bound: a wait for a limit stays at 300
+        # seconds.
         wait = limit.after if limit.after is not None else pause(min(job.waited + 1, 10), LIMITED_WAIT)
         message = str(limit)
         logger.info("job %s waits %.0f s: %s", job.id, wait, message, extra={"action": "job_limited", "job": job.id})
-        return await self._freed(lambda: self._jobs.postpone(job, wait, message, limited=True))
+        return await self._update_job(lambda: self._jobs.postpone(job, wait, message, limited=True))
 
-    async def _freed(self, change: Callable[[], Awaitable[None]]) -> bool:
+    async def _update_job(self, change: Callable[[], Awaitable[None]]) -> bool:
         """Change the job's state, and wait while the store is away, for example because the disk is full.
 
         Returns False without a change if another attempt took the job over, which then frees it, or if the store is

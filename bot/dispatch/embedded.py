@@ -16,6 +16,7 @@ from bot.store.database import StoreError
 from bot.store.jobs import Jobs
 
 CONTROL_SLOTS = 2
+"""Jobs of the lane ``control`` at once. The lane has slots of its own, so that a command never waits for a run."""
 FREEING = 1.0
 """Seconds to free the jobs that were cancelled; the store may be busy."""
 LOOK = 5.0
@@ -76,11 +77,11 @@ class Dispatcher:
         tasks = {task for lane in self._running.values() for task in lane}
         if not tasks:
             return
-        _, late = await asyncio.wait(tasks, timeout=max(until - time.monotonic(), 0.0))
-        for task in late:
+        _, unfinished = await asyncio.wait(tasks, timeout=max(until - time.monotonic(), 0.0))
+        for task in unfinished:
             task.cancel()
-        if late:
-            await asyncio.wait(late, timeout=FREEING)
+        if unfinished:
+            await asyncio.wait(unfinished, timeout=FREEING)
 
     async def _claim(self) -> None:
         """Fill the free slots; the lane ``control`` comes first, because a command may stop a run that is next."""
@@ -98,6 +99,7 @@ class Dispatcher:
                 task = asyncio.create_task(self._attempts.make(job), name=f"job {job.id}")
                 running.add(task)
                 task.add_done_callback(running.discard)
+                # The end of a job frees a slot and may unblock the next job of its issue.
                 task.add_done_callback(lambda _task: self._wake.set())
 
     async def _sleep(self) -> None:

@@ -34,6 +34,7 @@ class DirectoryLock:
                     " TRIAGE_DATA_DIR"
                 )
             time.sleep(0.05)
+        # The content is only for the message of a process that finds the lock taken; the lock itself is the kernel's.
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, str(os.getpid()).encode(), 0)
 

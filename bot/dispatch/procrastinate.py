@@ -79,10 +79,12 @@ class SharedDispatcher:
         async with open_engine(self._store.url, self._outage.wait) as (app, connector):
             app.task(name=TASK, pass_context=True)(self._work)
             sweeping = asyncio.create_task(self._sweep(app, connector))
-            lanes = [asyncio.create_task(self._lane(app, lane)) for lane in self._slots]
+            lanes = [asyncio.create_task(self._run_lane(app, lane)) for lane in self._slots]
             ready()
             await self._stop.wait()
             for lane in lanes:
+                # procrastinate takes this as a request to stop: it fetches nothing more and waits for the jobs that
+                # run.
                 lane.cancel()
             await asyncio.wait(lanes)
             sweeping.cancel()
@@ -93,7 +95,7 @@ class SharedDispatcher:
         self._draining = True
         self._stop.set()
 
-    async def _lane(self, app: App, lane: Lane) -> None:
+    async def _run_lane(self, app: App, lane: Lane) -> None:
         while not self._draining:
             try:
                 await app.run_worker_async(
@@ -115,6 +117,7 @@ class SharedDispatcher:
     async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  shown to people who read procrastinate's table
         """Claim and run jobs while any is due. The wake-up only says that there is work; the store chooses the job."""
         wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
+        # `_free_unanswered` must not take a wake-up for lost while its task runs here.
         self._awake.add(wakeup)
         try:
             while not self._draining and (claimed := await self._claimed(lane, owner)) is not None:
@@ -161,7 +164,7 @@ class SharedDispatcher:
                 "took over the jobs of a worker that is gone", extra={"action": "jobs_taken_over", "jobs": freed}
             )
         for wakeup in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED):
-            await self._again(app, wakeup.id or 0)
+            await self._retry_wakeup(app, wakeup.id or 0)
 
     async def _free_unanswered(
         self, app: App, connector: RetryingConnector, suspects: set[tuple[int, ...]]
@@ -172,18 +175,20 @@ class SharedDispatcher:
         sighting may be a claim in progress. Returns those seen for the first time.
         """
         doing = await app.job_manager.list_jobs_async(status="doing")
-        ours: set[tuple[int, ...]] = {(one.id or 0,) for one in doing if one.worker_id in connector.workers}
-        ours = {one for one in ours if one[0] not in self._awake}
-        ours |= {
-            one for one in await self._store.workers.active_attempts(self._place) if one[0] not in self._active_jobs
+        assigned: set[tuple[int, ...]] = {(entry.id or 0,) for entry in doing if entry.worker_id in connector.workers}
+        assigned = {entry for entry in assigned if entry[0] not in self._awake}
+        assigned |= {
+            entry
+            for entry in await self._store.workers.active_attempts(self._place)
+            if entry[0] not in self._active_jobs
         }
-        for one in ours & suspects:
-            if len(one) == 1:
-                await self._again(app, one[0])
+        for entry in assigned & suspects:
+            if len(entry) == 1:
+                await self._retry_wakeup(app, entry[0])
             else:
-                await self._store.workers.free(*one)
-        return ours - suspects
+                await self._store.workers.free(*entry)
+        return assigned - suspects
 
-    async def _again(self, app: App, wakeup: int) -> None:
+    async def _retry_wakeup(self, app: App, wakeup: int) -> None:
         at = datetime.fromtimestamp(self._store.clock(), UTC)
         await app.job_manager.retry_job_by_id_async(wakeup, at)

@@ -71,7 +71,7 @@ class WorkerProcess:
         self.fault = ""
         """What a person must fix before the child can work; empty if nothing."""
         self._process: asyncio.subprocess.Process | None = None
-        self._keeper: asyncio.Task[None] | None = None
+        self._supervisor: asyncio.Task[None] | None = None
         self._monitor = HeartbeatMonitor()
 
     async def not_ready(self) -> str:
@@ -80,9 +80,10 @@ class WorkerProcess:
 
     async def start(self) -> None:
         """Free the jobs that an earlier server left in progress, and start the child."""
+        # Without blame: the server ended and not the job. On Postgres other workers free the jobs by their heartbeats.
         if not self._shared:
             await self._jobs.recover(blame=False)
-        self._keeper = asyncio.create_task(self._keep())
+        self._supervisor = asyncio.create_task(self._supervise())
 
     def wake(self) -> None:
         """Tell the child that a job was stored; one unread byte is enough."""
@@ -92,10 +93,10 @@ class WorkerProcess:
 
     async def stop(self) -> None:
         """Let running jobs finish for a few seconds, then end the process; interrupted jobs resume after a restart."""
-        if self._keeper is not None:
-            self._keeper.cancel()
+        if self._supervisor is not None:
+            self._supervisor.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._keeper
+                await self._supervisor
         process = self._process
         if process is None or process.returncode is not None:
             return
@@ -108,16 +109,18 @@ class WorkerProcess:
             process.kill()
             await process.wait()
 
-    async def _keep(self) -> None:
+    async def _supervise(self) -> None:
         pause = 0.0
         while True:
-            began = time.monotonic()
+            started_at = time.monotonic()
             code = await self._run_once()
             if self.fault:
                 self._give_up()
                 return
             freed = await self._recovered()
-            pause = 0.5 if time.monotonic() - began > LONGEST_PAUSE else min(LONGEST_PAUSE, pause * 2 or 0.5)
+            # A worker that ran for a while restarts almost at once. One that ends right after its start waits longer
+            # each time.
+            pause = 0.5 if time.monotonic() - started_at > LONGEST_PAUSE else min(LONGEST_PAUSE, pause * 2 or 0.5)
             logger.error("the worker ended with %s", code, extra={"action": "worker_ended", "jobs": freed})
             await asyncio.sleep(pause)
 
@@ -141,6 +144,7 @@ class WorkerProcess:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             pass_fds=(self._lock,),
+            # The operator's own values take precedence over ours.
             env={**_MALLOC, **os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
         )
         try:
@@ -196,6 +200,7 @@ def opened(settings: ServerSettings, *, tidy: bool = True) -> Store:
             if time.monotonic() > until:
                 raise
             logger.warning("%s; trying again", error, extra={"action": "store_failed"})
+            # No event loop runs yet, so this blocks nothing.
             time.sleep(3.0)
 
 

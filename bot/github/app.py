@@ -45,14 +45,15 @@ class GitHub:
         self._renamed: OrderedDict[str, RepositoryRef] = OrderedDict()
         """Repositories whose name on GitHub differs from that in a delivery."""
         self._writes = writes
-        self._remembered = ResponseCache()
+        self._cache = ResponseCache()
 
     def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
         """The client for one repository only, under its current name."""
+        # GitHub answers a write under an old name with a redirect, which must not be followed with a POST.
         named = self._renamed.get(repository.key)
         if named is not None:
             repository = replace(repository, owner=named.owner, name=named.name, clone_url=named.clone_url)
-        channel = Channel(self._session, self._tokens, self._writes, repository, self._remembered)
+        channel = Channel(self._session, self._tokens, self._writes, repository, self._cache)
         return RepositoryClient(channel, repository, app=self, server_url=self._server_url)
 
     async def check_key(self) -> None:
@@ -97,6 +98,7 @@ class GitHub:
             return
         authorization = await self._session.app_authorization()
         response = (await self._session.send("GET", "/app", authorization=authorization)).object()
+        # Without the login our own comments would look like a stranger's, and be posted again.
         if not response.get("slug"):
             raise UndecodableError("GitHub's answer is not an App: it has no slug")
         self._app_id = text(response.get("id")) or self._app_id
@@ -119,6 +121,8 @@ class GitHub:
         """Whether a comment is ours, judged by its author and never by its text."""
         via = comment.get("performed_via_github_app") or {}
         user = comment.get("user") or {}
+        # Some answers lack ``performed_via_github_app``, so the login counts too. `is_bot` excludes a person of the
+        # same name.
         known = text(user.get("login")) in self._logins or str(via.get("id")) == self._app_id
         return known and is_bot(user)
 
@@ -131,14 +135,15 @@ class GitHub:
         authorization = await self._session.app_authorization()
         found: list[Json] = []
         cursor: dict[str, str | int] = {}
+        # At most 5,000 deliveries, so that a long outage cannot keep this request busy for ever.
         for _ in range(50):
             answer = await self._session.send(
                 "GET", "/app/hook/deliveries", authorization=authorization, params={"per_page": _PAGE, **cursor}
             )
             page = answer.objects()
             found += [delivery for delivery in page if text(delivery.get("delivered_at")) >= since]
-            following = answer.next_url
-            if not following or len(page) == 0 or text(page[-1].get("delivered_at")) < since:
+            next_url = answer.next_url
+            if not next_url or len(page) == 0 or text(page[-1].get("delivered_at")) < since:
                 break
-            cursor = {"cursor": following.rpartition("cursor=")[2].partition("&")[0]}
+            cursor = {"cursor": next_url.rpartition("cursor=")[2].partition("&")[0]}
         return found

@@ -36,21 +36,21 @@ class ResponseCache:
 
     def etag(self, key: Hashable) -> str:
         """The ETag of the cached response; empty if there is none."""
-        known = self._answers.get(key)
-        return known.etag if known is not None else ""
+        cached = self._answers.get(key)
+        return cached.etag if cached is not None else ""
 
     def get(self, key: Hashable) -> Answer | None:
         """The cached response, which GitHub has just confirmed; None if it was evicted."""
-        known = self._answers.get(key)
-        if known is None:
+        cached = self._answers.get(key)
+        if cached is None:
             return None
         self._answers.move_to_end(key)
-        return replace(known, data=json.loads(known.content))
+        return replace(cached, data=json.loads(cached.content))
 
     def put(self, key: Hashable, answer: Answer) -> None:
         """Replace the cached response if the new one has an ETag. The least recently used ones are evicted."""
-        earlier = self._answers.pop(key, None)
-        self._size -= len(earlier.content) if earlier is not None else 0
+        previous = self._answers.pop(key, None)
+        self._size -= len(previous.content) if previous is not None else 0
         if answer.status_code != 200 or not answer.etag or len(answer.content) > LARGEST:
             return
         # Only the bytes are stored: decoded JSON takes several times as much memory.
@@ -80,10 +80,10 @@ class Channel:
     """Calls for one repository. Each uses the repository's own token unless other repositories are given."""
 
     def __init__(
-        self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef, remembered: ResponseCache
+        self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef, cache: ResponseCache
     ) -> None:
         self._session = session
-        self._remembered = remembered
+        self._cache = cache
         self._tokens = tokens
         self._writes = writes
         self._installation = installation_key(repository.host, repository.installation_id)
@@ -108,10 +108,11 @@ class Channel:
             BotError: Any failure, as one of our types.
         """
         await self._writes.check_paused(self._installation)
-        given = {"json": json, "params": params, "follow": follow}
+        options = {"json": json, "params": params, "follow": follow}
         try:
-            answer = await self._remembering(method, path, repositories, permissions, **given)
+            answer = await self._send_cached(method, path, repositories, permissions, **options)
         except RateLimitedError as error:
+            # Stored, so that all processes pause and not only this one.
             await self._writes.limited(self._installation, error.after, whole=error.whole, write=method != "GET")
             raise
         await self._writes.answered(self._installation, write=method != "GET")
@@ -127,10 +128,12 @@ class Channel:
 
     async def search(self, path: str, params: Mapping[str, str | int]) -> Answer:
         """Send a search. It has a rate limit of its own, so reaching that does not pause other calls."""
+        # So neither `check_paused` nor `limited` is called here.
         return await self._authorized("GET", path, (), WRITE_ISSUES, params=params)
 
     async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
         """The pages of a list, at most 30."""
+        # Bounded: a page after the last one would otherwise be requested for ever if a server repeats pages.
         for number in range(1, _PAGES + 1):
             items, more = await self.page(path, params, number)
             yield items
@@ -152,36 +155,48 @@ class Channel:
 
     def is_absent(self, path: str) -> bool:
         """Whether a path was missing a short while ago."""
-        return self._remembered.is_absent((self._installation, path))
+        return self._cache.is_absent((self._installation, path))
 
     def note_absent(self, path: str) -> None:
         """Cache that a path is missing."""
-        self._remembered.note_absent((self._installation, path))
+        self._cache.note_absent((self._installation, path))
 
-    async def _remembering(
-        self, method: str, path: str, repositories: tuple[int | str, ...], permissions: Mapping[str, str], **given: Any
+    async def _send_cached(
+        self,
+        method: str,
+        path: str,
+        repositories: tuple[int | str, ...],
+        permissions: Mapping[str, str],
+        **options: Any,
     ) -> Answer:
         if method != "GET":
-            return await self._authorized(method, path, repositories, permissions, **given)
+            return await self._authorized(method, path, repositories, permissions, **options)
+        # GitHub's ETags differ for each token, and a response may contain what another token must not read.
         scope = (self._installation, repositories or (self._repository.id,), tuple(sorted(permissions.items())))
-        key = (scope, path, tuple(sorted((given["params"] or {}).items())))
-        etag = self._remembered.etag(key)
-        answer = await self._authorized(method, path, repositories, permissions, etag=etag, **given)
+        key = (scope, path, tuple(sorted((options["params"] or {}).items())))
+        etag = self._cache.etag(key)
+        answer = await self._authorized(method, path, repositories, permissions, etag=etag, **options)
         if answer.status_code == NOT_MODIFIED:
-            known = self._remembered.get(key)
+            cached = self._cache.get(key)
             # Another task may have evicted it meanwhile: then send the request without an ETag.
-            return known or await self._authorized(method, path, repositories, permissions, **given)
-        self._remembered.put(key, answer)
+            return cached or await self._authorized(method, path, repositories, permissions, **options)
+        self._cache.put(key, answer)
         return answer
 
     async def _authorized(
-        self, method: str, path: str, repositories: tuple[int | str, ...], permissions: Mapping[str, str], **given: Any
+        self,
+        method: str,
+        path: str,
+        repositories: tuple[int | str, ...],
+        permissions: Mapping[str, str],
+        **options: Any,
     ) -> Answer:
         """Send a call; if the token was rejected, once more with a new one. A rejected call was not executed."""
         token = await self.token(repositories, permissions)
         try:
-            return await self._session.send(method, path, authorization=f"Bearer {token}", **given)
+            return await self._session.send(method, path, authorization=f"Bearer {token}", **options)
         except TokenRefusedError:
+            # A token may be revoked before it expires.
             self._tokens.forget(token)
         token = await self.token(repositories, permissions)
-        return await self._session.send(method, path, authorization=f"Bearer {token}", **given)
+        return await self._session.send(method, path, authorization=f"Bearer {token}", **options)

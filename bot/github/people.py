@@ -44,9 +44,9 @@ class People:
 
     def address(self, *, state: str, challenge: str, redirect_uri: str) -> str:
         """The address to which a browser is redirected to log in; ``challenge`` is that of RFC 7636, by SHA-256."""
-        asked = {"client_id": self._client["client_id"], "state": state, "redirect_uri": redirect_uri}
+        parameters = {"client_id": self._client["client_id"], "state": state, "redirect_uri": redirect_uri}
         pkce = {"code_challenge": challenge, "code_challenge_method": "S256"}
-        return f"{self._server}/login/oauth/authorize?{urlencode(asked | pkce)}"
+        return f"{self._server}/login/oauth/authorize?{urlencode(parameters | pkce)}"
 
     async def token(self, code: str, *, verifier: str, redirect_uri: str) -> str:
         """Exchange the code with which the browser returned for the person's token.
@@ -55,10 +55,11 @@ class People:
             LoggedOutError: GitHub returns no token for it.
             RetryableError: GitHub does not respond.
         """
+        # Checked first, because the code is a value from a browser's address and any page can link to it.
         if not _CODE.fullmatch(code):
             raise LoggedOutError("no code")
-        sent = {**self._client, "code": code, "code_verifier": verifier, "redirect_uri": redirect_uri}
-        response = await self._ask("POST", f"{self._server}/login/oauth/access_token", data=sent)
+        form = {**self._client, "code": code, "code_verifier": verifier, "redirect_uri": redirect_uri}
+        response = await self._request("POST", f"{self._server}/login/oauth/access_token", data=form)
         token = (response or {}).get("access_token")
         if not isinstance(token, str) or not token:
             _log_fault(response)
@@ -72,7 +73,7 @@ class People:
             LoggedOutError: The token is no longer valid.
             RetryableError: GitHub does not respond.
         """
-        return str((await self._ask("GET", f"{self._api}/user", token=token) or {}).get("login") or "")
+        return str((await self._request("GET", f"{self._api}/user", token=token) or {}).get("login") or "")
 
     async def repositories(self, token: str) -> frozenset[int]:
         """Ids of the repositories that the App is installed in and the person can read.
@@ -83,6 +84,7 @@ class People:
         """
         found: set[int] = set()
         try:
+            # httpx limits each operation only, and a person may have hundreds of pages.
             async with asyncio.timeout(_ALL):
                 async for installation in self._listed("/user/installations", "installations", token, needed=True):
                     path = f"/user/installations/{int(installation['id'])}/repositories"
@@ -99,7 +101,7 @@ class People:
             RetryableError: GitHub refuses a list that is needed: its content is unknown, not empty.
         """
         for page in range(1, _PAGES + 1):
-            answer = await self._ask("GET", self._api + path, token=token, params={"per_page": _PAGE, "page": page})
+            answer = await self._request("GET", self._api + path, token=token, params={"per_page": _PAGE, "page": page})
             if answer is None and needed:
                 logger.warning("GitHub refuses to list a person's installations", extra={"action": "login_refused"})
                 raise RetryableError("GitHub does not list the installations")
@@ -109,14 +111,15 @@ class People:
             if len(items) < _PAGE:
                 return
 
-    async def _ask(self, method: str, address: str, *, token: str = "", **given: Any) -> dict[str, Any] | None:
+    async def _request(self, method: str, address: str, *, token: str = "", **options: Any) -> dict[str, Any] | None:
         """GitHub's JSON object; None for 403 and 404."""
         headers = {"Accept": "application/json", "User-Agent": "tracehound"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
         try:
+            # A new client for each request, so that cookies of one person never reach the request of another.
             async with httpx.AsyncClient(timeout=_PATIENCE, headers=headers) as http:
-                answer = await http.request(method, address, **given)
+                answer = await http.request(method, address, **options)
                 response = answer.json() if answer.status_code == 200 else {}
         except (httpx.HTTPError, ValueError) as error:
             raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error

@@ -71,6 +71,7 @@ class IssueReader:
             return None
         response = answer.object()
         with shaped("an issue"):
+            # Without a number it is no issue, whatever else the object contains.
             int(response["number"])
         return ReadIssue(
             number=number,
@@ -99,6 +100,7 @@ class IssueReader:
     def git_header(self) -> str:
         """The HTTP header that authorizes git to fetch; empty without a token."""
         token = self._authorization.removeprefix("Bearer ")
+        # git over HTTPS accepts a token only as a password; GitHub ignores the name before it.
         basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
         return f"Authorization: Basic {basic}" if token else ""
 

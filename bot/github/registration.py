@@ -40,6 +40,7 @@ async def exchange_code(api_url: str, code: str) -> NewApp:
     if not _CODE.fullmatch(code):
         raise UserError("GitHub sent no code. Start again")
     try:
+        # Not the `Session`: the code in the path is the only credential, and there is no App yet to sign for.
         async with httpx.AsyncClient(timeout=_PATIENCE, headers=_HEADERS) as http:
             answer = await http.post(f"{api_url.rstrip('/')}/app-manifests/{code}/conversions")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -111,7 +112,8 @@ async def fetch_registered_app(app_id: str, private_key: str, api_url: str) -> R
 
 async def _hook(session: Session, authorization: str) -> Json:
     try:
-        found: Json = (await session.send("GET", "/app/hook/config", authorization=authorization)).object()
+        config: Json = (await session.send("GET", "/app/hook/config", authorization=authorization)).object()
+    # An App may have no webhook.
     except GoneError:
         return {}
-    return found
+    return config

@@ -59,16 +59,17 @@ class RepositoryClient:
 
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
         """Open issues, newest first, without pull requests."""
+        # Newest first: the callers stop at a limit, and new issues matter most.
         params: dict[str, str | int] = {"state": "open", "sort": "created", "direction": "desc"}
         if since:
             params["since"] = since
-        found: list[Issue] = []
+        items: list[Issue] = []
         async for page in self._channel.pages(f"{self._base}/issues", params):
             with shaped("a list of issues"):
-                found += [issue_of(item, self._repository) for item in page if not item.get("pull_request")]
-            if len(found) >= limit:
+                items += [issue_of(item, self._repository) for item in page if not item.get("pull_request")]
+            if len(items) >= limit:
                 break
-        return found[:limit]
+        return items[:limit]
 
     async def issues_page(self, page: int) -> tuple[list[Issue], bool]:
         """Up to a hundred issues of any state, newest first, without pull requests; and whether more follow."""
@@ -83,13 +84,14 @@ class RepositoryClient:
 
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """All comments, oldest first."""
+        # The comments' authors are compared with the App's login.
         await self._app.load_identity()
         params: dict[str, str | int] = {"since": since} if since else {}
-        found: list[Comment] = []
+        items: list[Comment] = []
         async for page in self._channel.pages(f"{self._base}/issues/{number}/comments", params):
             with shaped("a list of comments"):
-                found += [comment_of(item, self._app.is_own_comment) for item in page]
-        return sorted(found, key=lambda comment: (comment.created_at, comment.id))
+                items += [comment_of(item, self._app.is_own_comment) for item in page]
+        return sorted(items, key=lambda comment: (comment.created_at, comment.id))
 
     async def create_comment(self, number: int, body: str, budget: WriteBudget = WHOLE) -> Comment:
         """Post a comment.
@@ -99,12 +101,14 @@ class RepositoryClient:
         """
         await self._channel.take(budget)
         answer = await self._channel.send("POST", f"{self._base}/issues/{number}/comments", json={"body": body})
+        # A proxy may answer 200 with a page of its own, which proves neither a comment nor its absence.
         if answer.status_code != 201:
             raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
         try:
             with shaped("a comment"):
                 comment = comment_of(answer.object(), self._app.is_own_comment)
             self._app.learn_identity(answer.object())
+            # It is ours, whatever login the answer names: the login of a new App may not be known yet.
             return replace(comment, ours=True)
         except UndecodableError as error:
             raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
@@ -183,17 +187,18 @@ class RepositoryClient:
         if self._channel.is_absent(there):
             return None
         try:
-            found = await self._file(there, (".github",))
+            items = await self._file(there, (".github",))
         except RefusedError:  # the installation has no access to such a repository
             return None
-        if found is None:
+        if items is None:
             self._channel.note_absent(there)
-        return found
+        return items
 
     async def tip(self) -> str | None:
         """The newest commit of the default branch; None if GitHub does not return it."""
         try:
             newest = (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
+        # A limit must pause the job. Any other failure only costs a fetch that may be superfluous.
         except RateLimitedError:
             raise
         except BotError:
@@ -209,6 +214,7 @@ class RepositoryClient:
 
     async def clone_url_and_header(self) -> tuple[str, str]:
         """The clone address and the HTTP header that authorizes git; the token can only read code."""
+        # Not the usual token, which may write to issues: git passes it to other processes.
         token = await self._channel.token((self._repository.id,), READ_CODE)
         plain = f"{self._server_url.rstrip('/')}/{self._repository.owner}/{self._repository.name}.git"
         basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
@@ -224,18 +230,19 @@ class RepositoryClient:
         Raises:
             UndecodableError: The path is not one of GitHub's for an issue, so the redirect proves nothing.
         """
-        where = _ELSEWHERE.search(path)
-        if where is None and _DISCUSSION.search(path):
+        match = _ELSEWHERE.search(path)
+        # An issue that was converted to a discussion redirects there, and no longer exists as an issue.
+        if match is None and _DISCUSSION.search(path):
             return None
-        if where is None:
+        if match is None:
             raise UndecodableError("the issue was redirected to a path that is no issue's")
         try:
             # Issues move between repositories of one owner, so the same installation may ask by name.
-            found = int(where[1]) if where[1] else await self._id_of(where[2], where[3])
-            answer = await self._channel.send("GET", where[0], repositories=(found,))
+            items = int(match[1]) if match[1] else await self._id_of(match[2], match[3])
+            answer = await self._channel.send("GET", match[0], repositories=(items,))
         except RefusedError:
             return None
-        issue = _issue(answer, replace(self._repository, id=found, clone_url=""))
+        issue = _issue(answer, replace(self._repository, id=items, clone_url=""))
         if issue.ref.repository_id == self._repository.id:
             self._repository = replace(issue.ref.repository, clone_url=self._renamed_address(issue.ref))
             self._app.record_rename(self._repository)
@@ -248,8 +255,8 @@ class RepositoryClient:
 
     def _renamed_address(self, ref: IssueRef) -> str:
         """The clone address under the new name, because git does not follow redirects with our token."""
-        base, found, _ = self._repository.clone_url.partition(f"/{self._repository.owner}/{self._repository.name}")
-        return f"{base}/{ref.owner}/{ref.name}.git" if found else ""
+        base, items, _ = self._repository.clone_url.partition(f"/{self._repository.owner}/{self._repository.name}")
+        return f"{base}/{ref.owner}/{ref.name}.git" if items else ""
 
     async def _file(self, path: str, repositories: tuple[int | str, ...]) -> str | None:
         try:

@@ -86,6 +86,7 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
         raise undecodable(response)
     try:
         data = json.loads(response.content)
+    # A deeply nested body ends in RecursionError, which is no ValueError.
     except (ValueError, RecursionError) as error:
         raise undecodable(response) from error
     next_url = response.links.get("next", {}).get("url", "")
@@ -107,10 +108,10 @@ def undecodable(response: httpx.Response) -> BotError:
     """The error for a response that GitHub did not send."""
     method = response.request.method
     kind = " ".join(response.headers.get("content-type", "no content type").split())[:60]
-    says = (
+    description = (
         f"the answer to {method} is not GitHub's: status {response.status_code}, {kind}, {len(response.content)} bytes"
     )
-    return OutcomeUnknownError(says) if method == "POST" else UndecodableError(says)
+    return OutcomeUnknownError(description) if method == "POST" else UndecodableError(description)
 
 
 @contextmanager
@@ -143,32 +144,34 @@ class TokenRefusedError(RetryableError):
 def fault_of(response: httpx.Response) -> BotError:
     """The error for an unsuccessful status. Only GitHub's own response proves that something is gone or refused."""
     status, method = response.status_code, response.request.method
-    says = f"GitHub answered {status} to {method}: {message(response)}"
+    description = f"GitHub answered {status} to {method}: {message(response)}"
     if is_limited(response):
         spent = response.headers.get("x-ratelimit-remaining") == "0"
-        return RateLimitedError(says, after=retry_after(response), whole=spent, limit="github.limit")
+        return RateLimitedError(description, after=retry_after(response), whole=spent, limit="github.limit")
+    # The server may have executed the request before it failed, so a POST has an unknown outcome.
     if status >= 500 or status == 408:
-        return OutcomeUnknownError(says) if method == "POST" else RetryableError(says)
-    return _refusal(response, says) if is_githubs(response) else undecodable(response)
+        return OutcomeUnknownError(description) if method == "POST" else RetryableError(description)
+    return _refusal(response, description) if is_githubs(response) else undecodable(response)
 
 
-def _refusal(response: httpx.Response, says: str) -> BotError:
+def _refusal(response: httpx.Response, description: str) -> BotError:
     """The error for a response in which GitHub itself refuses the request."""
     status = response.status_code
     if status == 401 or _is_app_unknown(response):
-        return _not_known(response, says)
+        return _not_known(response, description)
     if status in (404, 410):
-        return GoneError(says)
-    return _refused(response, says)
+        return GoneError(description)
+    return _refused(response, description)
 
 
-def _refused(response: httpx.Response, says: str) -> RefusedError:
+def _refused(response: httpx.Response, description: str) -> RefusedError:
     reason = message(response).lower() if response.status_code == 403 else ""
+    # GitHub has no code for these refusals, so its message decides.
     if "suspended" in reason:
-        return SuspendedError(says)
+        return SuspendedError(description)
     if "not accessible by integration" in reason:
-        return MissingPermissionError(says, permissions=_accepted(response))
-    return RefusedError(says)
+        return MissingPermissionError(description, permissions=_accepted(response))
+    return RefusedError(description)
 
 
 def _accepted(response: httpx.Response) -> tuple[str, ...]:
@@ -176,10 +179,10 @@ def _accepted(response: httpx.Response) -> tuple[str, ...]:
     return tuple(_NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500]))
 
 
-def _not_known(response: httpx.Response, says: str) -> RetryableError:
+def _not_known(response: httpx.Response, description: str) -> RetryableError:
     if _is_app_unknown(response):
-        return RetryableError(f"check GITHUB_APP_ID, the App's private key and this machine's clock: {says}")
-    return TokenRefusedError(says)
+        return RetryableError(f"check GITHUB_APP_ID, the App's private key and this machine's clock: {description}")
+    return TokenRefusedError(description)
 
 
 def _is_app_unknown(response: httpx.Response) -> bool:
@@ -200,6 +203,7 @@ def is_limited(response: httpx.Response) -> bool:
 def retry_after(response: httpx.Response) -> float | None:
     """Seconds to wait: from a number, a date, or the time at which the limit resets; None if there is none."""
     given = response.headers.get("retry-after", "").strip()
+    # RFC 9110 allows seconds or a date. GitHub sends seconds, but a proxy may send a date.
     if given.isdecimal():
         return _bounded(float(given))
     if given:
@@ -209,6 +213,7 @@ def retry_after(response: httpx.Response) -> float | None:
             return None
     reset = response.headers.get("x-ratelimit-reset", "").strip()
     if response.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+        # An absolute time on GitHub's clock; `_bounded` limits the error if ours is wrong.
         return _bounded(float(reset) - time.time())
     return None
 

@@ -40,10 +40,12 @@ class Session:
             follow_redirects=False,
             timeout=timeout,
             ssl_verify=ssl.create_default_context(),
+            # `bot.github.channel` caches responses itself, by tenant and within limits.
             http_cache=False,
             auto_retry=_read_again,  # githubkit's own rule would repeat a POST
         )
         self._app = AppAuth(self._kit, app_id, private_key)
+        # All tries of one request with their pauses.
         self._patience = (len(_PAUSES) + 1) * timeout + sum(_PAUSES)
 
     async def app_authorization(self) -> str:
@@ -81,7 +83,9 @@ class Session:
             response = await self._once(method, url, authorization=authorization, etag=etag, json=json, params=params)
             if not response.has_redirect_location:
                 return answer_of(response, conditional=bool(etag))
+            # The location contains the query already.
             url, params = self._target(response), None
+            # A write is never sent a second time, so its redirect is an error.
             if not follow or method not in _READS:
                 raise MovedError(f"GitHub answered {response.status_code} to {method}", to=url.path)
         raise RetryableError(f"{method}: redirected more than {_REDIRECTS} times")
@@ -91,16 +95,17 @@ class Session:
         await self._kit.aclose()
 
     async def _once(
-        self, method: str, url: httpx.URL, *, authorization: str, etag: str, **given: Any
+        self, method: str, url: httpx.URL, *, authorization: str, etag: str, **options: Any
     ) -> httpx.Response:
         headers = {"Authorization": authorization} if authorization else {}
         if etag:
             headers["If-None-Match"] = etag
+        # Pinned, because a later default version may change the shape of responses.
         headers["X-GitHub-Api-Version"] = "2022-11-28"
         try:
             # httpx limits each read and write, not the request: a server that sends byte by byte would never time out.
             async with asyncio.timeout(self._patience):
-                done = await self._kit.arequest(method, url, headers=headers, **given)
+                done = await self._kit.arequest(method, url, headers=headers, **options)
         except RequestFailed as error:
             raise fault_of(_counted(error.response.raw_response)) from error
         except RequestError as error:
@@ -124,6 +129,7 @@ class Session:
 def _counted(answer: httpx.Response) -> httpx.Response:
     GITHUB_CALLS.labels(answer.request.method, str(answer.status_code)).inc()
     remaining = answer.headers.get("x-ratelimit-remaining", "")
+    # A fixed set of labels: a header must not be able to create metrics.
     if remaining.isdecimal():
         resource = answer.headers.get("x-ratelimit-resource", "core")
         GITHUB_REMAINING.labels(resource if resource in _RESOURCES else "other").set(int(remaining))
@@ -134,6 +140,7 @@ def _unanswered(method: str, cause: Exception) -> BotError:
     """The error for a missing response: a write may have been executed, unless no connection was made."""
     GITHUB_CALLS.labels(method, "0").inc()
     says = f"{method}: no answer from GitHub ({type(cause).__name__})"
+    # Without a connection nothing was sent, so even a POST may be repeated.
     unsent = isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
     return OutcomeUnknownError(says) if method == "POST" and not unsent else RetryableError(says)
 

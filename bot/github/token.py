@@ -16,7 +16,7 @@ WORKFLOW = "github-actions[bot]"
 """The login under which a workflow's own token writes."""
 
 
-class _Given(Tokens):
+class _FixedToken(Tokens):
     """The same token for every request; GitHub refuses what it does not permit."""
 
     def __init__(self, session: Session, token: str) -> None:
@@ -38,7 +38,7 @@ class TokenGitHub(GitHub):
 
     def __init__(self, token: str, *, writes: Writes, api_url: str, server_url: str) -> None:
         super().__init__(app_id="", private_key="", writes=writes, api_url=api_url, server_url=server_url)
-        self._tokens = _Given(self._session, token)
+        self._tokens = _FixedToken(self._session, token)
         self._token = token
 
     async def check_key(self) -> None:

@@ -77,8 +77,8 @@ class Tokens:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._kept: OrderedDict[_Key, tuple[str, float]] = OrderedDict()
-        self._asking: dict[_Key, asyncio.Lock] = {}
+        self._cache: OrderedDict[_Key, tuple[str, float]] = OrderedDict()
+        self._locks: dict[_Key, asyncio.Lock] = {}
         self._refused: dict[_Key, tuple[RefusedError, float]] = {}
 
     async def get(self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]) -> str:
@@ -88,26 +88,28 @@ class Tokens:
             SuspendedError: The installation is suspended or gone.
             RefusedError: The installation has no access to a repository, or lacks a permission.
         """
+        # Permissions are part of the key, so that a token is never used for more than it was requested for.
         key = (installation, tuple(repositories), tuple(sorted(permissions.items())))
         # One request per key at a time: tasks that wait for the lock find the token of the first one.
-        lock = self._asking.setdefault(key, asyncio.Lock())
+        lock = self._locks.setdefault(key, asyncio.Lock())
         try:
             async with lock:
-                token, ends = self._kept.get(key, ("", 0.0))
+                token, ends = self._cache.get(key, ("", 0.0))
                 if ends - _EARLY < time.time():
-                    token, ends = await self._asked(key, installation, repositories, permissions)
-                    self._keep(key, token, ends)
+                    token, ends = await self._request_or_raise(key, installation, repositories, permissions)
+                    self._store(key, token, ends)
                 return token
         finally:
+            # Dropped when it is free, or the dict would grow with every repository.
             if not lock.locked():
-                self._asking.pop(key, None)
+                self._locks.pop(key, None)
 
     def forget(self, token: str) -> None:
         """Drop a token that GitHub no longer accepts."""
-        for key in [key for key, (cached, _) in self._kept.items() if cached == token]:
-            del self._kept[key]
+        for key in [key for key, (cached, _) in self._cache.items() if cached == token]:
+            del self._cache[key]
 
-    async def _asked(
+    async def _request_or_raise(
         self, key: _Key, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]
     ) -> tuple[str, float]:
         """Request a token. A refusal is cached if repositories are named: an organisation may have no ``.github``."""
@@ -115,7 +117,7 @@ class Tokens:
         if refused is not None and time.time() < until:
             raise refused
         try:
-            return await self._ask(installation, repositories, permissions)
+            return await self._request(installation, repositories, permissions)
         except RefusedError as error:
             if any(isinstance(repository, str) for repository in repositories):
                 self._forget_refusals()
@@ -126,7 +128,7 @@ class Tokens:
         now = time.time()
         self._refused = {key: (error, until) for key, (error, until) in self._refused.items() if until > now}
 
-    async def _ask(
+    async def _request(
         self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]
     ) -> tuple[str, float]:
         by_id = all(isinstance(repository, int) for repository in repositories)
@@ -156,11 +158,11 @@ class Tokens:
                 raise SuspendedError("the installation is gone") from error
         raise RetryableError("GitHub gives no token")
 
-    def _keep(self, key: _Key, token: str, ends: float) -> None:
-        self._kept[key] = (token, ends)
-        self._kept.move_to_end(key)
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
+    def _store(self, key: _Key, token: str, ends: float) -> None:
+        self._cache[key] = (token, ends)
+        self._cache.move_to_end(key)
+        while len(self._cache) > _KEPT:
+            self._cache.popitem(last=False)
 
 
 def _end(response: object) -> float:

@@ -15,6 +15,7 @@ from bot.errors import UnreadableFileError
 from bot.github.responses import Answer, UndecodableError
 from bot.ports import Comment, FailedDelivery, Issue, IssueRef, Permission, RepositoryRef
 
+# Above GitHub's own limit, so that nothing is cut unless the answer is not GitHub's.
 MAX_BODY = 131_072
 """Characters; GitHub itself accepts at most 65,536."""
 _REPOSITORY = re.compile(r"/repos/([^/]{1,100})/([^/]{1,100})$")
@@ -38,6 +39,7 @@ Json = Mapping[str, Any]
 
 def issue_of(data: Json, repository: RepositoryRef) -> Issue:
     """An issue. Owner and name of the repository are those in the JSON, which are current."""
+    # A transferred issue names its new repository here.
     named = _REPOSITORY.search(str(data.get("repository_url") or ""))
     if named:
         repository = replace(repository, owner=named[1], name=named[2])
@@ -139,6 +141,7 @@ def text_file(answer: object) -> str:
     Raises:
         UnreadableFileError: It is not a file, too large, or not UTF-8.
     """
+    # GitHub lists a directory instead of a file.
     if not isinstance(answer, Mapping):
         raise UnreadableFileError("not a file but a directory", digest=_digest(b"directory"))
     sha, kind = text(answer.get("sha")), text(answer.get("type"))
@@ -147,11 +150,13 @@ def text_file(answer: object) -> str:
             f"not a file but a {kind[:20] or 'thing without a type'}", digest=_digest(sha.encode())
         )
     content = _content(answer)
+    # GitHub omits the content of large files but states their size.
     size = max(int(answer.get("size") or 0), len(content))
     if size > MAX_FILE:
         problem = f"larger than {MAX_FILE:,} bytes"
         raise UnreadableFileError(problem, digest=_digest(sha.encode() or content), glimpse=_glimpse(content))
     try:
+        # Editors on Windows begin a file with a byte order mark, which YAML would read as text.
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1

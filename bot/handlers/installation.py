@@ -30,6 +30,7 @@ def handle(delivery: Delivery, _policy: Policy) -> list[Work]:
             id=payload.installation.id,
             account=account.login if account else "",
             how=how,
+            # GitHub lists the repositories of a deleted installation too, although they are no longer accessible.
             added=tuple(map(delivery.named, added)) if how != "deleted" else (),
             removed=tuple(part.id for part in payload.repositories_removed or ()),
         )

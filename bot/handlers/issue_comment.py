@@ -22,6 +22,7 @@ def handle(delivery: Delivery, policy: Policy) -> list[Work]:
         return _deleted(delivery)
     if delivery.action not in ("created", "edited") or payload.comment is None:
         return []
+    # Both the sender and the author: a person may edit a bot's comment.
     if not policy.accepts(payload.comment.user) or policy.is_own(payload.comment):
         return []
     return _written(delivery)
@@ -31,6 +32,7 @@ def _written(delivery: Delivery) -> list[Work]:
     """Queue commands first, then the reply; commands have their own lane and never wait behind a run."""
     ref, comment = delivery.issue, delivery.comment
     reply = Reply(ref=ref, comment=comment)
+    # Every other comment skips the Markdown parser and the lane of commands.
     if PREFIX in comment.body.casefold():
         sender = delivery.payload.sender
         named = {"sender": sender.login, "sender_id": sender.id} if sender is not None else {}
@@ -48,4 +50,5 @@ def _before(delivery: Delivery) -> str | None:
 
 def _deleted(delivery: Delivery) -> list[Work]:
     comment = delivery.comment
+    # Our report is a bot's comment. Whether this one is ours, only the worker's store knows.
     return [CommentDeleted(ref=delivery.issue, comment_id=comment.id)] if comment.author_is_bot else []

@@ -20,6 +20,7 @@ def size_of(directory: Path) -> int:
                         stack.append(entry.path)
                     else:
                         total += entry.stat(follow_symlinks=False).st_size
+        # git deletes files and folders while this walk reads them.
         except OSError:
             continue
     return total
@@ -42,6 +43,7 @@ def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int =
     folders = sorted((folder for folder in root.iterdir() if folder.is_dir()), key=lambda f: f.stat().st_mtime)
     sizes = {folder: size_of(folder) for folder in folders}
     total, gone = sum(sizes.values()), []
+    # Too little free space lowers the budget: mirrors can be fetched again, and the store's data cannot.
     budget = min(budget, total - max(0, free - free_bytes(root)))
     for folder in folders:
         if total <= budget:

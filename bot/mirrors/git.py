@@ -21,7 +21,7 @@ from nodes.trust.secrets import mask
 HEAD = "refs/heads/head"
 """Our ref for the tip of the default branch, regardless of the branch's name."""
 _ADDRESS = re.compile(r"(?:https?://[\w.:-]{1,255}|file://)/[^\s\x00-\x1f]{1,1000}")
-_KEPT = 16_384
+_MAX_OUTPUT = 16_384
 _LOOK = 0.2
 """Seconds between two checks of a clone's size."""
 _OVERFLOWN = re.compile(
@@ -88,9 +88,9 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
     if not _ADDRESS.fullmatch(url):
         raise RefusedError("the clone address is not allowed")
     shallow = [f"--depth={depth}"] if depth else []
-    wanted = [f"+HEAD:{HEAD}"] + ([] if depth else ["+refs/tags/*:refs/tags/*"])
+    refspecs = [f"+HEAD:{HEAD}"] + ([] if depth else ["+refs/tags/*:refs/tags/*"])
     arguments = ["fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-recurse-submodules"]
-    command = ["git", "--git-dir", str(directory), *arguments, *shallow, "--", url, *wanted]
+    command = ["git", "--git-dir", str(directory), *arguments, *shallow, "--", url, *refspecs]
     process = await asyncio.create_subprocess_exec(
         *_confined(command, limits),
         env=_environment(url, header),
@@ -101,19 +101,19 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
     )
     done = False
     try:
-        says = await _bounded(process, directory, limits)
+        errors = await _bounded(process, directory, limits)
         done = process.returncode == 0
     finally:
         if not done:
             await asyncio.to_thread(delete_temporary_files, directory)
     if process.returncode:
-        raise _fault(says, process.returncode)
+        raise _fault(errors, process.returncode)
 
 
 def _confined(command: Sequence[str], limits: MirrorLimits) -> list[str]:
     """Wrap a command in limits that all its processes inherit. ``ulimit`` counts memory in kB, files in 512 bytes."""
-    given = (limits.memory // 1_000, limits.size // 512 + 1, int(limits.seconds) + 1)
-    return ["/bin/sh", "-c", _CONFINED, "sh", *map(str, given), *command]
+    limits_for_shell = (limits.memory // 1_000, limits.size // 512 + 1, int(limits.seconds) + 1)
+    return ["/bin/sh", "-c", _CONFINED, "sh", *map(str, limits_for_shell), *command]
 
 
 async def run(*arguments: str) -> str:
@@ -143,21 +143,21 @@ async def run(*arguments: str) -> str:
 async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> str:
     """Wait for git, and check time and disk space; on every exit, kill the processes that are still running."""
     assert process.stderr is not None  # noqa: S101  a pipe was asked for
-    says = asyncio.ensure_future(_drained(process.stderr))
+    errors = asyncio.ensure_future(_drained(process.stderr))
     try:
         async with asyncio.timeout(limits.seconds):
-            while not says.done():
-                await asyncio.wait([says], timeout=_LOOK)
+            while not errors.done():
+                await asyncio.wait([errors], timeout=_LOOK)
                 if await asyncio.to_thread(size_of, directory) > limits.size:
                     raise TooLargeError(f"is larger than {limits.size:,} bytes")
                 if await asyncio.to_thread(free_bytes, directory) < limits.free:
                     raise full(f"less than {limits.free:,} bytes are free")
             await process.wait()
-            return (await says).decode("utf-8", "replace")
+            return (await errors).decode("utf-8", "replace")
     except TimeoutError as error:
         raise TooLargeError(f"takes longer than {limits.seconds:.0f} seconds to fetch") from error
     finally:
-        says.cancel()
+        errors.cancel()
         with suppress(ProcessLookupError):
             # git's helper processes are in the same session, and may outlive git.
             os.killpg(process.pid, signal.SIGKILL)
@@ -166,10 +166,10 @@ async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> s
 
 async def _drained(stream: asyncio.StreamReader) -> bytes:
     """Read a stream to its end and return the beginning; a full pipe would block git."""
-    kept = b""
+    beginning = b""
     while chunk := await stream.read(8_192):
-        kept = (kept + chunk)[:_KEPT]
-    return kept
+        beginning = (beginning + chunk)[:_MAX_OUTPUT]
+    return beginning
 
 
 def _environment(url: str, header: str) -> Mapping[str, str]:
@@ -219,12 +219,12 @@ def full(message: str) -> RateLimitedError:
     return RateLimitedError(f"no space for mirrors: {message}", after=_NO_ROOM, limit="disk.full")
 
 
-def _fault(says: str, code: int) -> BotError:
-    line = f"git: {mask(' '.join(says.split()))[:300]}"
-    if code < 0 or code > _SIGNALLED or _OVERFLOWN.search(says):
+def _fault(errors: str, code: int) -> BotError:
+    line = f"git: {mask(' '.join(errors.split()))[:300]}"
+    if code < 0 or code > _SIGNALLED or _OVERFLOWN.search(errors):
         return TooLargeError("needs more memory, time or disk space to fetch than allowed")
     for sign, kind in _FAULTS:
-        if sign.search(says):
+        if sign.search(errors):
             return kind(line)
     return BrokenMirrorError(line)
 

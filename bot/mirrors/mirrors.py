@@ -87,7 +87,7 @@ class Mirrors:
         self._using: Counter[str] = Counter()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._started: Counter[str] = Counter()
-        self._good: Counter[str] = Counter()
+        self._succeeded: Counter[str] = Counter()
         """Number of the last fetch that succeeded: a caller that asked before it began need not fetch again."""
         self._tips: dict[str, tuple[str, float]] = {}
         """The tip that the last fetch brought, and when (monotonic seconds)."""
@@ -121,10 +121,10 @@ class Mirrors:
 
     async def _fetched(self, name: str, source: CloneSource) -> Mirror:
         # A fetch that begins after this call is recent enough, even if another caller makes it while this one waits.
-        seen = self._started[name]
+        started_before = self._started[name]
         directory = self._root / name / "mirror"
         async with self._locks[name]:
-            if self._good[name] <= seen or not directory.exists():
+            if self._succeeded[name] <= started_before or not directory.exists():
                 self._started[name] += 1
                 if not ((directory / "HEAD").exists() and await self._is_current(name, source)):
                     self._tips.pop(name, None)
@@ -132,7 +132,7 @@ class Mirrors:
                     # Resolve our own ref: a revision whose name the repository chooses is never an argument.
                     sha = await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
                     self._tips[name] = sha, time.monotonic()
-                self._good[name] = self._started[name]
+                self._succeeded[name] = self._started[name]
             sha, _ = self._tips[name]
         # The folder's mtime is the time of last use, by which ``evict`` and ``unused`` choose.
         os.utime(directory.parent)
@@ -207,4 +207,5 @@ async def _make_bare(directory: Path) -> None:
         await asyncio.to_thread(delete_temporary_files, directory)
         return
     await run("init", "--quiet", "--bare", "--template=", str(directory))
+    # Our own ref, so that git never uses a branch name that the repository chose.
     await run("--git-dir", str(directory), "symbolic-ref", "HEAD", HEAD)

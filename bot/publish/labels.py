@@ -29,16 +29,18 @@ def wanted_labels(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
     if not isinstance(outcome, Finished) or outcome.state.report is None:
         return frozenset()
     report = outcome.state.report
-    own = config.labels.map.get(report.kind)
-    proposed = [own if own and label == _KIND.get(report.kind) else label for label in report.labels]
-    named = [own] if own else []
+    custom = config.labels.map.get(report.kind)
+    proposed = [custom if custom and label == _KIND.get(report.kind) else label for label in report.labels]
+    named = [custom] if custom else []
     return _allowed([*proposed, *named, *_state(_state_of(report), config)], config)
 
 
 def shown_labels(report: TriageReport, config: RepositoryConfig, existing: Iterable[str]) -> TriageReport:
     """The report with only those labels that exist and are allowed in the repository; models invent labels."""
-    there = {name.casefold() for name in existing}
-    labels = tuple(label for label in report.labels if label.casefold() in there and config.labels.allows(label))
+    existing_names = {name.casefold() for name in existing}
+    labels = tuple(
+        label for label in report.labels if label.casefold() in existing_names and config.labels.allows(label)
+    )
     return report.model_copy(update={"labels": labels})
 
 
@@ -87,16 +89,18 @@ def plan(
         settled: The earlier change was completed. Only then does a missing label mean that a person removed it.
     """
     names = {name.casefold(): name for name in existing}
-    have, hands_off, mine = _folded(current), _folded(touched), _folded(ours)
+    have, touched_names, mine = _folded(current), _folded(touched), _folded(ours)
     goal = {name.casefold() for name in wanted} & names.keys()
-    taken_off = mine - have if settled else frozenset()
-    add = goal - have - hands_off - taken_off
-    remove = (mine & have) - goal - hands_off
-    kept = (mine & goal & have) | add
-    return Plan(*(tuple(sorted(names.get(name, name) for name in part)) for part in (add, remove, kept)))
+    # A label of ours that is gone was removed by a person whose delivery did not arrive, and is not added again.
+    removed_by_people = mine - have if settled else frozenset()
+    add = goal - have - touched_names - removed_by_people
+    remove = (mine & have) - goal - touched_names
+    remaining = (mine & goal & have) | add
+    return Plan(*(tuple(sorted(names.get(name, name) for name in part)) for part in (add, remove, remaining)))
 
 
 def _folded(labels: Iterable[str]) -> frozenset[str]:
+    # GitHub ignores case in the names of labels.
     return frozenset(label.casefold() for label in labels)
 
 
@@ -130,6 +134,7 @@ async def sync_labels(
     # Until the change is complete, old and new labels are stored as ours, so that none is left behind after a crash.
     either = sorted({*ours, *changes.ours})
     await effects.set_wanted(key, "labels", "", f"begun {either}", json.dumps(either))
+    # Additions come first: a crash in between leaves a label too many and not an issue without any.
     if changes.add:
         await owner_check()
         await github.add_labels(issue.ref.number, changes.add)
@@ -188,6 +193,7 @@ class ReportLabels:
             await self.effects.set_wanted(key, LATER, "", payload, payload)
             return
         later = await self.effects.get(key, LATER)
+        # Labels that were set now replace those that an earlier report left to a later job.
         if later is not None and later.done_hash != later.wanted_hash:
             await self.effects.record_done(key, LATER, "", later.wanted_hash)
 
@@ -215,6 +221,7 @@ class ReportLabels:
                 owner_check=self.owner_check,
                 existing=existing,
             )
+        # Labels are the lesser part of a report: without their permission the comment is still written.
         except MissingPermissionError as error:
             await self.lacks(error)
         except RefusedError as error:

@@ -16,6 +16,7 @@ from bot.report.thread import REPORT_MARKER, stamped, unstamped
 GRACE = timedelta(seconds=15)
 """For this long a POST whose response was lost may still be executed."""
 
+# The repetition is bounded, so that a hostile body costs linear time.
 _RUN = re.compile(rf"\A({REPORT_MARKER}[^\n>]{{0,80}}) run=\d{{1,18}}")
 
 
@@ -55,6 +56,7 @@ class Poster:
         """
         wanted = _digest(body)
         effect = await self.effects.set_wanted(self.ref.key, kind, subject, wanted, body)
+        # Only a command may repost. Otherwise a person who deleted the comment did not want it.
         if effect.github_id is not None and repost and not await self.github.has_comment(effect.github_id):
             await self.effects.forget(self.ref.key, kind, subject)
             effect = await self.effects.set_wanted(self.ref.key, kind, subject, wanted, body)
@@ -76,6 +78,7 @@ class Poster:
 
     async def _post(self, effect: Effect, body: str) -> int:
         self._wait_out(effect.intent_at)
+        # Checked right before the write: a stop, or another attempt, may have come during the search.
         await self.owner_check()
         # Stored before the POST, so that the attempt after a crash searches the thread instead of posting again.
         await self.effects.record_intent(self.ref.key, effect.kind, effect.subject)
@@ -92,9 +95,9 @@ class Poster:
         """Raise RetryableError during the grace period: a POST that was just sent may be executed after our search."""
         if intent_at is None:
             return
-        left = (intent_at + GRACE - self.now()).total_seconds()
-        if left > 0:
-            raise RetryableError("a comment may still be in transit", after=left + 1)
+        seconds_left = (intent_at + GRACE - self.now()).total_seconds()
+        if seconds_left > 0:
+            raise RetryableError("a comment may still be in transit", after=seconds_left + 1)
 
     async def _edit(self, comment_id: int, body: str) -> None:
         await self.owner_check()
@@ -104,6 +107,7 @@ class Poster:
             raise StoppedError("a person deleted our comment") from error
 
     async def _find(self, marker: str) -> Comment | None:
+        # By author and by the beginning of the text: people quote our marker, and may write it themselves.
         comments = await self.github.comments(self.ref.number)
         return next((comment for comment in comments if comment.ours and comment.body.startswith(marker)), None)
 

@@ -99,7 +99,7 @@ class Publisher:
     now: Callable[[], datetime] = field(default=utc_now)
     lacks: Lacks = log_missing
 
-    async def publish(self, given: Publication) -> Published:
+    async def publish(self, publication: Publication) -> Published:
         """Read the issue again, then update comment, labels and reactions to match the outcome.
 
         Raises:
@@ -108,73 +108,83 @@ class Publisher:
             RetryableError: GitHub cannot be reached, or its limits ask to wait.
             RefusedError: GitHub refuses the write permanently.
         """
-        if isinstance(given.outcome, Stopped):
-            return Published("quiet", given.outcome.reason)
-        issue = await self.github_for(given.ref.repository).issue(given.ref.number)
-        quiet = reason_to_skip(issue, given.found.config)
-        if quiet is not None or issue is None:
-            return Published("quiet", quiet or "")
-        if issue.ref.key != given.ref.key:
+        if isinstance(publication.outcome, Stopped):
+            return Published("quiet", publication.outcome.reason)
+        # Read again, because a run may take minutes: the issue may be closed, locked or moved by now.
+        issue = await self.github_for(publication.ref.repository).issue(publication.ref.number)
+        skip_reason = reason_to_skip(issue, publication.found.config)
+        if skip_reason is not None or issue is None:
+            return Published("quiet", skip_reason or "")
+        if issue.ref.key != publication.ref.key:
             return Published("moved", moved_to=issue.ref)
-        return await self._write(given, issue)
+        return await self._write(publication, issue)
 
     def reactions(self, ref: IssueRef, found: FoundConfig) -> Reactions:
         """The reactions on an issue and its comments."""
         allowed = found.config.mode == "comment" and found.config.enabled
         return Reactions(self.github_for(ref.repository), self.effects, ref, self.owner_check, allowed=allowed)
 
-    async def _write(self, given: Publication, issue: Issue) -> Published:
-        mode, github = given.found.config.mode, self.github_for(issue.ref.repository)
-        given = replace(given, outcome=apply_corrections(given.outcome, given.relations))
-        existing = await github.repository_labels() if _proposes_labels(given) else None
-        body = await self._body(given, issue, existing)
+    async def _write(self, publication: Publication, issue: Issue) -> Published:
+        mode, github = publication.found.config.mode, self.github_for(issue.ref.repository)
+        publication = replace(publication, outcome=apply_corrections(publication.outcome, publication.relations))
+        # One request less for most reports, which propose no labels.
+        existing = await github.repository_labels() if _proposes_labels(publication) else None
+        body = await self._body(publication, issue, existing)
         if mode == "dry-run":
-            await self._post_config_faults(given, issue, github)
+            await self._post_config_faults(publication, issue, github)
             return Published("dry-run", comment=body)
-        has_comment = mode == "comment" and await self._needs_comment(given)
-        posted = await self._comment(given, issue, github, body) if has_comment else None
-        if given.first:
+        has_comment = mode == "comment" and await self._needs_comment(publication)
+        posted = await self._comment(publication, issue, github, body) if has_comment else None
+        # The model's report sets labels and reactions, so that none has to be taken back.
+        if publication.first:
             return Published("posted", comment=body, comment_id=posted)
         labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
-        await labels.put(wanted_labels(given.outcome, given.found.config), issue, given.touched, existing)
+        await labels.put(
+            wanted_labels(publication.outcome, publication.found.config), issue, publication.touched, existing
+        )
         if mode == "label":
             return Published("labelled", comment=body)
-        reactions = self.reactions(issue.ref, given.found)
-        if isinstance(given.outcome, Finished):
+        reactions = self.reactions(issue.ref, publication.found)
+        if isinstance(publication.outcome, Finished):
             await reactions.react("rocket")
         await reactions.catch_up()
         return Published("posted", comment=body, comment_id=posted)
 
-    async def _needs_comment(self, given: Publication) -> bool:
+    async def _needs_comment(self, publication: Publication) -> bool:
         """Whether the result is worth a comment. An existing comment is always updated."""
-        asked = given.why in ("command", "redirect", "answer") or bool(given.found.faults)
-        if is_worth_a_comment(given.outcome, given.found.config, asked=asked):
+        asked = publication.why in ("command", "redirect", "answer") or bool(publication.found.faults)
+        if is_worth_a_comment(publication.outcome, publication.found.config, asked=asked):
             return True
-        sticky = await self.effects.get(given.ref.key, "sticky")
+        sticky = await self.effects.get(publication.ref.key, "sticky")
         return sticky is not None and sticky.github_id is not None
 
-    async def _comment(self, given: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
-        budget = FIRST_REPORTS if given.first else WHOLE
+    async def _comment(self, publication: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
+        budget = FIRST_REPORTS if publication.first else WHOLE
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, budget)
-        separate = await self._asks_separately(given)
+        separate = await self._asks_separately(publication)
         # A transferred issue brings its comments along, so search for ours, unless the issue has no comments.
-        sticky = await poster.put("sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, repost=given.commanded)
+        sticky = await poster.put(
+            "sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, repost=publication.commanded
+        )
         if separate:
-            reply = question_reply(_thread(given, issue), separate, f"{issue.url}#issuecomment-{sticky}")
+            reply = question_reply(_thread(publication, issue), separate, f"{issue.url}#issuecomment-{sticky}")
             await poster.put("question", separate, question_marker(separate), reply)
-        if given.found.faults:
-            await self.effects.record_done(_config_key(given), "config", given.found.digest, given.ref.key)
+        # Recorded after the comment was posted: after a crash in between the next attempt reports the faults again.
+        if publication.found.faults:
+            await self.effects.record_done(
+                _config_key(publication), "config", publication.found.digest, publication.ref.key
+            )
         return sticky
 
-    async def _asks_separately(self, given: Publication) -> str | None:
+    async def _asks_separately(self, publication: Publication) -> str | None:
         """The id of a question that needs a comment of its own, because GitHub notifies nobody of an edit; else None.
 
         A question that comes with a new sticky is stored as carried by it before the sticky is posted. After a crash in
         between, the next attempt must not take that sticky for an older one, or it would post the question twice.
         """
-        if not isinstance(given.outcome, Waiting):
+        if not isinstance(publication.outcome, Waiting):
             return None
-        key, question = given.ref.key, given.outcome.exchange.question_id
+        key, question = publication.ref.key, publication.outcome.exchange.question_id
         known, sticky = await self.effects.get(key, "question", question), await self.effects.get(key, "sticky")
         if known is None and (sticky is None or sticky.github_id is None):
             await self.effects.set_wanted(key, "question", question, _CARRIED, "")
@@ -182,43 +192,47 @@ class Publisher:
             return None
         return None if known is not None and known.wanted_hash == _CARRIED else question
 
-    async def _body(self, given: Publication, issue: Issue, existing: frozenset[str] | None) -> str:
-        thread = _thread(given, issue, await self._config_note(given))
-        outcome = given.outcome
+    async def _body(self, publication: Publication, issue: Issue, existing: frozenset[str] | None) -> str:
+        thread = _thread(publication, issue, await self._config_note(publication))
+        outcome = publication.outcome
         if isinstance(outcome, Waiting):
             return waiting_comment(outcome.state, thread)
         if isinstance(outcome, Withheld):
             return withheld_comment(thread)
         if not isinstance(outcome, Finished) or outcome.state.report is None:
             raise ValueError("a finished run has a report")
-        return report_comment(shown_labels(outcome.state.report, given.found.config, existing or ()), thread)
+        return report_comment(shown_labels(outcome.state.report, publication.found.config, existing or ()), thread)
 
-    async def _config_note(self, given: Publication) -> str:
+    async def _config_note(self, publication: Publication) -> str:
         """The configuration's faults, in the first comment after they appeared only; else empty."""
-        if given.found.config.mode != "comment" or not await self._claims_fault_report(given):
+        if publication.found.config.mode != "comment" or not await self._claims_fault_report(publication):
             return ""
-        return f"{_faults(given.found)} Until it is fixed, the last valid version applies."
+        return f"{_faults(publication.found)} Until it is fixed, the last valid version applies."
 
-    async def _post_config_faults(self, given: Publication, issue: Issue, github: GitHubPort) -> None:
+    async def _post_config_faults(self, publication: Publication, issue: Issue, github: GitHubPort) -> None:
         """Post one comment per repository about the configuration's faults, if they alone prevent all other writes."""
-        if not given.found.may_tell or not await self._claims_fault_report(given):
+        if not publication.found.may_tell or not await self._claims_fault_report(publication):
             return
-        marker = f"<!-- triage:config {given.found.digest} -->"
-        message = f"For maintainers: {_faults(given.found)} Until it is fixed, triage writes nothing else here."
+        marker = f"<!-- triage:config {publication.found.digest} -->"
+        message = f"For maintainers: {_faults(publication.found)} Until it is fixed, triage writes nothing else here."
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
-        await poster.put("config", given.found.digest, marker, f"{marker}\n\n{message}\n")
-        await self.effects.record_done(_config_key(given), "config", given.found.digest, given.ref.key)
+        await poster.put("config", publication.found.digest, marker, f"{marker}\n\n{message}\n")
+        await self.effects.record_done(
+            _config_key(publication), "config", publication.found.digest, publication.ref.key
+        )
 
-    async def _claims_fault_report(self, given: Publication) -> bool:
+    async def _claims_fault_report(self, publication: Publication) -> bool:
         """Whether the faults are reported on this issue: the first issue that claims them."""
-        if not given.found.faults:
+        if not publication.found.faults:
             return False
-        claimed = await self.effects.claim(_config_key(given), "config", given.found.digest, given.ref.key)
-        return claimed.payload == given.ref.key
+        claimed = await self.effects.claim(
+            _config_key(publication), "config", publication.found.digest, publication.ref.key
+        )
+        return claimed.payload == publication.ref.key
 
 
-def _proposes_labels(given: Publication) -> bool:
-    report = given.outcome.state.report if isinstance(given.outcome, Finished) else None
+def _proposes_labels(publication: Publication) -> bool:
+    report = publication.outcome.state.report if isinstance(publication.outcome, Finished) else None
     return report is not None and bool(report.labels)
 
 
@@ -231,24 +245,24 @@ def _faults(found: FoundConfig) -> str:
     return f"`{PATH}`, {message}{'' if message.endswith('?') else '.'}"
 
 
-def _config_key(given: Publication) -> str:
+def _config_key(publication: Publication) -> str:
     """The key of the repository's own effects: issue #0, which cannot exist on GitHub."""
-    return f"{given.ref.repository.key}#0"
+    return f"{publication.ref.repository.key}#0"
 
 
-def _thread(given: Publication, issue: Issue, config_note: str = "") -> Thread:
+def _thread(publication: Publication, issue: Issue, config_note: str = "") -> Thread:
     server = _SERVER.match(issue.url)
     return Thread(
         number=issue.ref.number,
-        run=given.run,
+        run=publication.run,
         server_url=server[1] if server else f"https://{issue.ref.host}",
         repository=f"{issue.ref.owner}/{issue.ref.name}",
         reporter="" if issue.author_is_bot else issue.author,
-        questions=given.questions,
-        news=_NEWS.get(given.why, ""),
+        questions=publication.questions,
+        news=_NEWS.get(publication.why, ""),
         config_note=config_note,
-        limited=tuple(dict.fromkeys(map(describe_limit, given.limited))),
-        suspects=given.found.config.limits.suspects,
-        record=given.record,
-        follows=given.first,
+        limited=tuple(dict.fromkeys(map(describe_limit, publication.limited))),
+        suspects=publication.found.config.limits.suspects,
+        record=publication.record,
+        follows=publication.first,
     )

@@ -41,6 +41,7 @@ class Reactions:
         done: Reaction = "rocket"
         subject = f"{comment_id}:{done}"
         effect = await self.effects.get(self.ref.key, _KIND, subject)
+        # A reaction that is on GitHub already stays: the client cannot delete reactions.
         if effect is not None and effect.done_hash is None:
             await self.effects.forget(self.ref.key, _KIND, subject)
             await self.note("confused", comment_id)

@@ -15,15 +15,15 @@ def apply_corrections(outcome: Outcome, relations: tuple[Relation, ...]) -> Outc
     if not relations or not isinstance(outcome, Finished) or outcome.state.report is None:
         return outcome
     by_reference = {f"#{relation.other}": relation.duplicate for relation in relations}
-    named = tuple(
+    confirmed = tuple(
         RelatedIssue(reference=reference, relation="duplicate", why=CONFIRMED_BY_MAINTAINER)
         for reference, duplicate in by_reference.items()
         if duplicate
     )
-    kept = tuple(
+    other_issues = tuple(
         related
         for related in outcome.state.report.related
-        if related.reference not in by_reference and not (named and related.relation == "duplicate")
+        if related.reference not in by_reference and not (confirmed and related.relation == "duplicate")
     )
-    report = outcome.state.report.model_copy(update={"related": (*named, *kept)})
+    report = outcome.state.report.model_copy(update={"related": (*confirmed, *other_issues)})
     return Finished(outcome.state.model_copy(update={"report": report}))

@@ -83,6 +83,7 @@ class Replies:
         """
         pending = await self.poster.effects.pending(self.poster.ref.key)
         try:
+            # Labels come before the reply, which would otherwise announce a change that is not made yet.
             for effect in pending:
                 if effect.kind == LABELS:
                     await self._settle(effect)
@@ -142,6 +143,7 @@ class Replies:
 
 def _combined(answers: list[Effect]) -> str:
     """The answers in the order of their commands, equal ones once. If several remain, each names its commands."""
+    # The length is bounded here, because GitHub refuses a comment that is too long as a whole.
     texts: dict[str, list[str]] = {}
     for answer in sorted(answers, key=lambda one: int(one.subject.rpartition(".")[2])):
         canonical, text = json.loads(answer.payload)
@@ -150,7 +152,7 @@ def _combined(answers: list[Effect]) -> str:
         return next(iter(texts))
     parts: list[str] = []
     for text, commands in texts.items():
-        named = ", ".join(code(f"/triage {one}"[:80]) for one in dict.fromkeys(commands))
-        room = _LONGEST - sum(map(len, parts))
-        parts.append(f"**{named}**\n\n{text if len(named) + len(text) < room else _TOO_LONG}")
+        command_names = ", ".join(code(f"/triage {one}"[:80]) for one in dict.fromkeys(commands))
+        remaining = _LONGEST - sum(map(len, parts))
+        parts.append(f"**{command_names}**\n\n{text if len(command_names) + len(text) < remaining else _TOO_LONG}")
     return "\n\n---\n\n".join(parts)

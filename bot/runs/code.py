@@ -43,8 +43,8 @@ class EngineCode:
     async def survey(self, query: Query) -> Survey:
         """Return the top files and facts about them; the last result is cached, since every draft requests it."""
         if self._surveyed is None or self._surveyed[0] != query:
-            found = await asyncio.to_thread(self._engine.survey, self._narrowed(query), self._sha)
-            self._surveyed = (query, found)
+            survey = await asyncio.to_thread(self._engine.survey, self._narrowed(query), self._sha)
+            self._surveyed = (query, survey)
         return self._surveyed[1]
 
     async def broken(self, facts: Sequence[Fact], text: str) -> frozenset[int]:

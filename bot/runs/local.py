@@ -88,6 +88,7 @@ async def triage(
             )
             start = initial_state(title, body, repository="", sha=sha, outside=outside)
             state = (await advance_answered(build_graph(saver), context, thread_id, start, ask_person)).state
+            # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
             await store.finish_run(key, run_no)
             result = build_result(state)
             gathered = result.numbered(await context.evidence.get(state.evidence))
@@ -98,6 +99,7 @@ async def triage(
 
 def _issue_key(repository: str, sha: str, title: str, body: str, brain: str) -> str:
     text = "\x00".join((repository, sha, title, body, brain))
+    # The prefix separates local runs from the keys of issues on GitHub, which begin with a host.
     return "cli:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -15,7 +15,7 @@ _PROBE_SECONDS = 5.0
 
 def model_settings(settings: Settings) -> ModelSettings:
     """Return the model of each role, with the endpoint and its limits."""
-    most, prices = read_ceiling(settings.triage_limits_run), read_prices(settings.triage_prices)
+    ceiling, prices = read_ceiling(settings.triage_limits_run), read_prices(settings.triage_prices)
     return ModelSettings(
         supervisor=settings.triage_supervisor_model,
         critic=settings.triage_critic_model,
@@ -25,7 +25,7 @@ def model_settings(settings: Settings) -> ModelSettings:
         complex=settings.triage_model_complex,
         base_url=settings.openai_base_url,
         calls_per_minute=settings.triage_model_calls_per_minute,
-        limits=RunLimits(most.calls, most.tokens, most.cost),
+        limits=RunLimits(ceiling.calls, ceiling.tokens, ceiling.cost),
         price=lambda model, into, out: cost(prices, model, into, out),
         timeout=settings.triage_model_timeout,
         max_output_tokens=settings.triage_model_output_tokens,
@@ -58,8 +58,8 @@ def _check_prices(settings: Settings) -> None:
     )
     if all(read_ceiling(limit).cost is None for limit in limits):
         return
-    chosen, prices = model_settings(settings), read_prices(settings.triage_prices)
-    named = (chosen.supervisor, chosen.critic, chosen.default, chosen.simple, chosen.medium, chosen.complex)
+    models, prices = model_settings(settings), read_prices(settings.triage_prices)
+    named = (models.supervisor, models.critic, models.default, models.simple, models.medium, models.complex)
     for model in dict.fromkeys(filter(None, named)):
         if model not in prices:
             raise UserError(f"TRIAGE_PRICES has no price for {model}, and a limit on cost is set")
@@ -70,16 +70,18 @@ def model_fault(settings: Settings) -> str | None:
     return asyncio.run(_unreachable(model_settings(settings)))
 
 
-async def _unreachable(chosen: ModelSettings) -> str | None:
+async def _unreachable(models: ModelSettings) -> str | None:
     import httpx  # noqa: PLC0415  only where a model is configured
 
-    base = (chosen.base_url or "https://api.openai.com/v1").rstrip("/")
-    headers = {"Authorization": f"Bearer {chosen.api_key}"} if chosen.api_key else {}
+    base = (models.base_url or "https://api.openai.com/v1").rstrip("/")
+    headers = {"Authorization": f"Bearer {models.api_key}"} if models.api_key else {}
     try:
         async with httpx.AsyncClient(timeout=_PROBE_SECONDS) as client:
+            # The list of models needs a valid key but costs no tokens.
             answer = await client.get(f"{base}/models", headers=headers)
     except httpx.HTTPError as error:
         return f"{base} does not answer ({type(error).__name__}): check OPENAI_BASE_URL"
+    # Other errors are no fault here: some endpoints have no list of models.
     if answer.status_code in (401, 403):
         return f"{base} refuses the key ({answer.status_code}): check OPENAI_API_KEY"
     return None

@@ -69,6 +69,7 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
             no_code = mirror if isinstance(mirror, NoCode) else None
             directory = mirror if isinstance(mirror, Path) else None
             return RemoteIssue(issue.title, issue.body, directory, settings.github_server_url.rstrip("/"), no_code)
+    # GitHub answers 404 for a private repository too, so the message names both reasons.
     except GoneError as error:
         raise UserError(f"{reference.full_name} does not exist, or cannot be read: {_HOW}") from error
     except UserError:
@@ -114,11 +115,12 @@ async def _mirrored(reader: IssueReader, reference: Reference, settings: Setting
     """Fetch the repository into the data directory, within the limits of the server's mirrors."""
     owner, _, name = reference.full_name.partition("/")
     host = urlsplit(settings.github_server_url).netloc
+    # The id names the folder, so the clone of a renamed repository is found again.
     ref = RepositoryRef(host, 0, await reader.id(), owner, name)
     tighten(settings.triage_data_dir)
     root = settings.triage_data_dir / "clones" / re.sub(r"[^\w.-]", "_", host)
     url = f"{settings.github_server_url.rstrip('/')}/{reference.full_name}.git"
-    with _alone(root):
+    with _locked(root):
         try:
             async with Mirrors(root).ready(ref, _Source(url, reader.git_header)) as mirror:
                 return mirror.directory
@@ -131,6 +133,7 @@ class _Source:
     url: str
     header: str
 
+    # None: a command fetches each time, because it has no cached tip of an earlier command.
     async def tip(self) -> str | None:
         return None
 
@@ -139,7 +142,7 @@ class _Source:
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[None]:
+def _locked(root: Path) -> Iterator[None]:
     """Lock the folder so that two commands never fetch into it at once; the second one waits."""
     try:
         root.mkdir(parents=True, exist_ok=True)

@@ -38,6 +38,7 @@ class Sources:
 
     def outside(self, find_issues: FindIssues | None = None) -> Outside:
         """Return the sources of one run; without ``find_issues`` the GitHub issues provider is left out."""
+        # The tool with this name answers for the web search, so it is not offered a second time.
         own = {name: tool for name, tool in self.tools.items() if name != NAME}
         specialists = self._config.specialists
         patience = TimeLimits(outside=specialists.timeout, code=specialists.code_timeout)
@@ -66,15 +67,16 @@ class Sources:
             return RoutedAnswer("fallback", message=FALLBACK)
         if not routed.sources:
             return RoutedAnswer("direct")
-        asked = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed.sources]
+        queries = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed.sources]
         # One failed source must not discard the answers of the others.
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        answers = await asyncio.gather(*queries, return_exceptions=True)
         found: list[Evidence] = []
         faults: list[str] = []
         for name, answer in zip(routed.sources, answers, strict=True):
             if isinstance(answer, SourceError):
                 faults.append(f"{name}: {answer}")
             elif isinstance(answer, BaseException):
+                # A bug, which must not look like a source that failed.
                 raise answer
             else:
                 found += answer.evidence

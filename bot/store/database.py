@@ -59,6 +59,7 @@ class Connection(Protocol):
         """Lock these keys until the transaction ends, so that job ids of an issue grow in the order of commits."""
 
 
+# A result must not be a cursor: sqlite3 refuses one outside the thread of its connection. Return rows or a count.
 Work = Callable[[Connection], T]
 """The body of a transaction. It changes nothing but the database, since it runs again after a conflict."""
 

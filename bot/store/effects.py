@@ -9,6 +9,7 @@ from bot.ports import Effect
 from bot.store.database import Connection, Database, Value
 from bot.store.tenant import Tenant
 
+# In the order in which `_effect` unpacks them.
 _FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"
 
 
@@ -49,6 +50,7 @@ class Effects:
 
     async def record_refusal(self, issue_key: str, kind: str, subject: str) -> None:
         """Record that GitHub refused the POST. The intent stays, so the next attempt searches; its grace is over."""
+        # 0 is in the past by any clock, so the next attempt need not wait for a request in transit.
         await self._set_intent(0.0, (self._tenant.own(issue_key), kind, subject))
 
     async def _set_intent(self, at: float, key: tuple[str, str, str]) -> None:
@@ -60,6 +62,7 @@ class Effects:
     ) -> None:
         """Record that GitHub has the effect, and clear the intent."""
         key = (self._tenant.own(issue_key), kind, subject)
+        # An edit has no new id. coalesce retains the id of the POST.
         statement = """
             UPDATE effects SET done_hash = ?, intent_at = NULL, github_id = coalesce(?, github_id)
             WHERE issue_key = ? AND kind = ? AND subject = ?
@@ -69,6 +72,7 @@ class Effects:
     async def pending(self, issue_key: str) -> list[Effect]:
         """Return effects that are wanted and not done, oldest first."""
         key = self._tenant.own(issue_key)
+        # Oldest first by ``wanted_at``, which later calls do not change: a postponed effect retains its place.
         statement = f"""
             SELECT {_FIELDS} FROM effects
             WHERE issue_key = ? AND (done_hash IS NULL OR done_hash <> wanted_hash) ORDER BY wanted_at
@@ -78,12 +82,13 @@ class Effects:
 
     async def with_prefix(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
         """Return effects of a kind whose subject begins with a prefix, done or not, ordered by subject."""
-        given: dict[str, Value] = {"key": self._tenant.own(issue_key), "kind": kind, "prefix": prefix}
+        parameters: dict[str, Value] = {"key": self._tenant.own(issue_key), "kind": kind, "prefix": prefix}
+        # Not LIKE: "_" in a prefix would match any character, and SQLite's LIKE ignores case.
         statement = f"""
             SELECT {_FIELDS} FROM effects
             WHERE issue_key = :key AND kind = :kind AND substr(subject, 1, length(:prefix)) = :prefix ORDER BY subject
         """  # noqa: S608  as above
-        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [_effect(row) for row in rows]
 
 
@@ -108,6 +113,7 @@ def _claim(db: Connection, key: tuple[str, str, str], payload: str, now: float) 
         INSERT INTO effects (issue_key, kind, subject, wanted_hash, payload, wanted_at) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (issue_key, kind, subject) DO NOTHING
     """
+    # A claim's payload is a short key, so it serves as its own hash.
     db.execute(statement, (*key, payload, payload, now))
     return _known(_get(db, key))
 

@@ -72,6 +72,7 @@ class Installations:
     async def remove(self, keys: Iterable[str]) -> None:
         """Mark repositories as deleted or removed from the installation."""
         rows = [(key,) for key in keys]
+        # The first removal counts: a repeated delivery must not restart the retention time.
         statement = "UPDATE repositories SET gone = 1, gone_at = coalesce(gone_at, ?) WHERE repository_key = ?"
         now = self._database.clock()
         await self._database.do(lambda db: db.executemany(statement, [(now, *row) for row in rows]).rowcount)
@@ -84,8 +85,8 @@ class Installations:
     async def of(self, host: str, installation_id: int) -> list[str]:
         """Return the keys of an installation's repositories."""
         statement = "SELECT repository_key FROM repositories WHERE host = ? AND installation_id = ?"
-        given = (host, installation_id)
-        return [key for (key,) in await self._database.read(lambda db: db.execute(statement, given).fetchall())]
+        parameters = (host, installation_id)
+        return [key for (key,) in await self._database.read(lambda db: db.execute(statement, parameters).fetchall())]
 
     async def keys_of(self, full_name: str) -> list[str]:
         """Return the keys of repositories whose last known name is this one, ignoring case; includes removed ones."""
@@ -93,17 +94,17 @@ class Installations:
         rows = await self._database.read(lambda db: db.execute(statement, (full_name,)).fetchall())
         return [key for (key,) in rows]
 
-    async def to_list(self, most: int) -> list[Listed]:
+    async def to_list(self, limit: int) -> list[Listed]:
         """Return active repositories; the one whose issues were listed longest ago is first."""
-        rows = await self._database.read(lambda db: db.execute(_TO_LIST, (most,)).fetchall())
+        rows = await self._database.read(lambda db: db.execute(_TO_LIST, (limit,)).fetchall())
         return [
             Listed(RepositoryRef(host, number, int(key.rpartition("/")[2]), owner, name), until)
             for host, number, key, owner, name, until in rows
         ]
 
-    async def parked(self, most: int) -> list[RepositoryRef]:
+    async def parked(self, limit: int) -> list[RepositoryRef]:
         """Return the repositories that have parked jobs."""
-        rows = await self._database.read(lambda db: db.execute(_PARKED, (most,)).fetchall())
+        rows = await self._database.read(lambda db: db.execute(_PARKED, (limit,)).fetchall())
         return [RepositoryRef(host, number, _id(key), owner, name) for host, number, key, owner, name in rows]
 
     async def listed(self, key: str, until: str) -> None:
@@ -113,6 +114,7 @@ class Installations:
 
     async def named(self, full_name: str) -> RepositoryRef | None:
         """Find an accessible repository by its current name, ignoring case; None if no delivery named it."""
+        # Id 0 means that no payload has named the installation, so no token can be requested.
         statement = """
             SELECT host, installation_id, repository_key, owner, name FROM repositories
             WHERE lower(owner || '/' || name) = lower(?) AND gone = 0 AND installation_id <> 0
@@ -155,6 +157,7 @@ def _id(key: str) -> int:
 
 
 def _add(db: Connection, repositories: Sequence[RepositoryRef]) -> None:
+    # A payload without an installation has the id 0, which must not replace a known id.
     statement = """
         INSERT INTO repositories (repository_key, host, installation_id, owner, name) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (repository_key) DO UPDATE SET gone = 0, gone_at = NULL,
@@ -166,6 +169,7 @@ def _add(db: Connection, repositories: Sequence[RepositoryRef]) -> None:
 
 
 def _repository(db: Connection, key: str) -> RepositoryState | None:
+    # A repository may be stored before its installation's own delivery arrives. It then counts as active.
     statement = """
         SELECT installation_id, owner, name, archived, gone, coalesce(state, 'active'), config
         FROM repositories LEFT JOIN installations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.store.database import Connection, Database, Value
 
+# Check and change are one statement, so of two processes only one changes the row.
 _TAKE = """
 INSERT INTO leases (name, until) VALUES (:name, :until)
 ON CONFLICT (name) DO UPDATE SET until = excluded.until
@@ -25,8 +26,13 @@ class Leases:
         A lease that ends much later than a new one would was taken with a wrong clock, and is ignored.
         """
         now = self._database.clock()
-        given: dict[str, Value] = {"name": name, "now": now, "until": now + seconds, "latest": now + seconds + _SKEW}
-        return await self._database.do(lambda db: db.execute(_TAKE, given).rowcount) > 0
+        parameters: dict[str, Value] = {
+            "name": name,
+            "now": now,
+            "until": now + seconds,
+            "latest": now + seconds + _SKEW,
+        }
+        return await self._database.do(lambda db: db.execute(_TAKE, parameters).rowcount) > 0
 
     async def release(self, name: str) -> None:
         """Release the lease, so that the next process can take it at once."""
@@ -49,8 +55,8 @@ class Heartbeats:
     async def record(self, place: str, seconds: float) -> None:
         """Count a worker as alive for this many seconds."""
         now = self._database.clock()
-        given: dict[str, Value] = {"name": f"worker:{place}", "until": now + seconds}
-        await self._database.do(lambda db: _record(db, given, now))
+        parameters: dict[str, Value] = {"name": f"worker:{place}", "until": now + seconds}
+        await self._database.do(lambda db: _record(db, parameters, now))
 
     async def alive(self) -> int:
         """Return the number of workers that are alive."""
@@ -58,6 +64,7 @@ class Heartbeats:
         return int(await self._database.read(lambda db: db.execute(_ALIVE, (now,)).fetchone()[0]))
 
 
-def _record(db: Connection, given: dict[str, Value], now: float) -> None:
-    db.execute(_BEAT, given)
+def _record(db: Connection, parameters: dict[str, Value], now: float) -> None:
+    db.execute(_BEAT, parameters)
+    # A worker has a new name after each start, so the rows of ended workers would accumulate.
     db.execute(_OLD, (now - 3_600.0,))

@@ -88,5 +88,6 @@ class Metrics:
 
 def _keep(db: Connection, added: Mapping[Sample, float], levels: Mapping[Sample, float]) -> None:
     for statement, samples in ((_ADD, added), (_SET, levels)):
+        # Labels are sorted, so equal labels have the same JSON and share a row.
         if samples:
             db.executemany(statement, [(name, json.dumps(labels), value) for (name, labels), value in samples.items()])

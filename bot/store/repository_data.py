@@ -57,11 +57,11 @@ class RepositoryData:
     async def rows(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of a table as dicts by column, with values that JSON can represent."""
         statement = f"SELECT * FROM {table} WHERE {KEPT[table]}"  # noqa: S608  one of the names above
-        return await self._database.read(lambda db: list(_named(db, statement, _given(self.key))))
+        return await self._database.read(lambda db: list(_named(db, statement, _key_bounds(self.key))))
 
     async def threads(self) -> list[str]:
         """Return the threads (checkpoint keys) of the repository's runs."""
-        rows = await self._database.read(lambda db: db.execute(_THREADS, _given(self.key)).fetchall())
+        rows = await self._database.read(lambda db: db.execute(_THREADS, _key_bounds(self.key)).fetchall())
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
     async def forget(self) -> dict[str, int]:
@@ -71,19 +71,19 @@ class RepositoryData:
 
 def forget_repository(db: Connection, key: str) -> dict[str, int]:
     """Delete everything of a repository, within a transaction."""
-    given = _given(key)
+    parameters = _key_bounds(key)
     statements = {table: f"DELETE FROM {table} WHERE {where}" for table, where in KEPT.items()}  # noqa: S608  as above
-    return {table: db.execute(statement, given).rowcount for table, statement in statements.items()}
+    return {table: db.execute(statement, parameters).rowcount for table, statement in statements.items()}
 
 
-def _given(key: str) -> dict[str, Value]:
+def _key_bounds(key: str) -> dict[str, Value]:
     """Return the bounds of a repository's keys: ``#`` precedes an issue's number, ``@`` an author's id."""
     # "$" follows "#" and "A" follows "@" in ASCII, so the ranges contain exactly the keys with these prefixes.
     return {"key": key, "first": f"{key}#", "last": f"{key}$", "author": f"{key}@", "authors": f"{key}A"}
 
 
-def _named(db: Connection, statement: str, given: dict[str, Value]) -> Iterator[dict[str, Any]]:
-    found = db.execute(statement, given)
+def _named(db: Connection, statement: str, parameters: dict[str, Value]) -> Iterator[dict[str, Any]]:
+    found = db.execute(statement, parameters)
     names = [column[0] for column in found.description]
     for row in found:
         yield {name: _readable(value) for name, value in zip(names, row, strict=True)}
@@ -107,6 +107,7 @@ def _readable(value: Any) -> Any:
 
 MOST = 500
 """Issues of one transaction."""
+# A row of a release without this column counts from the first round that finds it.
 _STAMP = "UPDATE issues SET ended_at = ? WHERE ended IS NOT NULL AND ended_at IS NULL"
 _ASKED_FOR_LONG_AGO = """
 DELETE FROM usage WHERE scope >= 'api:' AND scope < 'api;'
@@ -114,8 +115,10 @@ DELETE FROM usage WHERE scope >= 'api:' AND scope < 'api;'
 """
 _STAMP_GONE = "UPDATE repositories SET gone_at = ? WHERE gone = 1 AND gone_at IS NULL"
 _ENDED = "SELECT issue_key FROM issues WHERE ended IS NOT NULL AND pruned = 0 AND ended_at < ? LIMIT ?"
+# A run that waits may be resumed after a reopening, so its checkpoint stays.
 _RUNS = "SELECT run_no FROM runs WHERE issue_key = ? AND status <> 'waiting'"
 _OVER = "SELECT issue_key, run_no FROM runs WHERE changed_at BETWEEN ? AND ? AND status NOT IN ('running', 'waiting')"
+# Few at once, because one transaction deletes all rows of these repositories.
 _GONE = "SELECT repository_key FROM repositories WHERE gone = 1 AND gone_at < ? ORDER BY repository_key LIMIT 20"
 
 
@@ -145,8 +148,10 @@ class Pruning:
     async def over(self, within: float) -> list[str]:
         """Return the threads of runs that ended within this many seconds, but more than a minute ago."""
         now = self._database.clock()
-        given = (now - within, now - 60.0)
-        rows = await self._database.read(lambda db: db.execute(_OVER, given).fetchall())
+        # The worker deletes the checkpoints itself right after a run ends. After a minute only a kill can have
+        # prevented that.
+        parameters = (now - within, now - 60.0)
+        rows = await self._database.read(lambda db: db.execute(_OVER, parameters).fetchall())
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
     async def counters(self, older_than: float) -> None:
@@ -171,10 +176,10 @@ def _drop_closed(db: Connection, now: float, before: float) -> Dropped:
     threads: list[str] = []
     for key in keys:
         threads += [f"{key}:{number}" for (number,) in db.execute(_RUNS, (key,)).fetchall()]
-        given: dict[str, Value] = {"first": f"{key}:", "last": f"{key};"}
+        parameters: dict[str, Value] = {"first": f"{key}:", "last": f"{key};"}
         for table in ("evidence", "run_events"):
-            db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", given)  # noqa: S608  the names are in this function
-        db.execute("DELETE FROM usage WHERE scope >= :first AND scope < :last", given)
+            db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", parameters)  # noqa: S608  the names are in this function
+        db.execute("DELETE FROM usage WHERE scope >= :first AND scope < :last", parameters)
     db.executemany("UPDATE issues SET pruned = 1 WHERE issue_key = ?", [(key,) for key in keys])
     return Dropped(len(keys), tuple(threads), len(keys) == MOST)
 

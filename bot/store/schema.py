@@ -18,6 +18,8 @@ CREATE TABLE IF NOT EXISTS evidence (
 """
 
 # A delivery's body is stored as received, compressed by zlib: the bytes written determine the time to acknowledge it.
+# Indexes of ``jobs`` are partial: done jobs, which are most of the table for days, are not in them. STRICT makes SQLite
+# check types as Postgres does. AUTOINCREMENT never reuses an id, so ids order jobs by age.
 _SERVER = """
 CREATE TABLE deliveries (
     guid TEXT PRIMARY KEY,

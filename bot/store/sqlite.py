@@ -17,6 +17,7 @@ from bot.store.tables import Store
 
 PATIENCE, NAP = 30.0, 0.001
 """Seconds to wait for another process to finish writing, and between two tries."""
+# The value of ``PRAGMA auto_vacuum`` in a file that can release pages.
 _INCREMENTAL = 2
 _SPARE, _AT_ONCE = 1_000, 2_000
 """Free pages that the file retains, and the maximum released in one transaction."""
@@ -54,6 +55,7 @@ class SqliteDatabase:
         self._closed = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Opened in the store's thread, because sqlite3 refuses a connection in any other thread.
             self._connection = self._thread.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
         except (OSError, sqlite3.DatabaseError, StoreError) as error:
             raise UserError(f"{path} cannot be used: {error}") from error
@@ -96,11 +98,11 @@ class SqliteStore(Store):
 
     async def shrink(self) -> None:
         """Release free pages to the disk, a limited number per transaction, so that other processes wait briefly."""
-        while await self._database.do(_give_back) > 0:
+        while await self._database.do(_release_pages) > 0:
             pass
 
 
-def _give_back(connection: Connection) -> int:
+def _release_pages(connection: Connection) -> int:
     """Release some free pages; returns how many are left beyond the reserve. Files of older releases retain all."""
     (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
@@ -121,16 +123,17 @@ def _connect(path: Path, pages: int) -> _File:
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
     # From here on ``_with_retries`` waits for other processes, in shorter steps.
     connection.execute("PRAGMA busy_timeout = 0")
-    _in_transaction(connection, _bring_up_to_date)
+    _in_transaction(connection, _migrate)
     return connection
 
 
-def _bring_up_to_date(connection: _File) -> None:
+def _migrate(connection: _File) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(STEPS):
         raise UserError(
             f"the data directory was written by a newer release (schema {version}, known up to {len(STEPS)}): upgrade"
         )
+    # ``user_version`` is part of the transaction, so a kill leaves either the old schema or the new one.
     for statements in STEPS[version:]:
         for statement in filter(str.strip, statements.split(";")):
             connection.execute(statement)
@@ -162,6 +165,7 @@ def _with_retries(connection: _File, work: Work[T]) -> T:
             # The low byte of an extended result code is the primary code.
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise StoreError(str(error)) from error
+            # This blocks the store's thread and not the event loop.
             time.sleep(NAP)
 
 

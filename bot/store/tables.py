@@ -173,6 +173,7 @@ class IssueStore:
     async def report_inputs(self) -> ReportInputs:
         """Return what a report shows besides the result of its run."""
         today = day_of(self._database.clock())
+        # One call instead of five: each would wait for the store's thread.
         return await self._database.read(lambda db: read_report_inputs(db, self._key, today))
 
     def thread(self, run: int) -> str:

@@ -13,7 +13,9 @@ SEEN_FOR = 1.0
 """Seconds for which a process caches a quiet period. Reads are frequent; every write checks the table."""
 _AHEAD = 10.0
 """Seconds by which machines' clocks may differ; a write further ahead was counted before a clock was set back."""
+# The longest wait that GitHub's headers may ask for (`bot.github.responses`).
 _LONGEST = 6 * 3_600.0
+# As in `bot.store.runs.usage`: retry times are spread over at most this many seconds.
 _PROMISED = 3_600.0
 _APART = 60.0 / PER_MINUTE
 """Seconds between two callers that retry after a quiet period: the rate at which they may write."""
@@ -87,18 +89,18 @@ class StoredWrites:
             RateLimitedError: the installation is in a quiet period.
         """
         now = self._clock()
-        known = self._seen.get(installation)
-        if known is None or not 0 <= now - known.read_at < SEEN_FOR:
-            known = await self._look(installation, now)
-        if known.until > now:
-            until = known.until
+        cached = self._seen.get(installation)
+        if cached is None or not 0 <= now - cached.read_at < SEEN_FOR:
+            cached = await self._load(installation, now)
+        if cached.until > now:
+            until = cached.until
             wait = await self._database.do(lambda db: _reserved_retry(db, installation, until, now, _APART))
             raise RateLimitedError("requests are paused, as GitHub asked", after=wait, limit="github.quiet")
 
     async def answered(self, installation: str, *, write: bool) -> None:
         """Reset the count of consecutive limits, because GitHub answered a call."""
-        known = self._seen.get(installation)
-        keys = [installation] if known is not None and known.in_a_row else []
+        cached = self._seen.get(installation)
+        keys = [installation] if cached is not None and cached.in_a_row else []
         keys += [_writing(installation)] if write and installation in self._refused else []
         if keys:
             statement = "UPDATE quiet SET in_a_row = 0 WHERE installation = ?"
@@ -117,11 +119,11 @@ class StoredWrites:
         await self._database.do(lambda db: _limited(db, key, after, now, allowed))
         self._seen.pop(installation, None)
 
-    async def _look(self, installation: str, now: float) -> _Quiet:
+    async def _load(self, installation: str, now: float) -> _Quiet:
         until, in_a_row = await self._database.read(lambda db: _read_pause(db, installation, now))
-        known = _Quiet(now, until, in_a_row)
-        self._seen[installation] = known
-        return known
+        cached = _Quiet(now, until, in_a_row)
+        self._seen[installation] = cached
+        return cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +141,12 @@ class _Taken:
 def _take(db: Connection, installation: str, budget: WriteBudget, repository: str, now: float) -> _Taken:
     until, in_a_row = _read_pause(db, _writing(installation), now)
     if until > now:
+        # Only callers that return on time get a slot of their own; others would leave it unused.
         wait = _reserved_retry(db, installation, until, now, _APART) if budget.retries_on_time else until - now
         return _Taken(wait, in_a_row, "writes are paused, as GitHub asked", "github.quiet")
     gone = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
     db.execute(gone, (installation, now - 3_600.0, now + _AHEAD))
+    # The window that is full for longest decides, with its own distance between retries.
     free, apart = max((_free_at(db, installation, now, *window), window[0] / window[1]) for window in budget.windows)
     if free > now:
         wait = _reserved_retry(db, installation, free, now, apart) if budget.retries_on_time else free - now
@@ -176,10 +180,10 @@ def _read_pause(db: Connection, key: str, now: float) -> tuple[float, int]:
     return (until if until < now + _LONGEST else 0.0), in_a_row
 
 
-def _free_at(db: Connection, installation: str, now: float, seconds: float, most: int) -> float:
+def _free_at(db: Connection, installation: str, now: float, seconds: float, limit: int) -> float:
     """Return when a window has room; ``now`` or earlier if it has room already."""
     nth = "SELECT at FROM writes WHERE installation = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?"
-    row = db.execute(nth, (installation, now - seconds, most - 1)).fetchone()
+    row = db.execute(nth, (installation, now - seconds, limit - 1)).fetchone()
     return float(row[0]) + seconds if row else now
 
 
@@ -190,30 +194,30 @@ def _free_with_reserve(
 
     It may always write up to an even part, and beyond that only while a quarter of the window is free.
     """
-    seconds, most = window
+    seconds, limit = window
     own, active, total = db.execute(_PARTS, (repository, repository, installation, now - seconds)).fetchone()
-    room = int(most * _NOT_RESERVED)
+    room = int(limit * _NOT_RESERVED)
     # The even part includes one more repository, which has written nothing yet.
-    if total < room or own < most // (active + 2) or not _has_others(db, installation, repository):
+    if total < room or own < limit // (active + 2) or not _has_others(db, installation, repository):
         return now
     return _free_at(db, installation, now, seconds, max(room, 1))
 
 
 def _has_others(db: Connection, installation: str, repository: str) -> bool:
     host, _, number = installation.rpartition("/installation:")
-    given = (host, int(number) if number.isdecimal() else 0, repository)
-    return db.execute(_OTHERS, given).fetchone() is not None
+    parameters = (host, int(number) if number.isdecimal() else 0, repository)
+    return db.execute(_OTHERS, parameters).fetchone() is not None
 
 
 def _reserved_retry(db: Connection, installation: str, free: float, now: float, apart: float) -> float:
     """Return the seconds to the caller's own retry time: if all retried at once, all but one would be refused."""
-    given: dict[str, Value] = {
+    parameters: dict[str, Value] = {
         "installation": installation,
         "first": free,
         "last": max(free, now) + _PROMISED,
         "apart": apart,
     }
-    return float(db.execute(_PROMISE, given).fetchone()[0]) - now
+    return float(db.execute(_PROMISE, parameters).fetchone()[0]) - now
 
 
 def _limited(db: Connection, key: str, after: float | None, now: float, allowed: int) -> None:

@@ -65,7 +65,7 @@ class Accounts:
         """
         name, now = await self.people.login(token), self._clock()
         if not name:
-            raise LoggedOutError("nobody")
+            raise LoggedOutError("no login name")
         account = _Account(Viewer(name, await self._visible(token)), token, now, now)
         key = secrets.token_urlsafe(24)
         self._known[key] = account

@@ -132,6 +132,7 @@ class Authenticator:
         Raises:
             TooManyError: the token is wrong and too many wrong ones came from this address.
         """
+        # Before the attempts are counted, so that wrong tokens never lock the operator out.
         if self._token is not None and same_token(token, self._token):
             return True
         address = request.client.host if request.client else ""
@@ -202,7 +203,8 @@ def request_login(request: Request) -> Response:
     """Ask for a login. The answer is the same for every path, so it does not reveal which paths exist."""
     if not wants_page(request):
         return fault(request, 401, {"www-authenticate": "Bearer"})
+    # A form cannot be repeated after the login, so the browser is not sent back to it.
     if request.method != "GET":
         return RedirectResponse("/login", 303)
-    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    return RedirectResponse("/login" if wanted == "/" else f"/login?next={quote(wanted, safe='')}", 303)
+    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse("/login" if target == "/" else f"/login?next={quote(target, safe='')}", 303)

@@ -45,6 +45,7 @@ def fault(request: Request, status: int, headers: dict[str, str] | None = None) 
 async def _refused(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
+    # These statuses have no body.
     if error.status_code in (204, 304):
         return Response(status_code=error.status_code, headers=error.headers)
     return fault(request, error.status_code, dict(error.headers or {}))

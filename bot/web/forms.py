@@ -32,6 +32,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 async def _bounded(request: Request) -> bytes:
     body = bytearray()
+    # Counted while it arrives, because a chunked request states no length.
     async for piece in request.stream():
         body += piece
         if len(body) > _LARGEST:

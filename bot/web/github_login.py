@@ -29,6 +29,7 @@ def routes(site: Site) -> list[Route]:
 
 async def begin(request: Request) -> Response:
     """Redirect the browser to GitHub's authorization page."""
+    # The verifier stays in the browser's cookie: a code that is intercepted on the way is useless without it.
     state, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
     response = RedirectResponse(
         _accounts(request).people.address(
@@ -62,6 +63,7 @@ async def complete_login(request: Request) -> Response:
     except RetryableError:
         return fault(request, 503)
     response = RedirectResponse(state_data["next"], 303)
+    # Each state is valid for one login.
     authenticator.oauth_states.forget(request, response)
     authenticator.sessions.write(request, response, {"account": key})
     return response

@@ -43,7 +43,7 @@ class Live:
         self._runs = runs
         self._pace = pace
         self._watchers: set[Changes] = set()
-        self._looking: asyncio.Task[None] | None = None
+        self._polling: asyncio.Task[None] | None = None
         self._known: dict[tuple[str, int], float] | None = None
         self._looked = asyncio.Event()
         self._rendered: OrderedDict[tuple[object, ...], asyncio.Task[str]] = OrderedDict()
@@ -62,9 +62,9 @@ class Live:
             raise TooManyWatchersError
         changes: Changes = asyncio.Queue(_ROOM)
         self._watchers.add(changes)
-        if self._looking is None:
+        if self._polling is None:
             self._looked.clear()
-            self._looking = asyncio.create_task(self._look())
+            self._polling = asyncio.create_task(self._poll())
         ends = asyncio.create_task(_end(over, changes)) if over is not None else None
         try:
             yield changes
@@ -72,9 +72,10 @@ class Live:
             if ends is not None:
                 ends.cancel()
             self._watchers.discard(changes)
-            if not self._watchers and self._looking is not None:
-                self._looking.cancel()
-                self._looking = self._known = None
+            if not self._watchers and self._polling is not None:
+                # Without watchers the store is not queried at all.
+                self._polling.cancel()
+                self._polling = self._known = None
 
     async def looked(self) -> None:
         """Wait for the first query of the store. Every change after it is published."""
@@ -89,16 +90,16 @@ class Live:
         # Shielded: a caller that is cancelled must not cancel the rendering that other callers wait for.
         return await asyncio.shield(self._rendered[key])
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         while True:
             try:
-                await self._tell(await self._runs.changes())
+                await self._publish(await self._runs.changes())
                 self._looked.set()
             except StoreError as error:
                 logger.warning("live pages: %s", error, extra={"action": "live_failed"})
             await asyncio.sleep(self._pace)
 
-    async def _tell(self, now: dict[tuple[str, int], float]) -> None:
+    async def _publish(self, now: dict[tuple[str, int], float]) -> None:
         before, self._known = self._known, now
         # The first query only sets the baseline.
         if before is None:
@@ -106,6 +107,7 @@ class Live:
         # The store lists the newest change first.
         for (issue_key, number), changed in reversed(now.items()):
             if before.get((issue_key, number)) != changed:
+                # One query for each changed run, whatever the number of browsers.
                 row = await self._runs.row(issue_key, number)
                 for watcher in list(self._watchers) if row else ():
                     _put(watcher, row)

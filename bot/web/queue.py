@@ -13,6 +13,7 @@ from bot.web.sessions import must_operate, viewer_of
 from bot.web.site import site_of
 from bot.web.views.words import line, moment
 
+# Above any job's id, and small enough to be compared by both databases.
 _LARGEST = 2**31
 _STATES: tuple[tuple[JobState, str, str], ...] = (
     ("dead", "Dead", "Jobs that failed on every attempt, or permanently. Replay queues a job again."),

@@ -21,6 +21,7 @@ _KINDS = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
 }
+# The address contains a hash of the content, so changed content has another address.
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
@@ -89,6 +90,7 @@ def _seen(value: Any) -> Any:
 @cache
 def environment() -> Environment:
     """Return the Jinja environment: autoescape is always on, and an undefined variable is an error."""
+    # ``finalize`` applies to every value in every template, so that no template can forget it.
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,

@@ -29,6 +29,7 @@ from bot.web.views.words import moment
 _RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
 _A_PAGE = 10
 """Pieces of evidence."""
+# Above any run's number, and small enough to be compared by both databases.
 _LARGEST = 2**31
 
 
@@ -106,7 +107,7 @@ async def live(request: Request) -> EventSourceResponse:
     site, first = site_of(request), (await _full(request)).row
     runs = site.store.pages.runs
 
-    async def says(row: RunRow, viewer: Viewer) -> ServerSentEvent:
+    async def event_for(row: RunRow, viewer: Viewer) -> ServerSentEvent:
         # The operator may see the reasons that other viewers may not, so the shared rendering depends on the viewer.
         key = ("run", row.thread, row.changed_at, row.status, viewer.is_operator)
         text = await site.live.once(key, _progress(runs, row, everything=viewer.is_operator))
@@ -119,7 +120,7 @@ async def live(request: Request) -> EventSourceResponse:
     def is_this(row: RunRow) -> bool:
         return (row.issue_key, row.number) == (first.issue_key, first.number)
 
-    return streams.stream(request, streams.Watch(is_this, says, missed, lambda row: row.over))
+    return streams.stream(request, streams.Watch(is_this, event_for, missed, lambda row: row.over))
 
 
 async def repository_of(request: Request) -> RepositoryRow:

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _POLICY = {
+    # Nothing is allowed unless it is named below.
     "default-src": "'none'",
     "style-src": "'self'",
     "script-src": "'self'",
@@ -84,6 +85,7 @@ def sent_by_us(headers: Mapping[str, str], public: str = "") -> bool:
     Browsers attach a cookie to forms of any site, but never an ``Authorization`` token. ``Shield`` therefore does not
     check requests with that header.
     """
+    # The browser sets this header itself, and no page can change it. Older browsers only send Origin.
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"

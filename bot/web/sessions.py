@@ -82,6 +82,7 @@ class Sessions:
             name: the cookie's name; a value signed for one name is invalid under another.
             lasts: seconds for which a value is valid.
         """
+        # The salt contains the cookie's name, so that one cookie's value is invalid as another's.
         self._signer = URLSafeTimedSerializer(
             secret, salt=f"tracehound.{name}", signer_kwargs={"digest_method": hashlib.sha256}
         )
@@ -120,6 +121,7 @@ class Sessions:
         return f"__Host-{self._name}" if secure else self._name
 
     def _secure(self, request: Request) -> bool:
+        # A proxy that ends TLS names the browser's scheme in this header.
         return self._https or request.headers.get("x-forwarded-proto", request.url.scheme) == "https"
 
 

@@ -51,15 +51,16 @@ class Pending:
         return self.is_token(request.cookies.get(COOKIE, ""))
 
     def remember(self, requested: RequestedApp) -> str:
-        """Store a wish and return the state that GitHub sends back with its answer."""
+        """Store a requested App and return the state that GitHub sends back with its answer."""
         state = secrets.token_urlsafe(24)
         self.requests[state] = requested
+        # Each reload of the form adds a state.
         while len(self.requests) > _MOST:
             self.requests.popitem(last=False)
         return state
 
     def take(self, state: str) -> RequestedApp | None:
-        """Return the wish of a state and remove it, so each state is valid for one answer."""
+        """Return the requested App of a state and remove it, so each state is valid for one answer."""
         return self.requests.pop(state, None)
 
 
@@ -78,22 +79,22 @@ class Defaults:
     """Empty to send deliveries to the public address."""
     keep: bool = True
 
-    def requested(self, here: str, asked: Mapping[str, str]) -> RequestedApp:
-        """Build a wish from the form's fields.
+    def requested(self, here: str, form_fields: Mapping[str, str]) -> RequestedApp:
+        """Build the requested App from the form's fields.
 
         Args:
             here: address by which the browser reaches this server.
-            asked: the form's fields; the defaults fill missing ones.
+            form_fields: the form's fields; the defaults fill missing ones.
         """
         public = (self.public_url or here).rstrip("/")
         return RequestedApp(
             here=here,
             public_url=public,
-            webhook_url=asked.get("webhook_url", self.webhook_url).strip() or f"{public}/webhooks/github",
-            server_url=(asked.get("server_url", "").strip() or self.server_url).rstrip("/"),
-            owner=asked.get("owner", self.owner).strip(),
-            name=asked.get("name", "").strip() or self.name,
-            keep=asked.get("keep", "yes" if self.keep else "no") == "yes",
+            webhook_url=form_fields.get("webhook_url", self.webhook_url).strip() or f"{public}/webhooks/github",
+            server_url=(form_fields.get("server_url", "").strip() or self.server_url).rstrip("/"),
+            owner=form_fields.get("owner", self.owner).strip(),
+            name=form_fields.get("name", "").strip() or self.name,
+            keep=form_fields.get("keep", "yes" if self.keep else "no") == "yes",
         )
 
 
@@ -113,7 +114,7 @@ class SetupPages:
     finish: Callable[[Request, NewApp, RequestedApp, str], Awaitable[Response]]
     """Stores a new App, or shows its secrets, and returns a page with the next steps; sets ``done`` to end the setup.
 
-    Takes the request, the App, the wish it was made for and the address of the API that returned it.
+    Takes the request, the new App, the request it was made for, and the address of the API that returned it.
     """
     pending: Pending = field(default_factory=Pending)
     done: asyncio.Event = field(default_factory=asyncio.Event)
@@ -138,8 +139,8 @@ def setup_app(setup: SetupPages) -> ASGIApp:
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         # Deliveries have no browser headers, so the shield would answer 403 instead of naming the cause.
-        takes = no_app if scope.get("path") == WEBHOOK else pages
-        await takes(scope, receive, send)
+        target = no_app if scope.get("path") == WEBHOOK else pages
+        await target(scope, receive, send)
 
     return app
 
@@ -195,6 +196,7 @@ async def complete_registration(request: Request) -> Response:
     except UserError as error:
         logger.warning("no App was registered: %s", error, extra={"action": "setup_failed"})
         return render(request, "setup/failed.html", status=502, says=f"{error}.")
+    # Only now: after a failure the person may start again.
     setup.pending.over = True
     logger.info("the App %s is registered", app.slug, extra={"action": "app_registered"})
     return response

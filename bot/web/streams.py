@@ -86,6 +86,7 @@ async def _allowed(
     request: Request, watch: Watch, changes: Changes, seen: float
 ) -> AsyncIterator[tuple[RunRow, Viewer]]:
     """Yield the missed changes and then new ones, while the viewer is logged in, limited to what they may see."""
+    # A stream may be open for days, so the login is checked again and again.
     viewer, checked = viewer_of(request), time.monotonic()
     for row in await watch.missed(seen):
         if watch.shows(row) and viewer.may_see(row.repository_key):
@@ -132,4 +133,5 @@ def _seen(request: Request) -> float:
     except ValueError as error:
         if last_event:
             raise HTTPException(400) from error
+        # Without a position only changes from now on are sent; the page has just been rendered.
         return time.time()

@@ -24,7 +24,7 @@ async def admit(
     """Return the issue's unfinished run, or a new one that is counted.
 
     Args:
-        issue_job: The job's turn.
+        issue_job: The attempt of the job.
         issue: The issue as it is now.
         config: The repository's configuration.
         leave: Number of a waiting run that is given up first.
@@ -38,6 +38,7 @@ async def admit(
     day = issue_job.tools.budgets.day(issue_job.ref.repository, config, now)
     writer = issue_job.tools.budgets.writer(issue, config, now) if by_author else ()
     opened = await issue_job.store.runs.begin((*writer, *day), leave=leave)
+    # The author's limit does not hold for people who may triage, so the run counts without the author's scopes.
     if isinstance(opened, Reached) and opened.kind == "author" and await _may_triage(issue_job, issue):
         opened = await issue_job.store.runs.begin(day, leave=leave)
     if isinstance(opened, Run):
@@ -45,6 +46,7 @@ async def admit(
     await issue_job.count_limit_reached(opened.code, str(opened))
     if opened.kind == "author" or config.limits.over == "skip":
         raise OverLimitError(str(opened))
+    # ``limit=None``, because the limit is counted above and `instrumented` would count a named one again.
     raise RateLimitedError(str(opened), after=seconds_until_tomorrow(now), limit=None)
 
 
@@ -57,17 +59,17 @@ async def may_ask(issue_job: IssueJob, run: Scope, config: RepositoryConfig) -> 
     return reached is None
 
 
-async def may_answer(issue_job: IssueJob, asked: Commands, found: FoundConfig) -> bool:
+async def may_answer(issue_job: IssueJob, work: Commands, found: FoundConfig) -> bool:
     """Count one comment whose commands are answered. Returns False if a limit is reached.
 
     The author's limit does not hold for authors who may triage.
     """
     now = issue_job.tools.store.clock()
-    scopes = issue_job.tools.budgets.answered(issue_job.ref.repository, found.config, asked.sender_id or 0, now)
+    scopes = issue_job.tools.budgets.answered(issue_job.ref.repository, found.config, work.sender_id or 0, now)
     reached = await issue_job.tools.store.usage.reserve(scopes, _ANSWER)
     if reached is None:
         return True
-    if reached.kind == "author" and await issue_job.github.permission(asked.sender) >= Permission.TRIAGE:
+    if reached.kind == "author" and await issue_job.github.permission(work.sender) >= Permission.TRIAGE:
         return True
     await issue_job.count_limit_reached(reached.code, f"{reached}; a comment is not answered")
     return False
@@ -85,7 +87,7 @@ async def explain_refusal(issue_job: IssueJob, found: FoundConfig, asked_in: int
     """Reply once to a command whose run does nothing. Without a command there is no reply.
 
     Args:
-        issue_job: The job's turn.
+        issue_job: The attempt of the job.
         found: The repository's configuration.
         asked_in: Id of the comment with the command.
         why: One or two sentences.

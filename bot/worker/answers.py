@@ -16,6 +16,7 @@ MAX_ANSWER = 1_000
 _MAX_READ = 20_000
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _stemmer = Stemmer.Stemmer("english")
+# Words of thanks, votes and nudges. A comment that consists of them answers nothing.
 _EMPTY = frozenset(
     """thanks thank you thx ty cheers danke merci gracias obrigado much very a lot so many great nice cool awesome good
     job work ok okay sure fine perfect same here me too also seeing see having have has this the it that's is on an and
@@ -24,9 +25,11 @@ _EMPTY = frozenset(
     happens happened hit hitting facing experiencing help fix when will be fixed can someone look at into cc fyi
     plus one +1""".split()  # noqa: SIM905  easier to read and to diff
 )
+# As the first word of a comment these answer a closed question, or choose an option.
 _CHOICES = frozenset(
     "yes no both neither none first second third former latter y n yep yeah nope never always sometimes".split()  # noqa: SIM905
 )
+# A question and an unrelated comment share these by chance.
 _STOP = frozenset(
     """a an the and or of to in on at it is are was does do did what which when where how why who you your i we that
     this with for not be can could will would there then than as if so please paste exactly just else what's go goes
@@ -51,6 +54,7 @@ def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -
     speaks = _matches_question(text, text_words, question)
     # A counter-question answers nothing, even if it is long enough.
     if speaks or (not _is_question(text) and _counts_as_answer(text, text_words, by_reporter=by_reporter)):
+        # Cut here, since a longer answer would not fit into the state of the run.
         return text[:MAX_ANSWER]
     return None
 
@@ -82,6 +86,7 @@ def _matches_question(text: str, text_words: list[str], question: AskedQuestion)
         return True
     if _facts_for(question.text, read_facts("", text)):
         return True
+    # A counter-question usually repeats words of the question.
     if _is_question(text):
         return False
     own = {word for option in (question.text, *question.options) for word in _words(option)} - _STOP - _EMPTY

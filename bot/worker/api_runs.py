@@ -52,13 +52,13 @@ async def refuse(job: Job, work: ApiRun, why: str, tools: Tools) -> None:
     await tools.store.api_runs.settle(work.id, job, result=None, fault=why[:500])
 
 
-async def _result(number: str, asked: RunRequest, ref: RepositoryRef, tools: Tools) -> tuple[str, Result]:
+async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: Tools) -> tuple[str, Result]:
     github = tools.github.for_repository(ref)
-    kept = tools.store.for_repository(ref).config
-    found = await find_config(github, await kept.last_valid())
+    stored_config = tools.store.for_repository(ref).config
+    found = await find_config(github, await stored_config.last_valid())
     if not found.config.enabled:
         raise RefusedError("triage is switched off in the repository's .github/triage.yml")
-    text, evidence = await _text(asked, github), InMemoryEvidence()
+    text, evidence = await _text(request, github), InMemoryEvidence()
     async with tools.mirrors.ready(ref, github) as mirror:
         code = EngineCode(tools.engines.of(mirror.directory), mirror.sha, found.config.ignore_paths)
         context = build_context(
@@ -74,8 +74,8 @@ async def _result(number: str, asked: RunRequest, ref: RepositoryRef, tools: Too
         )
         name = f"{ref.owner}/{ref.name}"
         start = initial_state(text.title, text.body, repository=name, sha=mirror.sha, outside=context.outside)
-        if asked.max_retries is not None:
-            start = start.model_copy(update={"max_retries": asked.max_retries})
+        if request.max_retries is not None:
+            start = start.model_copy(update={"max_retries": request.max_retries})
         result = build_result(await run_to_completion(context, start))
         return mirror.sha, result.model_copy(update={"gathered": result.numbered(evidence.items)})
 
@@ -84,6 +84,7 @@ def _budget(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: To
     """A budget for the run's model calls. The repository's budgets hold for these runs too."""
 
     async def limited(code: str, _meaning: str) -> None:
+        # Only counted: no report of the repository shows the limits that a client of the API reached.
         LIMITS.labels(code).inc()
 
     return SharedBudget(
@@ -96,10 +97,10 @@ def _budget(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: To
     )
 
 
-async def _text(asked: RunRequest, github: RepositoryClient) -> _Text:
-    if not isinstance(asked, IssueRun):
-        return _Text(asked.title, asked.body)
-    issue = await github.issue(asked.issue)
+async def _text(request: RunRequest, github: RepositoryClient) -> _Text:
+    if not isinstance(request, IssueRun):
+        return _Text(request.title, request.body)
+    issue = await github.issue(request.issue)
     if issue is None or issue.is_pull_request:
-        raise RefusedError(f"there is no issue #{asked.issue}")
+        raise RefusedError(f"there is no issue #{request.issue}")
     return _Text(issue.title, issue.body)

@@ -133,7 +133,9 @@ class SharedBudget:
             PostponedError: The queue for the model is too long.
         """
         amount = self.amount(call.model, call.input_tokens, call.output_tokens)
+        # The budget comes before the pace: a call that is over budget must not take a turn from other runs.
         reached = await self.counters.reserve(self.scopes, amount)
+        # A model's refusal is no failure: the brain falls back to rules, and the run goes on.
         if reached is not None:
             await self.limited(reached.code, f"{reached}; rules judge")
             raise ModelError(str(reached))
@@ -157,6 +159,7 @@ class SharedBudget:
             PostponedError: The run continues later.
         """
         if limited:
+            # For every process, since the limit is one of the account and not of this run.
             await self.pace.close(seconds)
         if seconds > SHORTEST_TO_REFUSE:
             await self.limited("model.busy", f"the model's server asks to wait {seconds:.0f} s")
@@ -169,6 +172,7 @@ class SharedBudget:
         return (self.run, *self.day)
 
     async def _postpone(self, why: str, seconds: float) -> None:
+        # Counted in the store, because each postponed attempt may run in another process.
         if seconds > LONGEST_POSTPONED or await self.counters.postpone(self.run) > MOST_POSTPONED:
             raise ModelError(f"{why}; the wait is too long, or the run was postponed too often")
         raise PostponedError(why, after=seconds)

@@ -73,6 +73,7 @@ async def recheck_facts(issue_job: IssueJob, seen: CurrentIssue, outcome: Outcom
     report = outcome.state.report if isinstance(outcome, Finished) else None
     if not isinstance(outcome, Finished) or report is None or not report.facts or not isinstance(code, EngineCode):
         return outcome
+    # The text must be the one in which the run searched for facts: the issue with redirects and answers.
     state = outcome.state
     answers = (exchange.answer or "" for exchange in state.human_exchanges)
     text = "\n".join((seen.issue.title, seen.issue.body, *state.redirect_instructions, *answers))
@@ -87,7 +88,7 @@ async def recheck_facts(issue_job: IssueJob, seen: CurrentIssue, outcome: Outcom
 
 
 async def note_shortfalls(issue_job: IssueJob, code: CodePort) -> None:
-    """Record which limits left files unread because the repository is too large; a later report tells it once."""
+    """Record which limits left files unread because the repository is too large; a later report states it once."""
     for limit in code.unreported_limits() if isinstance(code, EngineCode) else ():
         LIMITS.labels(limit).inc()
         await issue_job.store.repository.limited.note(limit)

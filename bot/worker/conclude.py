@@ -55,24 +55,24 @@ async def publish(
     issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, *, first: bool = False
 ) -> Published:
     """Publish an outcome with what the store knows. ``first``: a report by rules that the model's will replace."""
-    known = await issue_job.store.report_inputs()
+    inputs = await issue_job.store.report_inputs()
     # Limits are reported only where comments are allowed, once per repository and day.
-    tells = known.limited and seen.found.config.mode == "comment"
-    given = Publication(
+    reports_limits = inputs.limited and seen.found.config.mode == "comment"
+    publication = Publication(
         issue_job.ref,
         run.number,
         outcome,
         seen.found,
-        known.questions,
-        touched=known.touched,
+        inputs.questions,
+        touched=inputs.touched,
         why=seen.why,
-        relations=known.relations,
-        record=read_record(known.outcomes),
+        relations=inputs.relations,
+        record=read_record(inputs.outcomes),
         commanded=seen.commanded,
-        limited=await issue_job.store.repository.limited.unreported(issue_job.ref.key) if tells else (),
+        limited=await issue_job.store.repository.limited.unreported(issue_job.ref.key) if reports_limits else (),
         first=first,
     )
-    return await issue_job.publisher().publish(given)
+    return await issue_job.publisher().publish(publication)
 
 
 async def _settle(
@@ -83,6 +83,7 @@ async def _settle(
     The checkpoint of a run that ended is deleted: the store has its result and what people wrote.
     """
     quiet = published.state in ("quiet", "moved")
+    # The expiry is stored in the same transaction: a question without one could wait for ever.
     if isinstance(outcome, Waiting) and not quiet:
         expire = Expire(ref=issue_job.ref, question_id=outcome.exchange.question_id)
         await issue_job.store.runs.settle(

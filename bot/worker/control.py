@@ -35,13 +35,13 @@ async def commands(issue_job: IssueJob, work: Commands) -> None:
     found = await issue_job.config()
     by_author = work.sender_id is not None and work.sender_id == work.comment.author_id
     edit = Edit(work.before, by_author) if work.edited else None
-    may = lambda: may_answer(issue_job, work, found)  # noqa: E731
-    request = CommandComment(issue_job.ref, work.comment, work.sender, work.sender_id, found, may, edit)
-    obeyed = await execute(request, issue_job.store.control, issue_job.publisher(issue_job.check_ownership))
+    may_reply = lambda: may_answer(issue_job, work, found)  # noqa: E731
+    request = CommandComment(issue_job.ref, work.comment, work.sender, work.sender_id, found, may_reply, edit)
+    result = await execute(request, issue_job.store.control, issue_job.publisher(issue_job.check_ownership))
     follows: list[Work] = [*await issue_job.pending_writes(found)]
-    if obeyed.moved_to is not None:
-        follows.append(work.model_copy(update={"ref": obeyed.moved_to}))
-    await issue_job.tools.store.jobs.settle(issue_job.job, f"{obeyed.new} commands", next_work=follows)
+    if result.moved_to is not None:
+        follows.append(work.model_copy(update={"ref": result.moved_to}))
+    await issue_job.tools.store.jobs.settle(issue_job.job, f"{result.new} commands", next_work=follows)
 
 
 async def left_over(issue_job: IssueJob, work: LeftOver) -> None:
@@ -73,6 +73,7 @@ async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
         await issue_job.store.report_inputs(),
     )
     row = await issue_job.store.row.state()
+    # A second check after the one before each write: labels that a stop overtook must be dropped, not retried for ever.
     issue = None if row.muted or row.ended else await issue_job.github.issue(issue_job.ref.number)
     try:
         await labels.catch_up(key, issue, found.config, set(known.touched))
@@ -87,6 +88,7 @@ async def comment_deleted(issue_job: IssueJob, work: CommentDeleted) -> None:
     if sticky is None or sticky.github_id != work.comment_id:
         return await issue_job.settle("not our report")
     await issue_job.store.row.mute(muted=True)
+    # Forgotten, so that a later `/triage` posts a new report instead of editing the deleted one.
     await issue_job.store.repository.effects.forget(issue_job.ref.key, "sticky")
     return await issue_job.settle("muted")
 
@@ -104,6 +106,7 @@ async def ended(issue_job: IssueJob, work: Ended) -> None:
         reported = work.how == "closed" and await issue_job.store.outcome.get() is not None
         then = [Score(ref=issue_job.ref)] if reported else []
         return await issue_job.tools.store.jobs.settle(issue_job.job, work.how, next_work=then)
+    # The issue is deleted: an answer is no longer possible, so the run ends too.
     for question in await issue_job.store.repository.questions.all(issue_job.ref.key):
         await issue_job.store.repository.questions.settle(issue_job.ref.key, question.question_id, "withdrawn")
     run = await issue_job.store.runs.last()
@@ -141,11 +144,11 @@ async def installation(job: Job, work: InstallationChanged, tools: Tools) -> Non
     await known.note(work.host, work.id, work.account, state)
     await known.add(work.added)
     await _remove(tools, [f"{work.host}/{number}" for number in work.removed])
-    ours = await known.of(work.host, work.id)
+    keys = await known.of(work.host, work.id)
     if state == "deleted":
-        await _remove(tools, ours)
+        await _remove(tools, keys)
     elif state == "active":
-        await tools.store.jobs.unpark(ours)
+        await tools.store.jobs.unpark(keys)
     await tools.store.jobs.settle(job, work.how)
 
 

@@ -49,6 +49,7 @@ class FirstReport:
             return await work()
         task = asyncio.ensure_future(work())
         try:
+            # asyncio.wait and not wait_for, which would cancel the model's run at the timeout.
             await asyncio.wait({task}, timeout=max(self._left(), 0.0))
             if not task.done():
                 await self._post()
@@ -58,6 +59,8 @@ class FirstReport:
                 await self._post()
             raise
         finally:
+            # If this attempt is cancelled, the model's run ends before the job is freed, so that two attempts never
+            # overlap.
             task.cancel()
             await asyncio.wait({task})
             if not task.cancelled():
@@ -77,7 +80,7 @@ class FirstReport:
         if await self._is_posted():
             return
         # The store holds the evidence of the model's run under the same number; this run's evidence stays in memory.
-        given = replace(
+        rules_context = replace(
             self.context,
             brain=self.context.rules,
             evidence=InMemoryEvidence(),
@@ -85,7 +88,7 @@ class FirstReport:
             outside=Outside(),
         )
         try:
-            await self.publish(Finished(await run_to_completion(given, self.start)))
+            await self.publish(Finished(await run_to_completion(rules_context, self.start)))
         # Without the job or the store the model's run cannot continue either.
         except (JobTakenOverError, StoreError):
             raise

@@ -34,6 +34,7 @@ async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: Cod
     """Advance the run, with a first report by rules if the model takes long."""
     context = _context(issue_job, seen, run, code)
     start = await _start(issue_job, seen, context, await _dropped_run_note(issue_job, run, code))
+    # A first report is a comment, so without comments there is none.
     if seen.found.config.mode != "comment":
         return await _advance_until_question(issue_job, seen, run, context, start)
     first = FirstReport(
@@ -60,6 +61,7 @@ async def _advance_until_question(
     async def ask(waiting: graph_run.Waiting) -> Answer | None:
         return await _known_answer(issue_job, seen, run, waiting)
 
+    # Steps are recorded beside the graph, so a page shows the run although nothing is checkpointed until it ends.
     async with recording(issue_job.store.events(run.number)) as watch:
         try:
             result = await graph_run.advance_answered(
@@ -78,8 +80,8 @@ def _durability(context: Context) -> Durability:
     "sync" (at each step) if a step may cost a call; else "exit": repeating a run by rules is cheaper than storing its
     steps.
     """
-    asks = context.brain is not context.rules or context.outside.infos
-    return "sync" if asks else "exit"
+    may_cost = context.brain is not context.rules or context.outside.infos
+    return "sync" if may_cost else "exit"
 
 
 async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiting: graph_run.Waiting) -> Answer | None:
@@ -89,11 +91,12 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
     """
     questions, key = issue_job.store.repository.questions, issue_job.ref.key
     config = seen.found.config
-    known = any(one.question_id == waiting.exchange.question_id for one in await questions.all(key))
+    was_asked = any(one.question_id == waiting.exchange.question_id for one in await questions.all(key))
     asked = await questions.ask(key, waiting.exchange)
+    # A question that the reporter cannot see would never be answered.
     unseen = config.mode != "comment" or asked.slot > config.limits.questions
     budget = run_scope(issue_job.store.thread(run.number), issue_job.tools.budgets.run)
-    if asked.state == "open" and (unseen or not (known or await may_ask(issue_job, budget, config))):
+    if asked.state == "open" and (unseen or not (was_asked or await may_ask(issue_job, budget, config))):
         await questions.settle(key, asked.question_id, "withdrawn")
         return Answer()
     if asked.state == "open":

@@ -65,7 +65,7 @@ class IssueJob:
 
     @classmethod
     def of(cls, job: Job, ref: IssueRef, tools: Tools) -> IssueJob:
-        """Build the turn of a job."""
+        """Build the attempt of a job."""
         return cls(job, ref, tools, tools.store.for_issue(ref), tools.github.for_repository(ref.repository))
 
     async def may_write(self) -> None:
@@ -111,13 +111,14 @@ class IssueJob:
             return ()
         pending = await self.store.repository.effects.pending(self.ref.key)
         kinds = _LABELS if found.config.mode == "label" else (*_LABELS, "reaction", ANSWER)
-        wanted = any(effect.kind in kinds for effect in pending)
-        return (LeftOver(ref=self.ref, again=again),) if wanted else ()
+        is_pending = any(effect.kind in kinds for effect in pending)
+        return (LeftOver(ref=self.ref, again=again),) if is_pending else ()
 
     async def config(self) -> FoundConfig:
         """The repository's current configuration. A valid one is stored as the last valid one."""
         stored = self.store.repository.config
         found = await find_config(self.github, await stored.last_valid())
+        # Used while a later version is invalid, so that a typo in the file does not change what triage may do.
         if not found.faults and found.text:
             await stored.keep(found.text)
         if not self.tools.bots:

@@ -30,14 +30,15 @@ async def catch_up(store: Store, app: AppPort) -> int:
     GitHub does not redeliver by itself.
     """
     since = stamp(datetime.now(UTC) - REACH)
-    asked = 0
+    requested = 0
     for delivery in await app.failed_deliveries(since):
+        # Only deliveries that were never stored: a response that was lost after the commit counts as failed at GitHub.
         if delivery.event in HANDLERS and not await store.inbox.knows(delivery.guid):
             await app.redeliver(delivery.id)
-            asked += 1
-    if asked:
-        logger.info("requested %d missed deliveries", asked, extra={"action": "caught_up"})
-    return asked
+            requested += 1
+    if requested:
+        logger.info("requested %d missed deliveries", requested, extra={"action": "caught_up"})
+    return requested
 
 
 async def revive_dead(store: Store) -> int:
@@ -62,7 +63,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
     """
     found = 0
     for listed in await store.installations.to_list(MOST_REPOSITORIES):
-        # Taken before GitHub is asked, so that the next round covers issues that are opened in between.
+        # Taken before the request, so that the next round covers issues that are opened in between.
         began = stamp(datetime.fromtimestamp(store.clock(), UTC) - OVERLAP)
         try:
             fresh = await _unknown(store, github_for(listed.ref), listed)
@@ -74,6 +75,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
             logger.info("%s", error, extra={"action": "not_listed", "repository": listed.ref.key})
             continue
         for issue in fresh[: MOST_ISSUES - found]:
+            # One id for each issue: a second round, or another process, stores nothing.
             work = Triage(ref=issue.ref, why="opened")
             found += await store.inbox.accept(Arrival(f"missed:{issue.ref.key}", "missed", b"", (work,)))
         if found >= MOST_ISSUES:
@@ -89,6 +91,7 @@ async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Iss
     since = listed.until
     if since is None:
         return []
+    # GitHub's ``since`` filters by the last update, so issues that were opened earlier are filtered out below.
     issues = await github.issues(since=since, limit=MOST_OF_ONE)
     return [issue for issue in issues if issue.created_at >= since and not await _is_known(store, issue)]
 
@@ -110,11 +113,11 @@ MOST = 200
 
 async def find_revived(store: Store, app: AppPort) -> int:
     """Queue parked jobs of repositories whose installation is active. Returns how many."""
-    asked: dict[int, InstallationSeen | None] = {}
+    installations: dict[int, InstallationSeen | None] = {}
     revived = 0
     for ref in await store.installations.parked(MOST):
         try:
-            revived += await _revive(store, app, ref, asked)
+            revived += await _revive(store, app, ref, installations)
         except BotError as error:
             logger.info("%s", error, extra={"action": "not_asked", "repository": ref.key})
     if revived:
@@ -122,10 +125,14 @@ async def find_revived(store: Store, app: AppPort) -> int:
     return revived
 
 
-async def _revive(store: Store, app: AppPort, ref: RepositoryRef, asked: dict[int, InstallationSeen | None]) -> int:
-    if ref.installation_id not in asked:
-        asked[ref.installation_id] = await app.installation(ref.installation_id)
-    seen = asked[ref.installation_id] or await app.installation_of(ref)
+async def _revive(
+    store: Store, app: AppPort, ref: RepositoryRef, installations: dict[int, InstallationSeen | None]
+) -> int:
+    # One request for each installation, which may have hundreds of parked repositories.
+    if ref.installation_id not in installations:
+        installations[ref.installation_id] = await app.installation(ref.installation_id)
+    # A repository may have moved to a new installation, if the App was removed and installed again.
+    seen = installations[ref.installation_id] or await app.installation_of(ref)
     if seen is None:
         return 0
     await store.installations.note(ref.host, seen.id, "", "suspended" if seen.suspended else "active")

@@ -32,8 +32,8 @@ async def _compared(issue_job: IssueJob, outcome: Outcome) -> Verdict:
     ref = issue_job.ref
     try:
         async with issue_job.tools.mirrors.ready(ref.repository, issue_job.github) as mirror:
-            given = (mirror.directory, mirror.sha, outcome, ref.number, f"{ref.owner}/{ref.name}")
-            return await asyncio.to_thread(compare, *given)
+            arguments = (mirror.directory, mirror.sha, outcome, ref.number, f"{ref.owner}/{ref.name}")
+            return await asyncio.to_thread(compare, *arguments)
     except SuspendedError:
         raise
     except (RefusedError, SearchError):
@@ -67,10 +67,10 @@ def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: s
     return Verdict("scored", rank, fix.sha)
 
 
-def _fix(line: list[MainlineCommit], number: int, project: str) -> MainlineCommit | None:
-    undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
+def _fix(mainline: list[MainlineCommit], number: int, project: str) -> MainlineCommit | None:
+    undone = {sha for landed in mainline for message in landed.messages for sha in reverted(message)}
     # Oldest first: before a later commit that closes the issue, a part of the fix was there to be read.
-    for landed in reversed(line):
+    for landed in reversed(mainline):
         closes = any(number in references(message, project).closes for message in landed.messages)
         if closes and landed.parent and landed.sha not in undone:
             return landed

@@ -28,6 +28,7 @@ async def start_learning(issue_job: IssueJob, config: RepositoryConfig) -> None:
     guid = f"learn_past:{issue_job.job.id}:{issue_job.job.attempt}"
     # Queued before the first page is read: if that read fails, the job still indexes every page.
     await issue_job.tools.store.inbox.accept(Arrival(guid, "learn_past", b"", (rest,)))
+    # Marks the index as started, so that deliveries from now on update it.
     await past.store_page((), ReadingProgress())
     try:
         await learn_page(past, issue_job.github)
@@ -61,8 +62,8 @@ async def update_index(issue_job: IssueJob, issue: Issue | None) -> None:
     """
     if not await issue_job.store.repository.past.has_started():
         return
-    here = issue if issue is not None and issue.ref.key == issue_job.ref.key else None
-    await update_stored_issue(issue_job.store.repository.past, issue_job.ref.number, here)
+    current = issue if issue is not None and issue.ref.key == issue_job.ref.key else None
+    await update_stored_issue(issue_job.store.repository.past, issue_job.ref.number, current)
 
 
 async def mark_ended(issue_job: IssueJob, work: Ended) -> None:

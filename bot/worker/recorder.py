@@ -40,6 +40,7 @@ class _Recorder:
 
     def note(self, step: Step) -> None:
         """Buffer a step."""
+        # The store's clock, because pages compare these times with those of other processes.
         now = self._events.clock()
         began = self._began.setdefault(step.id, now)
         # Moved to the end: readers expect ends in the order in which they happened.
@@ -57,6 +58,7 @@ class _Recorder:
 
     async def _write(self) -> None:
         """Write the buffer. If the store is unavailable, the steps are dropped and a page shows fewer."""
+        # Taken before the await, because the graph adds steps while the store writes these.
         waiting, self._waiting = self._waiting, {}
         if not waiting:
             return

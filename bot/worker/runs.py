@@ -18,7 +18,7 @@ from bot.worker.past import refresh_issue, update_index
 from bot.worker.steps import step
 
 RunWork = Triage | Edited | Reply | Continue | Expire
-_LOOKED = ("waiting", "finished", "stopped")
+_TRIAGED = ("waiting", "finished", "stopped")
 """Runs after which an opened issue counts as triaged.
 
 A "running" run was cut off, and this job's previous attempt began it; a failed one left nothing.
@@ -31,11 +31,12 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
     if work.moved_from is not None:
         await issue_job.store.row.adopt(work.moved_from)
     run = await issue_job.store.runs.last()
-    if run is not None and run.status in _LOOKED and work.why in ("opened", "backfill"):
+    if run is not None and run.status in _TRIAGED and work.why in ("opened", "backfill"):
         return await _skip_triaged(issue_job, work, run)
     seen = await _seen(issue_job, why, work)
     if seen is None:
         return None
+    # Read after the issue: a stop that arrives during the requests to GitHub still counts.
     if (await issue_job.store.row.state()).muted:
         await explain_refusal(issue_job, seen.found, work.asked_in, STOPPED)
         return await issue_job.settle("muted")
@@ -46,14 +47,15 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
             return await _reopened(issue_job, seen, run)
     by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
     run = await _open_run(issue_job, seen, run, work, by_author=by_author)
+    # After the run is opened: an issue that a limit refuses must not look accepted.
     await issue_job.publisher().reactions(issue_job.ref, seen.found).react("eyes")
     return await step(issue_job, seen, run)
 
 
 async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
     """Leave an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
-    waiting = await _open_question(issue_job) if work.moved_from is not None and run.status == "waiting" else None
-    then = [Expire(ref=issue_job.ref, question_id=waiting.question_id)] if waiting is not None else []
+    open_question = await _open_question(issue_job) if work.moved_from is not None and run.status == "waiting" else None
+    then = [Expire(ref=issue_job.ref, question_id=open_question.question_id)] if open_question is not None else []
     await issue_job.tools.store.jobs.settle(issue_job.job, "triaged before", next_work=then)
 
 
@@ -88,11 +90,12 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
     seen = await _seen(issue_job, "edited", work)
     if seen is None:
         return None
+    # A run that is still "running" was cut off in this job's previous attempt, which stored the text's hash already.
     if run is None or (run.body_hash == body_hash(seen.issue) and run.status != "running"):
         return await issue_job.settle("nothing new")
-    waiting = await _open_question(issue_job)
-    if waiting is not None:
-        await _settle_by_edit(issue_job, seen.issue, waiting)
+    open_question = await _open_question(issue_job)
+    if open_question is not None:
+        await _settle_by_edit(issue_job, seen.issue, open_question)
     return await step(issue_job, seen, await _new_run(issue_job, seen, run))
 
 
@@ -111,20 +114,20 @@ async def _settle_by_edit(issue_job: IssueJob, issue: Issue, question: AskedQues
 
 async def reply(issue_job: IssueJob, work: Reply) -> None:
     """Resume the run if a comment answers the open question. On a closed issue the answer is stored for later."""
-    waiting = await _open_question(issue_job)
+    open_question = await _open_question(issue_job)
     run, row = await issue_job.store.runs.last(), await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
         return await issue_job.settle("not triaged, or stopped")
-    if run is not None and waiting is None and run.status != "waiting":
+    if run is not None and open_question is None and run.status != "waiting":
         return await issue_job.settle("no question is open")
     found, issue = await _read(issue_job, work)
     if issue is None:
         return None
-    if waiting is not None and not await _answered(issue_job, issue, waiting, work.comment):
+    if open_question is not None and not await _answered(issue_job, issue, open_question, work.comment):
         return await issue_job.settle("no answer")
-    quiet = reason_to_skip(issue, found.config)
-    if quiet is not None or run is None:
-        return await issue_job.settle(quiet or "no question is open")
+    skip_reason = reason_to_skip(issue, found.config)
+    if skip_reason is not None or run is None:
+        return await issue_job.settle(skip_reason or "no question is open")
     return await step(issue_job, CurrentIssue(issue, found, "answer"), run)
 
 
@@ -169,22 +172,22 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
     if run is None and (await issue_job.store.row.state()).moved_to is not None:
         return await _follow_transfer(issue_job, work)
     signals = await issue_job.store.signals.since(run.last_signal if run else 0)
-    waiting = await _open_question(issue_job)
+    open_question = await _open_question(issue_job)
     answer = next((one for one in signals if one.kind == "answer"), None)
     redirected = any(one.kind == "redirect" for one in signals)
-    if waiting is not None and answer is not None:
+    if open_question is not None and answer is not None:
         await issue_job.store.repository.questions.settle(
             issue_job.ref.key,
-            waiting.question_id,
+            open_question.question_id,
             "answered",
             answer=answer.text[:1_000],
             answered_by=answer.actor,
             answer_url=answer.url,
         )
-    elif waiting is not None and redirected:
-        await issue_job.store.repository.questions.settle(issue_job.ref.key, waiting.question_id, "withdrawn")
+    elif open_question is not None and redirected:
+        await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
     if run is not None and run.unfinished:
-        return await _resume_run(issue_job, run, "answer" if answer and waiting else "redirect", work)
+        return await _resume_run(issue_job, run, "answer" if answer and open_question else "redirect", work)
     if not redirected:
         return await issue_job.settle("no new signals")
     seen = await _seen(issue_job, "redirect", work)
@@ -218,11 +221,13 @@ async def _seen(issue_job: IssueJob, why: Why, work: RunWork) -> CurrentIssue | 
     found, issue = await _read(issue_job, work)
     if issue is None:
         return None
-    quiet = reason_to_skip(issue, found.config)
+    skip_reason = reason_to_skip(issue, found.config)
     asked_in = work.asked_in if isinstance(work, Triage | Continue) else None
-    if quiet is not None:
-        await explain_refusal(issue_job, found, asked_in, f"Nothing was done: {quiet}. {remedy_for(quiet)}".rstrip())
-        await _skip(issue_job, quiet)
+    if skip_reason is not None:
+        await explain_refusal(
+            issue_job, found, asked_in, f"Nothing was done: {skip_reason}. {remedy_for(skip_reason)}".rstrip()
+        )
+        await _skip(issue_job, skip_reason)
         return None
     commanded = isinstance(work, Continue) or (isinstance(work, Triage) and work.why == "command")
     return CurrentIssue(issue, found, why, commanded, asked_in)
@@ -232,6 +237,7 @@ async def _read(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, Issue 
     """Read the configuration and the issue. The issue is None if it is gone or moved; the job is then settled."""
     found = await issue_job.config()
     issue = await issue_job.github.issue(issue_job.ref.number)
+    # On every reading, so that the comparison with earlier issues needs no requests of its own.
     await update_index(issue_job, issue)
     if issue is None:
         await _end(issue_job, "the issue no longer exists")
@@ -251,6 +257,7 @@ async def _moved(issue_job: IssueJob, work: RunWork, to: IssueRef) -> None:
     """
     await issue_job.store.row.end("transferred", to.key)
     follows: list[Work] = [Triage(ref=to, why="opened", moved_from=issue_job.ref.key)]
+    # Any other triage is the same as the one above.
     if not isinstance(work, Triage) or work.why == "command":
         follows.append(work.model_copy(update={"ref": to}))
     await issue_job.tools.store.jobs.settle(issue_job.job, "moved", next_work=follows)
@@ -268,9 +275,9 @@ async def _end(issue_job: IssueJob, why: str) -> None:
     """Settle the job and stop a run that waits: its issue is over."""
     run = await issue_job.store.runs.last()
     if run is not None and run.unfinished:
-        waiting = await _open_question(issue_job)
-        if waiting is not None:
-            await issue_job.store.repository.questions.settle(issue_job.ref.key, waiting.question_id, "withdrawn")
+        open_question = await _open_question(issue_job)
+        if open_question is not None:
+            await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
         await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
         await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
         return
@@ -285,10 +292,11 @@ async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *,
         OverLimitError: A limit is reached and the issue is left alone.
     """
     leave = last.number if last is not None and last.status == "waiting" else None
+    # Admitted first: if a limit refuses the new run, the old one and its question stay open.
     run = await admit(issue_job, seen.issue, seen.found.config, leave=leave, by_author=by_author)
-    waiting = await _open_question(issue_job) if last is not None else None
-    if waiting is not None:
-        await issue_job.store.repository.questions.settle(issue_job.ref.key, waiting.question_id, "withdrawn")
+    open_question = await _open_question(issue_job) if last is not None else None
+    if open_question is not None:
+        await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
     return run
 
 

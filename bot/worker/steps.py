@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
     """Advance a run until it waits or ends, publish the outcome and settle the job."""
     add_log_context(run=run.number)
+    # Before the code is opened and a model is called: nothing may quote the secret.
     if holds_token(f"{seen.issue.title}\n{seen.issue.body}"):
         await _withhold(issue_job, seen, run)
         return
@@ -31,6 +32,7 @@ async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
             outcome = await run_graph(issue_job, seen, run, code)
         except UnresumableError as error:
             issue_job.log("run_begun_anew", str(error))
+            # Once only: if the new run cannot be resumed either, the job fails and is retried.
             run = await _pin(issue_job, seen, await issue_job.store.runs.give_up(run.number), code)
             outcome = await run_graph(issue_job, seen, run, code)
         outcome = await recheck_facts(issue_job, seen, outcome, code)

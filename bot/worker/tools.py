@@ -156,10 +156,12 @@ class Tools:
 async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
     """Open the resources; close them at the end."""
     async with AsyncExitStack() as stack:
+        # The stack closes in reverse order, so the store, which everything else uses, is closed last.
         store = open_store(settings.settings)
         stack.push_async_callback(store.aclose)
         github = _github(settings, store)
         stack.push_async_callback(github.aclose)
+        # An unusable key is reported at the start, with a clear message, instead of by every job.
         await github.check_key()
         checkpoints = await stack.enter_async_context(open_saver(settings.settings))
         yield Tools(

@@ -30,6 +30,7 @@ async def prune(tools: Tools) -> None:
     for thread in await store.pruning.over(LOOKED_BACK):
         await tools.checkpoints.adelete_thread(thread)
     more = True
+    # Each round is a transaction of limited length, so that other processes do not wait for long.
     while more:
         dropped = await store.pruning.closed_issues(keep.closed)
         for thread in dropped.threads:
@@ -39,6 +40,7 @@ async def prune(tools: Tools) -> None:
         more = dropped.more
     for key in await store.pruning.gone_repositories(keep.gone):
         logger.info("all data of a repository deleted", extra={"action": "forgotten", "repository": key})
+    # Last, when all rows are deleted.
     await store.shrink()
 
 
@@ -60,6 +62,7 @@ AT_START = 60.0
 async def run_upkeep(tools: Tools) -> None:
     """Run maintenance until cancelled: at the start, since events may have been missed before, and then every hour."""
     await _part("remove_unused_mirrors", lambda: remove_unused_mirrors(tools))
+    # The hour's lease may be held by a process that has just been replaced by this one.
     started = False
     while True:
         try:

@@ -141,6 +141,7 @@ class Worker:
         try:
             await self._on_repository(job, work)
         except (RefusedError, StoppedError) as error:
+            # The client waits for the result of an API run, so it receives the reason. Other jobs end silently.
             if isinstance(work, ApiRun):
                 return await api_runs.refuse(job, work, str(error), self._tools)
             if isinstance(error, SuspendedError):
@@ -157,6 +158,7 @@ class Worker:
         if isinstance(work, ApiRun):
             return await api_runs.api_run(job, work, await self._installed(work.ref), self._tools)
         installed = await self._installed(work.ref.repository)
+        # Jobs may be older than the current installation, whose token alone works.
         ref = replace(work.ref, installation_id=installed.installation_id)
         return await _on_issue(IssueJob.of(job, ref, self._tools), work)
 

@@ -9,8 +9,10 @@ from bot.store.database import Connection, Database
 from bot.store.jobs import check_owned
 
 _FIELDS = "muted, ended, moved_to"
+# Relations stay too: they name issues of the old repository by number.
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes")
 """Tables whose rows move with a transferred issue. Effects stay: the comments that their ids name were moved."""
+# ``pruned = 0``: runs after a reopening store evidence again, which is pruned after the next closing.
 _END = """
 INSERT INTO issues (issue_key, ended, ended_at) VALUES (?, ?, ?)
 ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, ended_at = excluded.ended_at, pruned = 0
@@ -110,9 +112,11 @@ def _adopt(db: Connection, old: str, new: str) -> bool:
     # Checkpoints stay under the old key, so a run in progress starts again, with the people's signals and answers.
     # A run that waits for an answer keeps waiting, and starts again with the answer.
     db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status = 'running'", (new,))
+    # The tombstone of the old key redirects late deliveries, and ``was_moved_here`` finds the new key by it.
     db.execute(_MOVED, (old, new))
     db.execute("INSERT INTO issues (issue_key) VALUES (?) ON CONFLICT DO NOTHING", (new,))
     db.execute(
+        # A stop by a person applies at the new place too.
         "UPDATE issues SET muted = coalesce((SELECT muted FROM issues WHERE issue_key = ?), muted) WHERE issue_key = ?",
         (old, new),
     )

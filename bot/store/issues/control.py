@@ -40,8 +40,8 @@ class Control:
     async def commands_run(self, comment_id: int) -> tuple[str, ...]:
         """Return the commands of a comment that ran before, as ``Command.canonical`` writes them, with repetitions."""
         statement = "SELECT canonical FROM commands WHERE issue_key = ? AND comment_id = ? ORDER BY edited_at, ordinal"
-        given = (self._ref.key, comment_id)
-        return tuple(text for (text,) in await self._database.read(lambda db: db.execute(statement, given).fetchall()))
+        key = (self._ref.key, comment_id)
+        return tuple(text for (text,) in await self._database.read(lambda db: db.execute(statement, key).fetchall()))
 
     async def last_run(self) -> RunView | None:
         """Return the issue's newest run."""
@@ -49,10 +49,10 @@ class Control:
         if run is None:
             return None
         result = Result.model_validate_json(run.result) if run.result else None
-        known = await RunEvidence(self._database, f"{self._ref.key}:{run.number}").get(
+        stored = await RunEvidence(self._database, f"{self._ref.key}:{run.number}").get(
             result.evidence if result else ()
         )
-        evidence = result.numbered(known) if result else ()
+        evidence = result.numbered(stored) if result else ()
         return RunView(run.number, run.status, run.sha, run.brain, run.config_hash, result, evidence)
 
     async def questions(self) -> tuple[AskedQuestion, ...]:
@@ -73,12 +73,12 @@ class Control:
         Idempotent: the key is (comment id, updated_at, ordinal).
         """
         now = self._clock()
-        given = _Given(self._ref, comment, ordinal, canonical, effects)
-        await self._database.do(lambda db: _apply(db, given, now))
+        applied = _AppliedCommand(self._ref, comment, ordinal, canonical, effects)
+        await self._database.do(lambda db: _apply(db, applied, now))
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _AppliedCommand:
     """A command that is being applied."""
 
     ref: IssueRef
@@ -92,41 +92,44 @@ class _Given:
         return (self.ref.key, self.comment.id, self.comment.updated_at, self.ordinal)
 
 
-def _apply(db: Connection, given: _Given, now: float) -> None:
-    issue_key, effects = given.ref.key, given.effects
+def _apply(db: Connection, applied: _AppliedCommand, now: float) -> None:
+    issue_key, effects = applied.ref.key, applied.effects
+    # First, because it guards everything below: an attempt after a crash finds its row and changes nothing.
     once = "INSERT INTO commands VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-    if not db.execute(once, (*given.key, given.canonical)).rowcount:
+    if not db.execute(once, (*applied.key, applied.canonical)).rowcount:
         return
-    _append_signals(db, given)
+    _append_signals(db, applied)
     for relation in effects.relations:
-        row = (issue_key, relation.other, int(relation.duplicate), given.comment.author)
+        row = (issue_key, relation.other, int(relation.duplicate), applied.comment.author)
         db.execute(_RELATE, row)
     for labels, added in ((effects.add_labels, 1), (effects.remove_labels, 0)):
         # GitHub will name the App as the actor. The change is a person's decision, so the App must not revert it.
-        rows = [(issue_key, label, added, given.comment.author) for label in labels]
+        rows = [(issue_key, label, added, applied.comment.author) for label in labels]
         db.executemany(LABELLED, rows)
     if effects.muted is not None:
         db.execute(_MUTE, (issue_key, int(effects.muted)))
     if effects.start:
+        # Ids of an issue's jobs must grow in the order of commits (`Connection.lock`).
         db.lock([issue_key])
-        guid = f"command:{issue_key}:{given.comment.id}:{given.comment.updated_at}"
-        insert_job(db, guid, given.ordinal, _started(given), now)
+        # The time of the edit is part of the id, so a command that an edit adds may start a run too.
+        guid = f"command:{issue_key}:{applied.comment.id}:{applied.comment.updated_at}"
+        insert_job(db, guid, applied.ordinal, _started(applied), now)
 
 
-def _append_signals(db: Connection, given: _Given) -> None:
+def _append_signals(db: Connection, applied: _AppliedCommand) -> None:
     statement = """
         INSERT INTO signals (issue_key, comment_id, edited_at, ordinal, part, kind, text, actor, url)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
-    for part, one in enumerate(given.effects.signals):
-        row = (*given.key, part, one.kind, one.text, given.comment.author, given.comment.url)
+    for part, one in enumerate(applied.effects.signals):
+        row = (*applied.key, part, one.kind, one.text, applied.comment.author, applied.comment.url)
         db.execute(statement, row)
 
 
-def _started(given: _Given) -> Work:
+def _started(applied: _AppliedCommand) -> Work:
     """Return a job that continues the run for an answer or a redirect, and a new triage for everything else."""
-    continues = any(one.kind in ("answer", "redirect") for one in given.effects.signals)
-    asked_in = given.comment.id
+    continues = any(one.kind in ("answer", "redirect") for one in applied.effects.signals)
+    asked_in = applied.comment.id
     if continues:
-        return Continue(ref=given.ref, asked_in=asked_in)
-    return Triage(ref=given.ref, why="command", by=given.comment.author_id, asked_in=asked_in)
+        return Continue(ref=applied.ref, asked_in=asked_in)
+    return Triage(ref=applied.ref, why="command", by=applied.comment.author_id, asked_in=asked_in)

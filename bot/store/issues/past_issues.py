@@ -51,6 +51,7 @@ class PastIssues:
 
     async def mark(self, number: int, *, is_open: bool) -> None:
         """Mark a stored issue as open or closed; an issue that is not stored is ignored."""
+        # ``updated_at`` is left, so that the next read of the text still replaces the row.
         statement = "UPDATE past_issues SET is_open = ? WHERE repository_key = ? AND number = ?"
         await self._database.do(lambda db: db.execute(statement, (int(is_open), self._key, number)).rowcount)
 
@@ -66,12 +67,13 @@ class PastIssues:
 
     async def before(self, number: int) -> list[StoredIssue]:
         """Return the issues with a smaller number, newest first."""
+        # Rows of another version hash words in another way, so they cannot be compared.
         statement = """
             SELECT number, is_open, updated_at, title, body, crash FROM past_issues
             WHERE repository_key = ? AND number < ? AND version = ? ORDER BY number DESC LIMIT ?
         """
-        given = (self._key, number, VERSION, MOST)
-        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        parameters = (self._key, number, VERSION, MOST)
+        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [StoredIssue(found, bool(is_open), at, IssueWords(*words)) for found, is_open, at, *words in rows]
 
     async def progress(self) -> ReadingProgress | None:
@@ -91,10 +93,12 @@ class PastIssues:
 
     async def confirmed_distinct(self, number: int) -> frozenset[int]:
         """Return the issues that a person, on either of the two issues, marked as no duplicate of this one."""
-        return await self._database.read(lambda db: _other_matters(db, self._tenant, number))
+        return await self._database.read(lambda db: _confirmed_distinct(db, self._tenant, number))
 
 
 def _keep(db: Connection, key: str, issues: Sequence[StoredIssue]) -> None:
+    # Deliveries, pages and reports write the same row in any order, so the newest text wins. A newer version always
+    # wins, because it replaces hashes that nothing reads.
     statement = """
         INSERT INTO past_issues (repository_key, number, is_open, updated_at, version, title, body, crash)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -125,9 +129,10 @@ def _clear(db: Connection, key: str) -> None:
     db.execute("DELETE FROM past_walks WHERE repository_key = ?", (key,))
 
 
-def _other_matters(db: Connection, tenant: Tenant, number: int) -> frozenset[int]:
+def _confirmed_distinct(db: Connection, tenant: Tenant, number: int) -> frozenset[int]:
     other_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
     here = {other for (other,) in db.execute(other_here, (tenant.issue(number),))}
+    # The repository's key with "#". As in `Effects.with_prefix`, LIKE would match too much.
     prefix = tenant.issue(0)[:-1]
     other_there = """
         SELECT issue_key FROM relations WHERE other = ? AND duplicate = 0 AND substr(issue_key, 1, ?) = ?

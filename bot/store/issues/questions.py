@@ -64,12 +64,13 @@ class Questions:
         answer_url: str | None = None,
     ) -> None:
         """Answer, withdraw or expire an open question; a settled one stays unchanged."""
+        # ``state = 'open'`` makes the first settlement final: an answer, an edit and the expiry may meet.
         statement = """
             UPDATE questions SET state = ?, answer = ?, answered_by = ?, answer_url = ?
             WHERE issue_key = ? AND question_id = ? AND state = 'open'
         """
-        given = (state, answer, answered_by, answer_url, self._tenant.own(issue_key), question_id)
-        await self._database.do(lambda db: db.execute(statement, given).rowcount)
+        parameters = (state, answer, answered_by, answer_url, self._tenant.own(issue_key), question_id)
+        await self._database.do(lambda db: db.execute(statement, parameters).rowcount)
 
 
 def read_questions(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
@@ -94,20 +95,22 @@ def read_questions(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanE
 
 
 def _ask(db: Connection, key: str, exchange: HumanExchange, at: str) -> AskedQuestion:
-    put = [asked for asked, _ in read_questions(db, key)]
-    known = next((asked for asked in put if asked.question_id == exchange.question_id), None)
+    earlier = [asked for asked, _ in read_questions(db, key)]
+    known = next((asked for asked in earlier if asked.question_id == exchange.question_id), None)
     if known is not None:
         return known
-    if len(put) >= MAX_QUESTIONS:
-        raise NoSlotError(f"{key}: {len(put)} questions were asked already")
+    # Transactions are serializable, so two attempts cannot take the same slot between this count and the insert.
+    if len(earlier) >= MAX_QUESTIONS:
+        raise NoSlotError(f"{key}: {len(earlier)} questions were asked already")
     statement = "INSERT INTO questions (issue_key, slot, question_id, exchange, asked_at) VALUES (?, ?, ?, ?, ?)"
-    db.execute(statement, (key, len(put) + 1, exchange.question_id, exchange.model_dump_json(), at))
+    db.execute(statement, (key, len(earlier) + 1, exchange.question_id, exchange.model_dump_json(), at))
     return read_questions(db, key)[-1][0]
 
 
 def _settled(asked: AskedQuestion, exchange: HumanExchange) -> HumanExchange:
     return exchange.model_copy(
         update={
+            # The limit of ``HumanExchange.answer``; a longer text would make the state of the run invalid.
             "answer": asked.answer[:1_000] if asked.answer is not None else None,
             "answered_by": asked.answered_by,
             "answer_url": asked.answer_url,

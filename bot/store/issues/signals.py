@@ -79,14 +79,15 @@ class IssueSignals:
     def __init__(self, database: Database, issue_key: str) -> None:
         self._database = database
         self._key = issue_key
-        self._looked = float("-inf")
+        self._queried_at = float("-inf")
 
     async def unread(self, after: int) -> Sequence[Signal]:
         """Return redirects numbered above ``after``, oldest first; none within ``PACE`` seconds of the last query."""
+        # The run asks before each decision, and a run by rules decides many times a second.
         now = time.monotonic()
-        if now - self._looked < PACE:
+        if now - self._queried_at < PACE:
             return ()
-        self._looked = now
+        self._queried_at = now
         return [Signal(one.number, "redirect", one.text) for one in await self.since(after) if one.kind == "redirect"]
 
     async def since(self, after: int) -> list[StoredSignal]:

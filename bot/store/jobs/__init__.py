@@ -75,22 +75,24 @@ class Jobs:
             owner: the worker that takes it.
             early: seconds before its due time at which a job may be taken.
         """
-        given: dict[str, Value] = {"lane": lane, "now": self._clock() + early}
+        parameters: dict[str, Value] = {"lane": lane, "now": self._clock() + early}
+        # The search is a read, so a worker without work never takes SQLite's write lock and never conflicts on
+        # Postgres.
         for _ in range(_ROUNDS):
-            keys = await self._database.read(lambda db: next_issues(db, given))
+            keys = await self._database.read(lambda db: next_issues(db, parameters))
             for one in keys:
-                job = await self._claim(owner, one, given)
+                job = await self._claim(owner, one, parameters)
                 if job is not None:
                     return job
             if not keys:
                 break
         return None
 
-    async def _claim(self, owner: str, key: str, given: Mapping[str, Value]) -> Job | None:
+    async def _claim(self, owner: str, key: str, parameters: Mapping[str, Value]) -> Job | None:
         now = self._clock()
         # Turns are ordered by time, so two claims in one tick of the clock get different times.
         self._turn = at = self._turn + 1e-6 if 0 <= self._turn - now < 1.0 else now
-        return await self._database.do(lambda db: _claim(db, owner, at, {**given, "key": key}))
+        return await self._database.do(lambda db: _claim(db, owner, at, {**parameters, "key": key}))
 
     async def idle(self) -> float | None:
         """Return the seconds until the next job becomes due, ignoring jobs already due; None if there is none."""
@@ -142,8 +144,8 @@ class Jobs:
             place: suffix of the owners; None if no other process works on these jobs.
         """
         now = self._clock()
-        where, given = ("owner LIKE :owners", {"owners": f"%{place}"}) if place else ("1 = 1", {})
-        return await self._database.do(lambda db: free_jobs(db, now, where, given, blame=blame))
+        where, parameters = ("owner LIKE :owners", {"owners": f"%{place}"}) if place else ("1 = 1", {})
+        return await self._database.do(lambda db: free_jobs(db, now, where, parameters, blame=blame))
 
     async def held_jobs(self, state: str = "dead") -> list[HeldJob]:
         """Return ``dead`` or ``parked`` jobs, oldest first."""
@@ -154,6 +156,7 @@ class Jobs:
     async def replay(self, job_id: int) -> bool:
         """Queue a dead job again with all its attempts; False if there is no such dead job."""
         now = self._clock()
+        # ``revived = 0``: after an operator's replay all automatic revivals are available again.
         statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, waited = 0, lost = 0, revived = 0"
         statement += " WHERE id = ? AND state = 'dead'"
         return await self._database.do(lambda db: db.execute(statement, (now, job_id)).rowcount) > 0
@@ -214,6 +217,7 @@ def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
         WHERE issue_key = ? AND lane = ? AND state = 'todo' AND due > ? AND attempt = 0
     """
     waiting = db.execute(statement, (work.key, work.lane, now)).fetchall()
+    # Jobs that are due may be claimed at any moment, and those with an attempt have begun, so both are left alone.
     equal = [
         (dump(work), max(was_due, min(due, stored_at + PATIENCE)), number)
         for number, text, was_due, stored_at in waiting
@@ -235,8 +239,9 @@ def _repeats_last(db: Connection, work: Work, due: float) -> bool:
     return last is not None and last[1] == 0 and work.repeats(load(last[0]))
 
 
-def _claim(db: Connection, owner: str, at: float, given: Mapping[str, Value]) -> Job | None:
-    while (found := db.execute(_NEXT, given).fetchone()) is not None:
+def _claim(db: Connection, owner: str, at: float, parameters: Mapping[str, Value]) -> Job | None:
+    # A job over its limits is marked as dead here, and the issue's next job is taken in the same transaction.
+    while (found := db.execute(_NEXT, parameters).fetchone()) is not None:
         number, attempts, waited, lost = found
         if attempts - waited < MAX_ATTEMPTS and waited < MAX_WAITED and lost < MAX_LOST:
             take = "UPDATE jobs SET state = 'doing', owner = ?, attempt = attempt + 1 WHERE id = ? RETURNING work, guid"
@@ -245,7 +250,7 @@ def _claim(db: Connection, owner: str, at: float, given: Mapping[str, Value]) ->
             return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid, waited=waited)
         why = "too many attempts" if lost < MAX_LOST else "it crashed its worker process too often"
         death: Death = "transient" if lost < MAX_LOST else "lost"
-        db.execute(_GIVE_UP, {"why": why, "id": number, "death": death, "now": given["now"]})
+        db.execute(_GIVE_UP, {"why": why, "id": number, "death": death, "now": parameters["now"]})
     return None
 
 
@@ -260,6 +265,8 @@ def check_owned(db: Connection, job: Job) -> None:
         raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
+# ``attempt`` is compared besides the owner: a worker that stood still may claim a job again after it was freed, and its
+# first attempt must then change nothing.
 def _release(
     db: Connection, job: Job, state: str, when: float, message: str, *, waited: bool = False, death: str = ""
 ) -> None:
@@ -268,20 +275,21 @@ def _release(
         WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?
     """
     settled = when if state == "done" else None
-    given = (state, when, message[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
-    if not db.execute(statement, given).rowcount:
+    parameters = (state, when, message[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
+    if not db.execute(statement, parameters).rowcount:
         raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
-def free_jobs(db: Connection, now: float, where: str, given: Mapping[str, Value], *, blame: bool) -> int:
+def free_jobs(db: Connection, now: float, where: str, parameters: Mapping[str, Value], *, blame: bool) -> int:
     """Free the jobs in progress that match a condition, within a transaction; returns the number freed."""
+    # 1, 2, 4 … 256, then 300 seconds: a job that keeps ending its process must not keep restarting the worker.
     statement = f"""
         UPDATE jobs SET state = 'todo', owner = NULL, lost = lost + :blame,
             due = :now + CASE WHEN attempt - waited < :few THEN 0 WHEN attempt - waited > :few + 8 THEN 300
                 ELSE 1 << CAST(attempt - waited - :few AS INTEGER) END
         WHERE state = 'doing' AND {where}
     """  # noqa: S608  a condition written in this package, whose values are parameters
-    return db.execute(statement, {**given, "blame": int(blame), "now": now, "few": FEW}).rowcount
+    return db.execute(statement, {**parameters, "blame": int(blame), "now": now, "few": FEW}).rowcount
 
 
 def _unpark(db: Connection, prefix: str, now: float) -> int:

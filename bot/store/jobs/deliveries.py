@@ -60,16 +60,19 @@ class Inbox:
             arrivals = [arrival for arrival, _ in batch]
             now = self._clock()
             try:
-                fresh = await self._database.do(lambda db, a=arrivals, n=now: _store(db, a, n))  # type: ignore[misc]
+                # The lambda's defaults bind this round's values, because the loop assigns the names again.
+                stored = await self._database.do(lambda db, a=arrivals, n=now: _store(db, a, n))  # type: ignore[misc]
+            # Whatever the error is, the waiting requests must receive it, or GitHub gets no response.
             except Exception as error:
-                _tell(batch, error)
+                _fail_all(batch, error)
             else:
-                for (_, future), new in zip(batch, fresh, strict=True):
+                for (_, future), new in zip(batch, stored, strict=True):
+                    # The future of a request that was cancelled is done already, and setting it again would raise.
                     if not future.done():
                         future.set_result(new)
 
 
-def _tell(batch: Sequence[tuple[Arrival, asyncio.Future[bool]]], error: Exception) -> None:
+def _fail_all(batch: Sequence[tuple[Arrival, asyncio.Future[bool]]], error: Exception) -> None:
     for _, future in batch:
         if not future.done():
             future.set_exception(error)
@@ -86,8 +89,9 @@ def _store_one(db: Connection, arrival: Arrival, now: float) -> bool:
         INSERT INTO deliveries (guid, event, body, received_at, digest) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
     """
     # Level 1 is the fastest; GitHub waits until the delivery is stored.
-    given = (arrival.guid, arrival.event, zlib.compress(arrival.body, 1), now, arrival.digest)
-    if not db.execute(statement, given).rowcount:
+    parameters = (arrival.guid, arrival.event, zlib.compress(arrival.body, 1), now, arrival.digest)
+    # The conflict may be on the id (a redelivery) or on the digest (a captured body under another id).
+    if not db.execute(statement, parameters).rowcount:
         return False
     for ordinal, work in enumerate(arrival.work):
         insert_job(db, arrival.guid, ordinal, work, now)

@@ -22,22 +22,22 @@ NOT EXISTS (
 _DUE = "SELECT 1 FROM jobs WHERE state = 'todo' AND lane = :lane AND due <= :now LIMIT 1"
 _FIRST = f"""
 SELECT job.id FROM jobs AS job
-WHERE job.installation = asking.installation AND state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
+WHERE job.installation = waiting.installation AND state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
 """  # noqa: S608  no input in it
 _ORDER = "ORDER BY due, id LIMIT 1"
 # Jobs with an attempt come first: a job that a dead worker left must not wait behind all later jobs.
 # The recursion jumps from one installation to the next in the index: its cost does not grow with the queue.
 _NEXT = f"""
-WITH RECURSIVE asking(installation) AS (
+WITH RECURSIVE waiting(installation) AS (
     SELECT min(installation) FROM jobs WHERE state = 'todo' AND lane = :lane
     UNION ALL
     SELECT (
         SELECT min(jobs.installation) FROM jobs
-        WHERE state = 'todo' AND lane = :lane AND jobs.installation > asking.installation
-    ) FROM asking WHERE asking.installation IS NOT NULL
+        WHERE state = 'todo' AND lane = :lane AND jobs.installation > waiting.installation
+    ) FROM waiting WHERE waiting.installation IS NOT NULL
 ), head(installation, id) AS (
-    SELECT asking.installation, coalesce(({_FIRST} AND attempt > 0 {_ORDER}), ({_FIRST} {_ORDER}))
-    FROM asking WHERE asking.installation IS NOT NULL
+    SELECT waiting.installation, coalesce(({_FIRST} AND attempt > 0 {_ORDER}), ({_FIRST} {_ORDER}))
+    FROM waiting WHERE waiting.installation IS NOT NULL
 )
 SELECT job.issue_key FROM head JOIN jobs AS job ON job.id = head.id
 LEFT JOIN turns ON turns.lane = job.lane AND turns.installation = job.installation
@@ -49,16 +49,17 @@ ON CONFLICT (lane, installation) DO UPDATE SET at = excluded.at
 """
 
 
-def next_issues(db: Connection, given: Mapping[str, Value]) -> list[str]:
-    """The first free issue of each installation. The installation that was served longest ago comes first.
+def next_issues(db: Connection, parameters: Mapping[str, Value]) -> list[str]:
+    """Return the first free issue of each installation; the installation that was served longest ago comes first.
 
     Args:
         db: the database.
-        given: ``lane``, and ``now`` as the time by which jobs must be due.
+        parameters: ``lane``, and ``now`` as the time by which jobs must be due.
     """
-    if db.execute(_DUE, {"lane": given["lane"], "now": given["now"]}).fetchone() is None:
+    # The query below visits every installation with a waiting job, due or not. This one answers from an index.
+    if db.execute(_DUE, {"lane": parameters["lane"], "now": parameters["now"]}).fetchone() is None:
         return []
-    rows = db.execute(_NEXT, {**given, "clocks": _CLOCKS, "most": MOST}).fetchall()
+    rows = db.execute(_NEXT, {**parameters, "clocks": _CLOCKS, "most": MOST}).fetchall()
     return [key for (key,) in rows]
 
 

@@ -88,13 +88,13 @@ class Repositories:
 
     async def all(self, keys: Keys) -> list[RepositoryRow]:
         """Return the repositories that have runs, by name."""
-        allowed, given = visible("repositories.repository_key", keys)
+        allowed, parameters = visible("repositories.repository_key", keys)
         statement = f"""
             SELECT {_COLUMNS} FROM repositories
             WHERE {allowed} AND EXISTS (SELECT 1 FROM runs WHERE runs.repository_key = repositories.repository_key)
             ORDER BY lower(owner), lower(name), repositories.repository_key
         """  # noqa: S608  names of columns, and placeholders
-        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [_row(row) for row in rows]
 
     async def named(self, owner: str, name: str) -> RepositoryRow | None:
@@ -108,6 +108,7 @@ class Repositories:
 
     async def outcomes(self, key: str) -> list[OutcomeRow]:
         """Return the outcomes of its reports, the earliest first; those without a time come before."""
+        # SQLite sorts NULL first and Postgres last, so the order states the place of NULL.
         statement = """
             SELECT issue_key, run_no, claimed, confidence, state, rank, settled_at FROM outcomes
             WHERE repository_key = ? AND named <> '[]'
@@ -135,16 +136,16 @@ def _row(row: tuple[str, str, str, str, int, int, int, float | None]) -> Reposit
 def _spent(db: Connection, key: str, days: int) -> list[DailyUsage]:
     used = "SELECT day, calls, tokens, cost_micros, issues FROM usage WHERE scope = ? ORDER BY day DESC LIMIT ?"
     rows = {row[0]: row[1:] for row in db.execute(used, (key, days)).fetchall()}
-    met: dict[str, list[tuple[str, int]]] = {}
+    reached: dict[str, list[tuple[str, int]]] = {}
     limited = "SELECT day, what, times FROM limited WHERE repository_key = ? ORDER BY day DESC, what LIMIT ?"
     for day, what, times in db.execute(limited, (key, 20 * days)).fetchall():
-        met.setdefault(day, []).append((what, times))
-    latest = sorted({*rows, *met}, reverse=True)[:days]
+        reached.setdefault(day, []).append((what, times))
+    latest = sorted({*rows, *reached}, reverse=True)[:days]
     nothing: tuple[int, int, int, int] = (0, 0, 0, 0)
     found = []
     for day in latest:
         calls, tokens, cost, issues = rows.get(day, nothing)
-        found.append(DailyUsage(day, calls, tokens, cost, issues, tuple(met.get(day, ()))))
+        found.append(DailyUsage(day, calls, tokens, cost, issues, tuple(reached.get(day, ()))))
     return found
 
 

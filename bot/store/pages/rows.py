@@ -18,6 +18,7 @@ def visible(column: str, keys: Keys) -> tuple[str, list[Value]]:
     if keys is None:
         return "1 = 1", []
     if not keys:
+        # Postgres does not accept ``IN ()``.
         return "1 = 0", []
     return f"{column} IN ({', '.join('?' * len(keys))})", [*sorted(keys)]
 
@@ -93,14 +94,14 @@ class RunFilter:
 
     def matches(self, row: RunRow) -> bool:
         """Return whether the filter matches a run."""
-        wanted = (
+        fields = (
             (self.repository, row.repository_key),
             (self.status, row.status),
             (self.kind, row.kind),
             (self.brain, row.brain),
         )
         return (
-            all(asked in ("", has) for asked, has in wanted)
+            all(required in ("", value) for required, value in fields)
             and self.text.lower() in row.title.lower()
             and (self.claimed is None or (row.claimed == self.claimed and row.kind != ""))
             and (self.since is None or row.began_at >= self.since)
@@ -132,36 +133,39 @@ class Listing:
     older: Place | None
 
 
-def listed(db: Connection, wanted: RunFilter, keys: Keys, *, before: Place | None, after: Place | None) -> list[RunRow]:
+def listed(
+    db: Connection, run_filter: RunFilter, keys: Keys, *, before: Place | None, after: Place | None
+) -> list[RunRow]:
     """Read one run more than a page holds, which shows whether there is another page."""
-    where, given = _where(wanted, keys)
+    where, parameters = _where(run_filter, keys)
     order, place = "DESC", before
     if after is not None:
         order, place = "ASC", after
+    # Pages begin at a row instead of an offset: new runs do not shift them, and the index serves the comparison.
     if place is not None:
         where.append(f"{_PLACE} {'<' if order == 'DESC' else '>'} (?, ?, ?)")
-        given += [place.began_at, place.issue_key, place.number]
+        parameters += [place.began_at, place.issue_key, place.number]
     statement = f"""
         SELECT {COLUMNS} {FROM} WHERE {" AND ".join(where)}
         ORDER BY began_at {order}, runs.issue_key {order}, run_no {order} LIMIT ?
     """
-    return [read_row(row) for row in db.execute(statement, (*given, LISTED + 1)).fetchall()]
+    return [read_row(row) for row in db.execute(statement, (*parameters, LISTED + 1)).fetchall()]
 
 
-def _where(wanted: RunFilter, keys: Keys) -> tuple[list[str], list[Value]]:
-    allowed, given = visible("runs.repository_key", keys)
-    asked: Sequence[tuple[str, Value]] = (
-        ("runs.repository_key = ?", wanted.repository or None),
-        (f"({_STATUS}) = ?", wanted.status or None),
-        ("kind = ?", wanted.kind or None),
-        ("kind <> '' AND claimed = ?", None if wanted.claimed is None else int(wanted.claimed)),
-        ("brain = ?", wanted.brain or None),
-        ("lower(title) LIKE ? ESCAPE '!'", _pattern(wanted.text) if wanted.text else None),
-        ("began_at >= ?", wanted.since),
-        ("began_at < ?", wanted.until),
+def _where(run_filter: RunFilter, keys: Keys) -> tuple[list[str], list[Value]]:
+    allowed, parameters = visible("runs.repository_key", keys)
+    optional: Sequence[tuple[str, Value]] = (
+        ("runs.repository_key = ?", run_filter.repository or None),
+        (f"({_STATUS}) = ?", run_filter.status or None),
+        ("kind = ?", run_filter.kind or None),
+        ("kind <> '' AND claimed = ?", None if run_filter.claimed is None else int(run_filter.claimed)),
+        ("brain = ?", run_filter.brain or None),
+        ("lower(title) LIKE ? ESCAPE '!'", _pattern(run_filter.text) if run_filter.text else None),
+        ("began_at >= ?", run_filter.since),
+        ("began_at < ?", run_filter.until),
     )
-    conditions = [(condition, value) for condition, value in asked if value is not None]
-    return [allowed, *(condition for condition, _ in conditions)], [*given, *(value for _, value in conditions)]
+    conditions = [(condition, value) for condition, value in optional if value is not None]
+    return [allowed, *(condition for condition, _ in conditions)], [*parameters, *(value for _, value in conditions)]
 
 
 def _pattern(text: str) -> str:

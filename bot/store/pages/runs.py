@@ -48,13 +48,16 @@ class Runs:
         self._database = database
 
     async def listing(
-        self, wanted: RunFilter, keys: Keys, *, before: Place | None = None, after: Place | None = None
+        self, run_filter: RunFilter, keys: Keys, *, before: Place | None = None, after: Place | None = None
     ) -> Listing:
         """Return a page of runs: those before a position, those after it, or the newest."""
-        rows = await self._database.read(lambda db: listed(db, wanted, keys, before=before, after=after))
+        rows = await self._database.read(lambda db: listed(db, run_filter, keys, before=before, after=after))
         more, rows = len(rows) > LISTED, rows[:LISTED]
+        # The rows after a position were read oldest first, so that LIMIT takes the nearest ones.
         if after is not None:
             rows.reverse()
+        # In the direction of reading, the extra row shows whether there is another page. In the other direction there
+        # always is one: the page from which the viewer came.
         newer = bool(rows) and (before is not None or (after is not None and more))
         older = bool(rows) and (more or after is not None)
         return Listing(tuple(rows), Place.of(rows[0]) if newer else None, Place.of(rows[-1]) if older else None)
@@ -76,6 +79,7 @@ class Runs:
         row = await self.row(issue_key, number)
         statement = "SELECT sha, config_hash, result FROM runs WHERE issue_key = ? AND run_no = ?"
         rest = await self._database.read(lambda db: db.execute(statement, (issue_key, number)).fetchone())
+        # The repository's data may be deleted between the two queries.
         if row is None or rest is None:
             return None
         sha, config_hash, result = rest
@@ -117,9 +121,9 @@ class Runs:
 
     async def brains(self, keys: Keys) -> list[str]:
         """Return the brains that have judged runs, as choices for a filter."""
-        allowed, given = visible("repository_key", keys)
+        allowed, parameters = visible("repository_key", keys)
         statement = f"SELECT DISTINCT brain FROM runs WHERE brain <> '' AND {allowed} ORDER BY brain LIMIT 50"  # noqa: S608  placeholders
-        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [name for (name,) in rows]
 
 
@@ -161,21 +165,21 @@ class Queue:
 
     async def counts(self, keys: Keys) -> dict[str, int]:
         """Return the number of jobs by state, without done ones."""
-        allowed, given = visible(_KEY, keys)
+        allowed, parameters = visible(_KEY, keys)
         statement = f"SELECT state, count(*) FROM jobs WHERE state <> 'done' AND {allowed} GROUP BY state"  # noqa: S608  placeholders
-        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return dict(rows)
 
     async def listing(self, state: JobState, keys: Keys) -> list[JobRow]:
         """Return jobs of one state: dead and parked ones newest first, others in the order in which they are due."""
-        allowed, given = visible(_KEY, keys)
+        allowed, parameters = visible(_KEY, keys)
         order = "jobs.id DESC" if state in ("dead", "parked") else "due, jobs.id"
         statement = f"""
             SELECT jobs.id, issue_key, work, state, attempt, due, stored_at, said, repositories.owner, name
             FROM jobs LEFT JOIN repositories ON repository_key = {_KEY}
             WHERE state = ? AND {allowed} ORDER BY {order} LIMIT ?
         """  # noqa: S608  names of columns, and placeholders
-        rows = await self._database.read(lambda db: db.execute(statement, (state, *given, LISTED_JOBS)).fetchall())
+        rows = await self._database.read(lambda db: db.execute(statement, (state, *parameters, LISTED_JOBS)).fetchall())
         return [JobRow(number, key, _kind(work), *rest) for number, key, work, *rest in rows]
 
 

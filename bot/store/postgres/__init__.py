@@ -30,7 +30,9 @@ CLOCK_KEPT = 1.0
 PATIENCE = 8.0
 """Seconds to wait for a server that is away or for conflicting transactions. GitHub waits ten for a response."""
 _FIRST_NAP, _LONGEST_NAP = 0.002, 0.25
-_KEPT_ALIVE = {
+# TCP alone notices after hours that a server vanished without closing its connections; with these values it takes some
+# ten seconds.
+_CONNECTION_DEFAULTS = {
     "application_name": "tracehound",
     "connect_timeout": "5",
     "keepalives_idle": "5",
@@ -59,7 +61,7 @@ class PostgresDatabase:
             UserError: the server cannot be reached, or the schema is another release's.
         """
         self._url = url
-        self._ahead, self._asked = 0.0, 0.0
+        self._clock_offset, self._clock_read_at = 0.0, 0.0
         self._closed = False
         self._idle: SimpleQueue[_Connection] = SimpleQueue()
         connection = connect(url)
@@ -84,15 +86,16 @@ class PostgresDatabase:
     async def read(self, work: Work[T]) -> T:
         """Run a query that does not block writers."""
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._with_retries, _look, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._with_retries, _query, work)
 
     def clock(self) -> float:
         """Return the server's time, independent of this machine's clock; a later transaction refreshes it."""
-        return time.monotonic() + self._ahead
+        return time.monotonic() + self._clock_offset
 
     async def aclose(self) -> None:
         """Close the connections."""
         self._closed = True
+        # Waits for transactions in progress, whose threads return their connections before these are closed.
         await asyncio.to_thread(self._threads.shutdown)
         while not self._idle.empty():
             self._idle.get().close()
@@ -101,19 +104,20 @@ class PostgresDatabase:
         if self._closed:
             raise ClosedError("the store is closed")
 
-    def _with_retries(self, way: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
+    def _with_retries(self, run: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
         until, nap = time.monotonic() + PATIENCE, _FIRST_NAP
         while True:
+            # The clock is read in a call that is made anyway, at most once a second.
             connection = None
             try:
                 connection = self._connection()
-                if time.monotonic() - self._asked > CLOCK_KEPT:
+                if time.monotonic() - self._clock_read_at > CLOCK_KEPT:
                     self._set_clock(connection)
-                return way(connection, work)
+                return run(connection, work)
             except (psycopg.OperationalError, IdleInTransactionSessionTimeout) as error:
                 # A lost connection or a conflict is retried; other errors, such as a full disk, are raised at once.
-                passes = connection is None or connection.closed or isinstance(error, _MET_ANOTHER)
-                if not passes or time.monotonic() + nap > until:
+                is_transient = connection is None or connection.closed or isinstance(error, _CONFLICTS)
+                if not is_transient or time.monotonic() + nap > until:
                     raise StoreError(driver_message(error)) from error
             finally:
                 if connection is not None:
@@ -123,8 +127,9 @@ class PostgresDatabase:
 
     def _set_clock(self, connection: _Connection) -> None:
         (seconds,) = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone() or (0.0,)
-        self._asked = time.monotonic()
-        self._ahead = seconds - self._asked
+        # Read after the response, so that the clock is late by its transit but never ahead of the server's.
+        self._clock_read_at = time.monotonic()
+        self._clock_offset = seconds - self._clock_read_at
 
     def _connection(self) -> _Connection:
         try:
@@ -137,7 +142,7 @@ class PostgresDatabase:
             self._idle.put(connection)
 
 
-_MET_ANOTHER = (SerializationFailure, DeadlockDetected)
+_CONFLICTS = (SerializationFailure, DeadlockDetected)
 
 
 class PostgresStore(Store):
@@ -166,6 +171,7 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
 
 def _connect(url: str) -> _Connection:
     connection = psycopg.connect(address(url), autocommit=True)
+    # For every parameter, so that no statement can forget to replace what Postgres cannot store.
     connection.adapters.register_dumper(str, _Text)
     connection.execute(_SESSION)
     return connection
@@ -173,8 +179,8 @@ def _connect(url: str) -> _Connection:
 
 def address(url: str) -> str:
     """Return the connection string, with defaults for timeouts and keepalives that detect a lost server."""
-    given = conninfo_to_dict(url)
-    return make_conninfo(url, **{name: value for name, value in _KEPT_ALIVE.items() if name not in given})
+    parameters = conninfo_to_dict(url)
+    return make_conninfo(url, **{name: value for name, value in _CONNECTION_DEFAULTS.items() if name not in parameters})
 
 
 def _commit(connection: _Connection, work: Work[T]) -> T:
@@ -193,10 +199,12 @@ def _commit(connection: _Connection, work: Work[T]) -> T:
     return result
 
 
-def _look(connection: _Connection, work: Work[T]) -> T:
+def _query(connection: _Connection, work: Work[T]) -> T:
+    # In autocommit mode: without a transaction a query neither conflicts nor holds locks.
     return work(_Statements(connection))
 
 
+# A connection whose state is unknown is closed, so that it is not used again.
 def _roll_back(connection: _Connection) -> None:
     try:
         connection.execute("ROLLBACK", prepare=False)

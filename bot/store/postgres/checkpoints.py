@@ -42,6 +42,8 @@ class PostgresCheckpoints(AsyncPostgresSaver):
 
         Each step stores about fifty versions.
         """
+        # Digits are padded, because LangGraph compares versions as text. Checkpoints of older releases have LangGraph's
+        # own longer form, which begins with the number too.
         number = int(current.split(".")[0]) if isinstance(current, str) else current or 0
         return f"{number + 1:06}.{token_hex(4)}"
 
@@ -56,7 +58,7 @@ class PostgresCheckpoints(AsyncPostgresSaver):
 
         A long text is stored once, as bytes, because the JSON of every step would repeat it.
         """
-        values = {name: _kept(value) for name, value in checkpoint["channel_values"].items()}
+        values = {name: _compact(value) for name, value in checkpoint["channel_values"].items()}
         with _translated_errors():
             return await super().aput(config, {**checkpoint, "channel_values": values}, metadata, new_versions)
 
@@ -73,7 +75,7 @@ class PostgresCheckpoints(AsyncPostgresSaver):
             await super().adelete_thread(thread_id)
 
 
-def _kept(value: object) -> object:
+def _compact(value: object) -> object:
     if not isinstance(value, str):
         return value
     text = storable(value)
@@ -107,13 +109,13 @@ class _Check:
     """
 
     def __init__(self) -> None:
-        self._asked: WeakKeyDictionary[AsyncConnection[Any], float] = WeakKeyDictionary()
+        self._checked_at: WeakKeyDictionary[AsyncConnection[Any], float] = WeakKeyDictionary()
 
     async def __call__(self, connection: AsyncConnection[Any]) -> None:
         now = time.monotonic()
-        if now - self._asked.get(connection, -CHECKED) >= CHECKED:
+        if now - self._checked_at.get(connection, -CHECKED) >= CHECKED:
             await AsyncConnectionPool.check_connection(connection)
-            self._asked[connection] = now
+            self._checked_at[connection] = now
 
 
 @asynccontextmanager
@@ -121,11 +123,13 @@ async def open_postgres_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoin
     """Open the checkpoints of a database that ``triage migrate`` prepared."""
     pool: AsyncConnectionPool[AsyncConnection[dict[str, Any]]] = AsyncConnectionPool(
         address(url),
+        # As ``AsyncPostgresSaver.from_conn_string`` sets them: the saver relies on autocommit and on rows as dicts.
         kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
         check=_Check(),
         min_size=1,
         max_size=CONNECTIONS,
         timeout=PATIENCE,
+        # ``async with`` opens the pool; psycopg deprecates opening it in the constructor of an asynchronous pool.
         open=False,
     )
     async with pool:

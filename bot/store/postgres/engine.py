@@ -59,8 +59,9 @@ class RetryingConnector(PsycopgConnector):
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
         """Listen on channels, and listen again after each lost connection."""
-        named = list(channels)
-        await self._with_retries(lambda: super(RetryingConnector, self).listen_notify(on_notification, named))
+        # An iterator would be empty at the second attempt.
+        names = list(channels)
+        await self._with_retries(lambda: super(RetryingConnector, self).listen_notify(on_notification, names))
 
     async def _with_retries(self, attempt: Callable[[], Awaitable[T]]) -> T:
         while True:

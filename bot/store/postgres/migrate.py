@@ -47,6 +47,8 @@ def migrate(connection: Connection) -> int:
                 for statement in in_postgres(step):
                     connection.execute(statement)
             install(connection)
+            # One row, written last in the same transaction: a migration that fails leaves the old version and the old
+            # tables.
             connection.execute("DELETE FROM schema_version")
             connection.execute("INSERT INTO schema_version VALUES (%s)", (len(STEPS),))
         # LangGraph's own steps run outside the transaction, because some of them build an index concurrently.
@@ -62,6 +64,7 @@ def require_current(connection: Connection) -> None:
     Raises:
         UserError: it is not.
     """
+    # to_regclass returns NULL for a missing table, where a query would fail.
     (there,) = _one(connection, "SELECT to_regclass('schema_version') IS NOT NULL")
     if not there or _version(connection) < len(STEPS) or not is_installed(connection):
         raise UserError("the database is not ready for this release: run `triage migrate`")
@@ -71,6 +74,7 @@ def in_postgres(step: str) -> list[bytes]:
     """Translate a step of the schema to Postgres and split it into statements."""
     return [
         _TYPES.sub(lambda found: _WORDS[found.group()], statement).encode()
+        # No step has a semicolon within a string, so this split is safe.
         for statement in step.split(";")
         if statement.strip()
     ]

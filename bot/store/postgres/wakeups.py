@@ -84,13 +84,13 @@ def install(connection: Connection) -> None:
         UserError: a newer release made them, or another application has tables of these names.
     """
     connection.execute("CREATE TABLE IF NOT EXISTS wakeup_steps (name TEXT PRIMARY KEY)")
-    taken = _taken(connection)
-    if not taken:
-        _reinstall(connection)
-        taken = _taken(connection)
+    applied = _applied(connection)
+    if not applied:
+        _install_procrastinate(connection)
+        applied = _applied(connection)
     for name, statements in (_upgrades() | _STEPS).items():
-        if name not in taken:
-            _take(connection, name, statements)
+        if name not in applied:
+            _apply(connection, name, statements)
 
 
 def is_installed(connection: Connection) -> bool:
@@ -99,30 +99,31 @@ def is_installed(connection: Connection) -> bool:
     Raises:
         UserError: a newer release made them.
     """
-    return _taken(connection) == set(_upgrades() | _STEPS)
+    return _applied(connection) == set(_upgrades() | _STEPS)
 
 
-def _taken(connection: Connection) -> set[str]:
+def _applied(connection: Connection) -> set[str]:
     there = connection.execute("SELECT to_regclass('wakeup_steps') IS NOT NULL").fetchone()
     rows = connection.execute("SELECT name FROM wakeup_steps").fetchall() if there == (True,) else []
-    taken = {name for (name,) in rows}
-    if taken - set(_upgrades() | _STEPS):
+    applied = {name for (name,) in rows}
+    if applied - set(_upgrades() | _STEPS):
         raise UserError("the database was written by a newer release: upgrade")
-    return taken
+    return applied
 
 
-def _reinstall(connection: Connection) -> None:
+def _install_procrastinate(connection: Connection) -> None:
     try:
         connection.execute((resources.files("procrastinate.sql") / "schema.sql").read_bytes())
     except (DuplicateObject, DuplicateTable) as error:
         raise UserError(
             "this database contains another application's procrastinate: use a separate database"
         ) from error
+    # ``schema.sql`` has the result of all upgrades of its release, so they count as applied.
     for name in _upgrades():
         connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
 
 
-def _take(connection: Connection, name: str, statements: str) -> None:
+def _apply(connection: Connection, name: str, statements: str) -> None:
     connection.execute(statements.encode())
     connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
 

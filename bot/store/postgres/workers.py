@@ -19,6 +19,7 @@ NOT EXISTS (
 )
 """
 _ANY_STALLED = f"SELECT 1 FROM jobs WHERE state = 'doing' AND {_STALLED} LIMIT 1"  # noqa: S608  no input in it
+# A job that was due later than ``AHEAD`` has no wake-up yet, and others may be lost with a connection.
 _FORGOTTEN = f"""
 SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MOST}) AS waiting WHERE NOT EXISTS (
     SELECT 1 FROM procrastinate_jobs AS wakeup
@@ -39,12 +40,12 @@ class Workers:
 
         The jobs are not blamed: the machine may have stopped as well as the job.
         """
-        given: dict[str, Value] = {"seconds": seconds}
+        parameters: dict[str, Value] = {"seconds": seconds}
         # A query first, outside a transaction that could conflict with others: usually no worker has stalled.
-        if not await self._database.read(lambda db: db.execute(_ANY_STALLED, given).fetchone()):
+        if not await self._database.read(lambda db: db.execute(_ANY_STALLED, parameters).fetchone()):
             return 0
         now = self._database.clock()
-        return await self._database.do(lambda db: free_jobs(db, now, _STALLED, given, blame=False))
+        return await self._database.do(lambda db: free_jobs(db, now, _STALLED, parameters, blame=False))
 
     async def active_attempts(self, place: str) -> set[tuple[int, int]]:
         """Return the ids and attempts of jobs that the store assigns to the workers of a place."""
@@ -54,17 +55,17 @@ class Workers:
 
     async def free(self, job: int, attempt: int) -> int:
         """Free a job that no worker works on because the response to its claim was lost; returns the number freed."""
-        given: dict[str, Value] = {"id": job, "tried": attempt}
+        parameters: dict[str, Value] = {"id": job, "tried": attempt}
         now = self._database.clock()
         return await self._database.do(
-            lambda db: free_jobs(db, now, "id = :id AND attempt = :tried", given, blame=False)
+            lambda db: free_jobs(db, now, "id = :id AND attempt = :tried", parameters, blame=False)
         )
 
     async def create_missing_wakeups(self) -> int:
         """Create wake-ups for due jobs that have none; returns their number."""
         now = self._database.clock()
-        given: dict[str, Value] = {"now": now, "late": now - LATE}
-        found = await self._database.read(lambda db: db.execute(_FORGOTTEN, given).fetchall())
+        parameters: dict[str, Value] = {"now": now, "late": now - LATE}
+        found = await self._database.read(lambda db: db.execute(_FORGOTTEN, parameters).fetchall())
         return await self._database.do(lambda db: _wake(db, found)) if found else 0
 
 

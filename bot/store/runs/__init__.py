@@ -23,6 +23,7 @@ WHERE issue_key = ? AND run_no = ?
 """
 _SHOW = "UPDATE runs SET kind = ?, claimed = ?, confidence = ? WHERE issue_key = ? AND run_no = ?"
 _UNFINISHED = ("running", "waiting")
+# Above any run's number.
 _ANY = 2**31 - 1
 
 
@@ -101,8 +102,8 @@ class IssueRuns:
                 title = ?, changed_at = ?
             WHERE issue_key = ? AND run_no = ?
         """
-        given = (sha, brain, config_hash, body_hash, title, self._clock(), self._key, number)
-        await self._database.do(lambda db: db.execute(statement, given).rowcount)
+        parameters = (sha, brain, config_hash, body_hash, title, self._clock(), self._key, number)
+        await self._database.do(lambda db: db.execute(statement, parameters).rowcount)
 
     async def give_up(self, number: int) -> Run:
         """Mark a run that cannot continue as failed, and open the next."""
@@ -153,6 +154,7 @@ class IssueRuns:
             late = unread is not None and any(
                 one.kind == "redirect" for one in read_signals(db, self._key, last_signal)
             )
+            # Last: it raises if another attempt has the job, and then everything above is rolled back.
             settle_job(db, job, message, (*next_work, *([unread()] if late and unread else [])), now)
 
         await self._database.do(work)
@@ -162,6 +164,7 @@ def _begin(db: Connection, issue_key: str, scopes: Sequence[Scope], leave: int |
     last = _last(db, issue_key)
     if last is not None and last.unfinished and last.number != leave:
         return last
+    # Counted in the transaction that opens the run, so concurrent runs cannot exceed a ceiling together.
     reached = reserve(db, scopes, Amount(issues=1))
     if reached is not None:
         return reached
@@ -181,8 +184,8 @@ def _new(db: Connection, issue_key: str, number: int, last_signal: int, now: flo
         INSERT INTO runs (issue_key, repository_key, run_no, last_signal, began_at, changed_at)
         VALUES (?, ?, ?, ?, ?, ?) RETURNING {_FIELDS}
     """  # noqa: S608  names of columns
-    given = (issue_key, issue_key.rpartition("#")[0], number, last_signal, now, now)
-    return Run(*db.execute(statement, given).fetchone())
+    parameters = (issue_key, issue_key.rpartition("#")[0], number, last_signal, now, now)
+    return Run(*db.execute(statement, parameters).fetchone())
 
 
 def _replace(db: Connection, issue_key: str, number: int, now: float) -> Run:

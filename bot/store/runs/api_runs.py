@@ -86,9 +86,10 @@ class ApiRuns:
 def _accept(db: Connection, work: ApiRun, request: str, key: str | None, now: float) -> StoredRun:
     # Expired runs go first, so that their idempotency keys are free again.
     db.execute("DELETE FROM api_runs WHERE settled_at < ?", (now - KEPT,))
-    known = _get(db, "api_runs.idempotency_key", key) if key is not None else None
-    if known is not None:
-        return known
+    existing = _get(db, "api_runs.idempotency_key", key) if key is not None else None
+    if existing is not None:
+        return existing
+    # Transactions are serializable, so concurrent requests cannot exceed the limit together.
     (waiting,) = db.execute("SELECT count(*) FROM api_runs WHERE settled_at IS NULL").fetchone()
     if waiting >= MOST_UNFINISHED:
         raise TooManyRunsError

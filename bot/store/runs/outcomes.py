@@ -191,6 +191,7 @@ def _keep(db: Connection, key: str, verdict: Verdict, now: float) -> None:
     outcome = _get(db, key)
     if outcome is None:
         return
+    # A scored outcome is final. An unknown one has no further search after the last entry, so it stays unknown.
     again = now + LOOKS[outcome.looks] if verdict.state == "unknown" and outcome.looks < len(LOOKS) else None
     statement = """
         UPDATE outcomes SET state = ?, rank = ?, fix = ?, why = ?, looks = looks + 1, look_at = ?, settled_at = ?

@@ -43,6 +43,7 @@ def load(text: str) -> Visit:
 
 MOST = 400
 """Limit on the events of one run: about twice what the longest run produces within its own limits."""
+# The statement chooses the number itself, so that a run has no gaps and at most ``MOST`` events.
 _ADD = """
 INSERT INTO run_events (run, seq, at, body)
 SELECT :run, last + 1, :at, :body

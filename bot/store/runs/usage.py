@@ -43,18 +43,19 @@ class Usage:
 
     async def postpone(self, scope: Scope) -> int:
         """Count that a run was postponed because of its model; returns the new count."""
-        given = (scope.key, scope.period)
-        return int(await self._database.do(lambda db: db.execute(_POSTPONE, given).fetchone()[0]))
+        parameters = (scope.key, scope.period)
+        return int(await self._database.do(lambda db: db.execute(_POSTPONE, parameters).fetchone()[0]))
 
 
 def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> Reached | None:
     """Add an amount to every scope or to none, within a transaction; returns the ceiling that it would exceed."""
+    # All scopes are checked before any is charged: a refused reservation leaves no trace.
     for scope in scopes:
         spent = _spent(db, scope) if scope.ceiling else Amount()
         for field in fields(Amount):
-            most, more = getattr(scope.ceiling, field.name), getattr(amount, field.name)
-            if most is not None and more and getattr(spent, field.name) + more > most:
-                return Reached(scope.kind, field.name, most)
+            limit, requested = getattr(scope.ceiling, field.name), getattr(amount, field.name)
+            if limit is not None and requested and getattr(spent, field.name) + requested > limit:
+                return Reached(scope.kind, field.name, limit)
     _add(db, scopes, amount)
     return None
 
@@ -71,6 +72,7 @@ def _add(db: Connection, scopes: Iterable[Scope], amount: Amount) -> None:
 SHORTEST_TO_REFUSE = 20.0
 """Seconds. A caller with a shorter wait sleeps and retains its place in the queue; a longer wait is refused."""
 _LONGEST = 6 * 3_600.0
+# Seconds between a free slot and the latest retry time that is still continued; the sequence then starts again.
 _PROMISED = 3_600.0
 _READ = "SELECT next_at, closed_until, promised FROM paces WHERE name = ?"
 _WRITE = """
@@ -111,8 +113,8 @@ class StoredPace:
     async def close(self, seconds: float) -> None:
         """Refuse all calls for this many seconds, because the model server asked for it."""
         now = self._database.clock()
-        given: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _LONGEST}
-        await self._database.do(lambda db: db.execute(_CLOSE, given).rowcount)
+        parameters: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _LONGEST}
+        await self._database.do(lambda db: db.execute(_CLOSE, parameters).rowcount)
 
     def _take(self, db: Connection, now: float) -> Slot:
         row = db.execute(_READ, (self._name,)).fetchone() or (0.0, 0.0, 0.0)
@@ -163,8 +165,8 @@ class RepositoryLimited:
 
     async def note(self, what: str) -> None:
         """Count that a limit was reached, by its code, such as ``repository.tokens``."""
-        given = (self._key, self._today(), what)
-        await self._database.do(lambda db: db.execute(_NOTE, given).rowcount)
+        parameters = (self._key, self._today(), what)
+        await self._database.do(lambda db: db.execute(_NOTE, parameters).rowcount)
 
     async def today(self) -> dict[str, int]:
         """Return the limits that were reached today, and how often."""
@@ -174,9 +176,11 @@ class RepositoryLimited:
     async def unreported(self, issue_key: str) -> tuple[str, ...]:
         """Return the limits that this issue's report shows; empty if another issue's report has shown them today."""
         day = self._today()
-        given = {"issue": issue_key, "key": self._key, "day": day}
-        await self._database.do(lambda db: db.execute(_TELL, given).rowcount)
-        return tuple(what for (what,) in await self._database.read(lambda db: db.execute(_REPORTED, given).fetchall()))
+        parameters = {"issue": issue_key, "key": self._key, "day": day}
+        await self._database.do(lambda db: db.execute(_TELL, parameters).rowcount)
+        return tuple(
+            what for (what,) in await self._database.read(lambda db: db.execute(_REPORTED, parameters).fetchall())
+        )
 
     def _today(self) -> str:
         return day_of(self._database.clock())

@@ -77,6 +77,7 @@ def latest(visits: Iterable[Visit]) -> tuple[Visit, ...]:
     """Return each visit once, in its last stored state, in the order in which visits ended or began."""
     known: dict[str, Visit] = {}
     for visit in visits:
+        # Removed first, so that the dict's order is that of the last state.
         known.pop(visit.id, None)
         known[visit.id] = visit
     return tuple(known.values())

@@ -53,6 +53,7 @@ def _laid_out(visits: Sequence[Visit]) -> tuple[list[_Bar], list[tuple[float, fl
     """Place bars and breaks on one time axis in seconds, with long idle gaps shortened to a mark."""
     silences = [(until, begins - until) for until, begins in _silences(visits)]
     active = max(one.ended or 0 for one in visits) - visits[0].began - sum(lasted for _, lasted in silences)
+    # A break has a width even if the nodes took no measurable time.
     mark = max(active, 0.001) * _BREAK
 
     def place(at: float) -> float:

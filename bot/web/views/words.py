@@ -27,6 +27,8 @@ _LABELS = {
     "end": "End",
 }
 _CODE = Markup("<code>{}</code>")
+# Unicode categories without a visible character: controls, formats, surrogates, private and unassigned ones, and line
+# separators.
 _CLASSES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
