@@ -58,6 +58,8 @@ class CacheFile:
             try:
                 with self._connection() as connection:
                     return action(connection)
+            # A lock, a full disk or a newer format may pass, so the file stays. OperationalError is a DatabaseError
+            # and comes first.
             except sqlite3.OperationalError as error:
                 self._tell(f"parsed files are not cached in {self.path}: {error}")
                 return otherwise
@@ -68,6 +70,8 @@ class CacheFile:
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
+        # Without an isolation level, the sqlite3 module starts no transactions by itself; ``_writing`` starts them
+        # explicitly.
         with contextlib.closing(sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)) as connection:
             # Waiting for the disk took a quarter of the total time for a small repository. Killing the process is safe
             # with this setting; after a power failure, the checksums or SQLite itself detect damage.
@@ -88,6 +92,7 @@ class CacheFile:
     def _put_aside(self, inode: int, *, keep: bool) -> None:
         """Move the file away, unless another process has already replaced it."""
         with contextlib.suppress(OSError):
+            # Otherwise two processes that find the same damage would discard each other's new file.
             if self._inode() == inode:
                 if keep:
                     self.path.replace(self.path.with_name(self.path.name + ".damaged"))
@@ -184,6 +189,7 @@ class Cache:
             room = self._room(connection, sum(map(len, records.values())), needed)
             rows = []
             for key, value in records.items():
+                # A record that does not fit is skipped, not the batch: it is parsed again next time.
                 if len(value) <= room:
                     room -= len(value)
                     rows.append((key, value, len(value), now, _checksum(key)))
@@ -237,8 +243,10 @@ def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
         marks = ",".join("?" * len(part))
         statement = f"select id, key, value, used, seal from record where key in ({marks})"  # noqa: S608 - question marks
         for row, key, value, used, seal in connection.execute(statement, part):
+            # A row that fails the check counts as missing, so its blob is parsed again and the row is replaced.
             if seal == _checksum(key):
                 found[key] = value
+            # A write per read would make concurrent readers wait for each other.
             if used < now:
                 stale.append((now, row))
     if stale:
@@ -268,6 +276,8 @@ def _total(connection: sqlite3.Connection) -> int:
 def _drop(connection: sqlite3.Connection, surplus: int, needed: Collection[str]) -> int:
     """Drop all trees but the most recently used, then the least recently used records; return the freed bytes."""
     freed = 0
+    # Trees go first: one can be joined again from the records, but a record must be parsed again. The rows are
+    # fetched before deletion, because SQLite leaves the result of a query undefined while its table changes.
     for row, size in connection.execute("select id, size from tree order by used desc limit -1 offset 1").fetchall():
         connection.execute("delete from tree where id = ?", (row,))
         freed += size

@@ -20,9 +20,12 @@ FRAMES = 5
 """Innermost frames of the repository that count; further out, many call paths lead to the same crash."""
 ENOUGH = 2
 """With this number of frames, the message is not needed."""
+# Functions of one cycle of a recursion, and characters of a name or message that are read.
 _LONGEST_CYCLE = 8
 _LONGEST = 500
 
+# Compilers and runtimes add these to names, and they differ between builds: hashes (Rust), offsets, clones (GCC, LLVM),
+# numbers of closures (JavaScript, Go, the JVM).
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _OFFSET = re.compile(r"\s?\+ ?(?:0x[0-9a-fA-F]{1,16}|\d{1,12})$")
 _CLONE = re.compile(r"(?:\.(?:isra|constprop|part|cold|lto_priv|llvm)(?:\.\d{1,20})?){1,8}$")
@@ -75,6 +78,7 @@ def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
     message = plain_message(trace.message or "")
     if not frames and not (error and message):
         return None
+    # NUL occurs in no name, so different lists of frames cannot give the same text.
     text = "\x00".join((error, *frames, *(["message", message] if not enough else [])))
     value = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Fingerprint(value, "frames" if enough else "message", error, tuple(frames), message)
@@ -98,6 +102,7 @@ def own_path(frame: Frame, names: PathIndex) -> str | None:
     """Return the repository's file of a frame; None for a library's file and if several files match."""
     written = frame.path.replace("\\", "/")
     found = names.with_suffix(written) if written else []
+    # A file name such as Parser.java is ambiguous in most repositories, but with its package it is unique.
     if not found or (len(found) > 1 and frame.module):
         found = names.of_module(frame.module) if frame.module else []
         found = found if len(found) == 1 else []
@@ -105,7 +110,9 @@ def own_path(frame: Frame, names: PathIndex) -> str | None:
     elif found[0][1] == 1 and (len(found) > 1 or ("/" in written.strip("/") and _LIBRARY.search(written))):
         return None
     paths = [names.paths[number] for number, _ in found]
+    # The test that reveals a crash differs between reports; the code that crashes does not.
     own = [path for path in paths if role_of(path) not in ("vendored", "minified", "test")]
+    # Two copies of a module at different depths give the same label, so they identify the frame equally well.
     tails = {tuple(module_parts(path)[-2:]) for path in own}
     return own[0] if len(tails) == 1 else None
 
@@ -133,6 +140,7 @@ def plain_function(name: str) -> str:
 def plain_message(message: str) -> str:
     """Return a message without the parts that vary between occurrences."""
     text = message[:_LONGEST]
+    # Numbers come last: a UUID and a path contain numbers, and parts of them would remain.
     for pattern, sign in ((_UUID, "~"), (_QUOTED, "~"), (_PATHLIKE, "~"), (_NUMBER, "~")):
         text = pattern.sub(sign, text)
     return " ".join(text.lower().split())

@@ -23,10 +23,12 @@ PLACES = (
     "docs/ISSUE_TEMPLATE.md",
 )
 """Paths of files or folders where GitHub looks for templates."""
+# Far above any real form; they bound the time that a hostile repository can cost.
 MAX_FORMS, MAX_FIELDS, MAX_BYTES, MAX_LABEL = 20, 40, 40_000, 120
 _MAX_EVENTS, _MAX_DEPTH = 4_000, 12
 _ANSWERED = ("input", "textarea", "dropdown")
 """Fields that a reporter fills in; check boxes and Markdown elements hold no answer."""
+# The loader in C is many times faster, but a build of PyYAML without libyaml lacks it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _KEY_OF_FORM = re.compile(r"-?\s{0,4}(?:label|description|placeholder|value|about|title|name):\s{0,4}")
 _FRONT_MATTER = re.compile(r"\s{0,9}---[ \t]{0,9}\n")
@@ -77,6 +79,7 @@ def template_lines(repository: Repository, commit: str) -> frozenset[str]:
     texts = (decode(content) for _, content in repository.read(wanted) if is_text(content))
     lines = (line.strip() for text in texts for line in text.split("\n"))
     plain = (_KEY_OF_FORM.sub("", line).strip("\"'") for line in lines)
+    # Shorter lines, such as "Version:", also occur in what a reporter writes.
     return frozenset(line for line in plain if len(line.split()) >= 3)
 
 
@@ -100,6 +103,7 @@ def _of_form(form: Any) -> Iterator[FormField]:
         attributes, validations = _mapping(element.get("attributes")), _mapping(element.get("validations"))
         label, value = _line(attributes.get("label")), attributes.get("value")
         if label:
+            # Some forms quote the value, which makes it a text.
             required = validations.get("required") in (True, "true")
             yield FormField(label, required=required, preset=value.strip() if isinstance(value, str) else "")
 
@@ -107,6 +111,7 @@ def _of_form(form: Any) -> Iterator[FormField]:
 def _of_template(text: str) -> Iterator[FormField]:
     """Yield a template's headings; the text below a heading is only a hint."""
     if _FRONT_MATTER.match(text):
+        # The front matter has GitHub's own keys (name, labels, assignees), which ask the reporter for nothing.
         _, _, text = text.partition("---")[2].partition("\n---")
     for heading, preset in form_fields(with_headings(text)):
         if label := _line(heading.strip(" *:")):

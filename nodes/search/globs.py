@@ -51,8 +51,10 @@ def _path(pattern: str) -> str:
         segments = segments[1:]
     elif len(segments) == 1:
         segments = ["**", *segments]
+    # Alone, ``**`` matches every file; the code below needs a segment for the file's name.
     if set(segments) == {"**"}:
         segments = ["**", "*"]
+    # An empty segment (``a//b``) matches no path of git.
     if not all(segments):
         return _NEVER
     inside = len(segments) > 1 and segments[-1] == "**"
@@ -73,6 +75,7 @@ def _blocks(segments: Sequence[str]) -> Iterator[str]:
             run.append(_segment(segment))
             continue
         if run:
+            # Lazy, so that the first possible folder is tried first.
             skip = "(?:[^/]+/)*?" if anywhere else ""
             yield f"(?>{'' if first else '/'}{skip}{'/'.join(run)}{_END})"
             first, run = False, []
@@ -101,6 +104,7 @@ def _in_turn(parts: Sequence[str], anything: str) -> str:
     if len(parts) == 1:
         return parts[0]
     between = "".join(f"(?>{anything}*?{part})" for part in parts[1:-1] if part)
+    # Only the last part may move: it has to match at the end of the name.
     return f"{parts[0]}{between}{anything}*{parts[-1]}"
 
 

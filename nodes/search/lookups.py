@@ -39,6 +39,7 @@ def name_parts(name: str) -> list[str]:
 
 def is_called(name: Sequence[str], wanted: Sequence[str]) -> bool:
     """Return whether one of two names ends with the other."""
+    # Either may be the longer one: people write ``Model.save`` for ``save`` and ``save`` for ``Model.save``.
     shared = min(len(name), len(wanted))
     return list(name[-shared:]) == list(wanted[-shared:])
 
@@ -48,6 +49,8 @@ def spread(places: Iterable[Passage]) -> list[Passage]:
     seen: Counter[tuple[str, str | None, bool]] = Counter()
     ranked = []
     for number, place in enumerate(places):
+        # A guess by the line's start is enough here: it changes the order only, and a parser would cost more than the
+        # lookup.
         prose = "`" in place.quote or place.quote.lstrip().startswith(PROSE)
         seen[place.path, place.symbol, prose] += 1
         ranked.append((prose, seen[place.path, place.symbol, prose], number, place))
@@ -63,6 +66,7 @@ def first_mentions(
     found = set()
     for row in rows:
         span = range(int(index.def_start[row]), min(int(index.def_end[row]), len(lines)) + 1)
+        # The name is not always on the first line of its definition: decorators and annotations precede it.
         found.add(next((line for line in span if pattern.search(lines[line - 1])), 0))
     return frozenset(found)
 
@@ -102,6 +106,7 @@ def symbol_at(source: Source, line: int) -> str | None:
     index = source.index
     mine = np.flatnonzero(index.def_file == source.number)
     around = mine[(index.def_start[mine] <= line) & (index.def_end[mine] >= line)]
+    # An outer definition precedes those inside it, so the last one is the innermost.
     return index.name_of(int(around[-1])) if len(around) else None
 
 
@@ -174,10 +179,12 @@ class Lookups:
         if not len(matches.term):
             return Lookup()
         chunks = len(index.chunk_file)
+        # BM25 with k1 = 1 and b = 0.5, without the ranker's features: a lookup has only words.
         rarity = np.log(1 + chunks / (1 + np.bincount(matches.term, minlength=len(terms))))
         length = index.chunk_length / max(1.0, float(index.chunk_length.mean()))
         saturated = matches.counts / (matches.counts + 0.5 + 0.5 * length[matches.chunk])
         scores = np.bincount(matches.chunk, rarity[matches.term] * saturated, chunks)
+        # Rounding prevents scores that differ by a rounding error from changing places between machines.
         chosen = self._best(np.round(scores, 9))
         weights = {term: float(rarity[number]) for number, term in enumerate(terms)}
         sources = self._sources(int(index.chunk_file[chunk]) for chunk in chosen)
@@ -215,11 +222,13 @@ class Lookups:
         terms = terms_of(name)
         if not terms:
             return []
+        # The last term is the compound identifier as a whole, which fewer files contain than its parts.
         matches = self._index.match([term_hash(terms[-1])])
         files = set(np.unique(self._index.chunk_file[matches.chunk]).tolist()) - self._ignored
         return sorted(files, key=lambda number: self._order(number, 0))[:FILES_READ]
 
     def _uses(self, name: str, files: Sequence[int]) -> Iterator[Passage]:
+        # Not ``\b``: ``$`` is part of names in JavaScript and PHP, and a name may end in ``?`` or ``!``.
         pattern = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
         index = self._index
         sources = self._sources(files)
@@ -234,6 +243,7 @@ class Lookups:
 
     def _sources(self, files: Iterable[int]) -> dict[int, Source]:
         wanted = {number: self._index.blobs[number] for number in sorted(set(files))}
+        # One git process reads all blobs; several paths may share a blob.
         contents = dict(self._repository.read(sorted(set(wanted.values()))))
         return {
             number: Source(self._index, number, split_lines(decode(contents[blob])))

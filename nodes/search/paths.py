@@ -80,6 +80,7 @@ class PathIndex:
         A prefix of one part is not enough: too many modules are called ``test`` or ``core``.
         """
         parts = [part for part in SEPARATORS.split(dotted) if part]
+        # The longest prefix first: in ``package.module.Class.method`` the last parts are names inside the module.
         for used in range(len(parts), 1, -1):
             found = [
                 number
@@ -94,6 +95,7 @@ class PathIndex:
 def module_parts(path: str) -> list[str]:
     """Split a path into the parts of its module name."""
     parts = path.split("/")
+    # At the first dot, so that ``types.d.ts`` and ``parser.test.js`` have the stems ``types`` and ``parser``.
     stem = parts[-1].partition(".")[0]
     return parts[:-1] if stem in PACKAGE_FILES and len(parts) > 1 else [*parts[:-1], stem]
 

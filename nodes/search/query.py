@@ -45,8 +45,11 @@ def issue_frequencies() -> dict[str, int]:
 
 LONGEST = 60_000
 """Maximum characters of a text that are read; the rest of a pasted log repeats the same words."""
+# A pasted log has thousands of distinct words; the most frequent ones suffice, and the time of a query grows with
+# them.
 MOST_TERMS = 600
 FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
+# Prompts of Python, IPython and shells: reporters paste sessions without a fence.
 CODE_LINE = re.compile(r"^(?: {4}|\t|>>> |\.\.\. |In \[|\$ )")
 IDENTIFIER = re.compile(r"[^\W\d]\w{1,63}")
 DOTTED = re.compile(r"[^\W\d]\w{0,63}(?:(?:\.|::)[^\W\d]\w{0,63}){1,9}")
@@ -84,6 +87,7 @@ def parse_query(query: Query) -> Parsed:
     body = "\n".join([query.body, *query.extra])[:LONGEST].replace("\r\n", "\n")
     title = query.title[:1_000]
     traces = tuple(find_traces(body))
+    # Traces are removed first, because their offsets refer to the unchanged body.
     prose, code = split_code(without_asides(blank(body, traces)))
     texts = {"title": title, "prose": prose, "code": code}
     terms = {field: damped(query_terms(text)) for field, text in texts.items()}
@@ -96,6 +100,7 @@ def parse_query(query: Query) -> Parsed:
         dotted=dotted_names(whole),
         paths=tuple(dict.fromkeys(PATH.findall(whole)))[:MOST_TERMS],
         traces=traces,
+        # The text with its traces: the message of an error is in the trace.
         shingles=frozenset(shingles(whole)),
     )
 
@@ -137,6 +142,7 @@ def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, floa
     """Return the words that may name a definition, with their strengths."""
     found: dict[str, float] = {}
     named = {part for symbol in symbols for part in re.split(r"[.:#]+", symbol)}
+    # A plain word of prose is rarely a name; a title is short and chosen, and code consists of names.
     for field, plain in (("title", 0.5), ("prose", 0.25), ("code", 0.5)):
         for word in IDENTIFIER.findall(texts[field]):
             if len(word) < 3 or word.lower() in STOPWORDS:
@@ -153,4 +159,5 @@ def dotted_names(text: str) -> tuple[str, ...]:
     names = [name.replace("::", ".") for name in DOTTED.findall(text)]
     for module, members in IMPORT.findall(text):
         names.extend(f"{module}.{member.split()[0]}" for member in members.split(",") if member.split())
+    # ``dict.fromkeys`` removes repeats and preserves the order; a set would make the cut depend on hashing.
     return tuple(dict.fromkeys(names))[:MOST_TERMS]

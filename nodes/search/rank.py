@@ -119,6 +119,7 @@ def best_files(scores: Floats, index: Index, limit: int, dropped: Iterable[int] 
         return []
     # Rounding prevents scores that differ by a rounding error from changing places between machines.
     rounded = np.round(scores, 9)
+    # A partition takes linear time. All files that tie with the last one stay, so that paths can decide among them.
     near = np.flatnonzero(rounded >= np.partition(rounded, len(rounded) - count)[len(rounded) - count])
     order = sorted((int(number) for number in near if number not in out), key=lambda n: (-rounded[n], index.paths[n]))
     return order[:limit]
@@ -131,11 +132,14 @@ def rank_places(index: Index, features: Features, weights: Weights, files: list[
     for number in files:
         mine = np.flatnonzero(index.chunk_file == number)
         seen: set[int] = set()
+        # ``lexsort`` sorts by its last key first, so the chunk's number only decides between equal scores.
         order = mine[np.lexsort((mine, -np.round(chunk_scores[mine], 9)))]
         for chunk in order.tolist():
             owner = int(index.chunk_def[chunk])
             if owner >= 0 and owner in seen:
                 continue
+            # All chunks outside definitions share the owner -1 and are never skipped, but together count as one place
+            # here.
             seen.add(owner)
             places.append((round(float(scores[number] * weights.chunks[FILE] + chunk_scores[chunk]), 9), chunk))
             if len(seen) >= CHUNKS_PER_FILE:
@@ -147,6 +151,8 @@ def rank_places(index: Index, features: Features, weights: Weights, files: list[
 def _place(index: Index, features: Features, weights: Weights, chunk: int, file_score: float) -> Place:
     own = explain(features.chunks, weights.chunks, chunk, {})
     shared = file_score * weights.chunks[FILE]
+    # The score is the sum of the reasons, not the value that ``places`` is sorted by: the shown numbers must add up
+    # exactly.
     reasons = (Reason("file", f"in {index.paths[index.chunk_file[chunk]]}", shared), *own)
     return Place(chunk, sum(reason.contribution for reason in reasons), reasons)
 
@@ -202,6 +208,7 @@ def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple
     """Return how many kinds of evidence rank the first file highest, and how many apply to any file."""
     shares: defaultdict[str, Floats | float] = defaultdict(float)
     for name, weight in weights.items():
+        # The title counts as a kind of its own, because it is the part of an issue that is written most carefully.
         kind = "title" if name.startswith("title") else kind_of(name)
         if name in features and kind not in SILENT and len(features[name]) >= FEW:
             shares[kind] = shares[kind] + weight * features[name]
@@ -212,6 +219,8 @@ def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple
 
 def confidence(measured: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """Return the probability that the first file is right: the fitted logistic regression, limited by the lead."""
+    # The weights are fitted on issues with known fixes, each repository held out (docs/decisions.md).
     fitted = weights["bias"] + sum(weights[name] * value for name, value in measured.items())
     logit = min(fitted, TIED * measured["lead"])
+    # Beyond 30 the result is 0 or 1 at any shown precision, and ``exp`` could overflow.
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)

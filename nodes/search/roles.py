@@ -74,6 +74,7 @@ ROOMS = frozenset({"packages", "crates", "modules", "libs", "apps", "projects", 
 JVM = frozenset({"java", "kotlin", "scala", "groovy"})
 
 
+# Matched with ``fullmatch``: "contest" and "latest" are no folders of tests.
 _TEST_FOLDER = re.compile(
     r"tests?|testing|__tests__|e2e|fixtures|mocks?|__(fixtures|mocks|snapshots)__|unittests?|cypress|fuzz_targets|"
     r"step_definitions|test[_-]?(data|cases?|suites?|fixtures|resources)|"
@@ -100,6 +101,7 @@ def role_of(path: str, head: bytes = b"") -> Role:
 def mark_of(head: bytes) -> Role:
     """Return the role that the first lines indicate for a file whose path says source."""
     head = head[:2_048]
+    # By content too, because many minified files have ordinary names.
     if len(head) > LONG_LINE * (head.count(b"\n") + 1):
         return "minified"
     first = head[:1_000].lower()
@@ -121,6 +123,8 @@ def _asked(path: str) -> Iterator[tuple[object, Role]]:
     yield _is_vendored(folders), "vendored"
     yield MINIFIED.search(name), "minified"
     yield _is_generated(folders, name), "generated"
+    # The name of a file below ``src/main/java`` does not count either: TestController.java may be part of the
+    # product.
     yield _is_test(written[: len(beside)], beside, file if len(beside) == len(folders) else ""), "test"
     yield not EXAMPLES.isdisjoint(beside) or STORY.search(name), "example"
     yield any(folder[:1] == "." for folder in folders) or name[:1] == "." or CONFIG.search(name), "config"
@@ -145,6 +149,7 @@ def _is_vendored(folders: Sequence[str]) -> bool:
 def _is_generated(folders: Sequence[str], name: str) -> bool:
     if not GENERATED_FOLDERS.isdisjoint(folders) or GENERATED.search(name):
         return True
+    # A folder ``dist`` has bundles in JavaScript projects, but may be a package of source (distributions) in others.
     return "dist" in folders and name.endswith((".js", ".mjs", ".cjs"))
 
 
@@ -156,6 +161,7 @@ def _is_test(written: Sequence[str], folders: Sequence[str], file: str) -> bool:
     return ("spec" in folders or "specs" in folders) and SPEC_IN.search(file) is not None
 
 
+# A tree has far fewer distinct folders than files, and this check runs for each folder of each file.
 @lru_cache(maxsize=4_096)
 def _is_for_tests(written: str, folder: str) -> bool:
     return bool(_TEST_FOLDER.fullmatch(folder) or _TEST_PROJECT.fullmatch(written))
@@ -168,5 +174,6 @@ def _is_documentation(folders: Sequence[str], file: str) -> bool:
         return True
     if not CODE.search(name):
         return not DOCS_FOLDERS.isdisjoint(folders)
+    # Code in a deeper ``doc`` folder is usually a package about documents, such as a parser's.
     top = folders[2:3] if folders[:1] and folders[0] in ROOMS else folders[:1]
     return not DOCS_FOLDERS.isdisjoint(top) or folders[1:2] == ["docs"]

@@ -38,11 +38,13 @@ def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, floa
         return Quote("", start, start)
     scores = [line_score(line, weights) for line in lines[start - 1 : end]]
     size = min(MOST_LINES, len(scores))
+    # Of equal windows the first counts, so that the quote is deterministic.
     best = max(range(len(scores) - size + 1), key=lambda first: (sum(scores[first : first + size]), -first))
     first, last = trimmed(scores, best, best + size - 1)
     while (
         last > first and len("".join(lines[start - 1 + first : start + last]).encode("utf-8", "replace")) > MOST_BYTES
     ):
+        # The line at the end that shares less with the query goes first.
         first, last = (first + 1, last) if scores[first] < scores[last] else (first, last - 1)
     text = cut(list(lines), start + first, start + last) or ""
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:  # one line of minified code, which is not worth quoting
@@ -53,10 +55,12 @@ def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, floa
 def line_score(line: str, weights: Mapping[str, float]) -> float:
     """Return the sum of the weights of the distinct query terms in a line."""
     terms = {term for word in WORD.findall(line[:MOST_BYTES]) for term in terms_of(word)}
+    # Sorted, because the sum of floats depends on their order, and that of a set differs between processes.
     return sum(weights.get(term, 0.0) for term in sorted(terms))
 
 
 def trimmed(scores: Sequence[float], first: int, last: int) -> tuple[int, int]:
     """Drop lines at both ends that share nothing with the query, unless no line shares anything."""
     matching = [number for number in range(first, last + 1) if scores[number] > 0]
+    # Without a match the first three lines show at least the signature.
     return (matching[0], matching[-1]) if matching else (first, min(last, first + 2))

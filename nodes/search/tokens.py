@@ -15,6 +15,7 @@ WORD_BYTES = bytes(byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum
 # An acronym before a capitalised word, a word, an acronym, digits, or letters of a script without case.
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 LONGEST = 64  # longer words are data (base64, minified names) and only take space as terms
+# Words whose terms are cached; code repeats its words so often that nearly all come from the cache.
 REMEMBERED = 1 << 18
 
 STOPWORDS = frozenset(  # a paragraph is easier to read and to diff than 150 quoted words
@@ -28,6 +29,7 @@ STOPWORDS = frozenset(  # a paragraph is easier to read and to diff than 150 quo
     happen happens issue problem report reproduce steps version work works""".split()  # noqa: SIM905 - see above
 )
 
+# Without the stemmer's own cache (0): ``lru_cache`` below stores whole results.
 _stemmer = Stemmer.Stemmer("english", 0)
 
 
@@ -37,6 +39,8 @@ def terms_of(word: str) -> tuple[str, ...]:
     if len(word) > LONGEST:
         return ()
     parts = [part.lower() for part in PART.findall(word)]
+    # Single letters and numbers occur everywhere and distinguish nothing; with its compound word, ``utf8`` is still
+    # found.
     stems = [_stemmer.stemWord(part) for part in parts if len(part) > 1 and not part.isdigit()]
     if len(parts) > 1:
         stems.append(word.strip("_").lower())
@@ -51,9 +55,11 @@ def hashes_of(word: str) -> tuple[int, ...]:
 
 def term_hash(term: str) -> int:
     """Return a 32-bit hash of a term, the same on every machine and in every process."""
+    # Not Python's ``hash``, which differs in each process; hashes are stored on disk.
     return crc32(term.encode("utf-8", "surrogatepass"))
 
 
+# Separate from ``terms_of``, because indexing caches parts, not words.
 def stem_hash(part: str) -> int:
     """Return the hash of the term that one part of a word becomes."""
     return term_hash(_stemmer.stemWord(part.lower()))

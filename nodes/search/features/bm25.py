@@ -58,6 +58,7 @@ def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> 
     matches = index.match(hashes)
     file, numbers, count = by_file(index, matches, len(hashes))
     idf = rarity(np.bincount(numbers[ranked[file]], minlength=len(hashes)), int(ranked.sum()))
+    # Rarity in the code alone overrates words that only issues use, such as "reproduce"; see ``nodes.search.query``.
     says = idf * worth
     in_files = says[numbers] * saturate(count, relative(index.file_length)[file], K1_FILE, B_FILE)
     longer = relative(index.chunk_length)[matches.chunk]
@@ -65,6 +66,7 @@ def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> 
     in_chunks = says[matches.term] * saturate(matches.counts, longer, K1_CHUNK, B_CHUNK)
     path_term, positions = lookup(np.array(hashes, np.uint32), index.path_hash)
     on_path, path_term = index.path_file[positions], path_term[positions]
+    # Without saturation and length: a path rarely repeats a word, and only its last ``TAIL`` parts are indexed.
     in_paths = idf[path_term]
     size, chunks = len(index.paths), len(index.chunk_file)
     return Words(
@@ -113,6 +115,7 @@ def best_chunk(index: Index, scores: Floats) -> Floats:
 def add_words(features: Features, index: Index, words: Words, ranked: Flags) -> None:
     """Add BM25 features of files, of their best chunk and of their paths."""
     every = np.asarray(sum(words.chunks.values(), np.zeros(len(index.chunk_file))))
+    # Unscaled and for all roles: ``bridges`` compares tests and documents with source files by it.
     features.similarity = every
     parts = np.asarray(sum(words.parts.values(), np.zeros(len(index.chunk_file))))
     in_ranked = ranked[index.chunk_file]

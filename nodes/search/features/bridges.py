@@ -36,6 +36,7 @@ def bridge_chunks(index: Index, scores: Floats) -> list[int]:
     for role in ("test", "docs"):
         of_role = np.array([mine == role for mine in index.roles], bool)
         rows = np.flatnonzero(of_role[index.chunk_file] & (scores > 0)) if len(scores) else np.zeros(0, np.int64)
+        # Per role, so that the many tests of a repository do not displace its documents.
         best.extend(rows[np.lexsort((rows, -np.round(scores[rows], 9)))][:CROSSED].tolist())
     return sorted(best, key=lambda chunk: (-round(float(scores[chunk]), 9), chunk))
 
@@ -75,6 +76,7 @@ def cross(
         targets |= dict.fromkeys(sorted(same_name(index, names, number)), BY_NAME)
         for file, weight in targets.items():
             if file != number:
+                # A test that refers to many files says less about each of them.
                 found[file] += worth * weight / len(targets) ** 0.5
     return found * ahead / max(1e-9, float(found.max(initial=0.0)))
 
@@ -94,6 +96,7 @@ def same_name(index: Index, names: PathIndex, number: int) -> set[int]:
     if stem in PACKAGE_FILES or not found:
         return set()
     folders = set(path.parts[:-1])
+    # Tests mirror the folders of the source in most projects, so shared folder names decide between namesakes.
     near = {other: len(folders & set(PurePosixPath(index.paths[other]).parts)) for other in found}
     most = max(near.values())
     best = {other for other in found if near[other] == most}

@@ -29,6 +29,7 @@ def likely_chunks(scores: Floats, count: int = AROUND) -> dict[int, float]:
     if not len(rows):
         return {}
     top = rows[np.lexsort((rows, -np.round(scores[rows], 9)))][:count]
+    # A softmax; the best score is subtracted so that ``exp`` cannot overflow.
     share = np.exp(TEMPERATURE * (scores[top] - scores[top[0]]))
     return dict(zip(top.tolist(), (share / share.sum()).tolist(), strict=True))
 
@@ -52,7 +53,9 @@ def callers(index: Index, likely: Mapping[int, float]) -> Floats:
         definition = int(index.chunk_def[chunk])
         if definition >= 0:
             name = index.name_of(definition).rpartition(".")[2].strip("_")
+            # A plain word such as ``get`` occurs everywhere; only a compound name is a term that identifies calls.
             if "_" in name or name.lower() != name:
+                # The index has the whole identifier as a lowercased term, without surrounding underscores.
                 key = term_hash(name.lower())
                 wanted[key] = wanted.get(key, 0.0) + share
                 owners.setdefault(key, set()).add(definition)
@@ -63,5 +66,6 @@ def callers(index: Index, likely: Mapping[int, float]) -> Floats:
         rows = matches.chunk[matches.term == place]
         rows = rows[~np.isin(index.chunk_def[rows], list(owners[key]))]
         if 0 < len(rows) <= COMMON:
+            # Few callers say more than many.
             found[rows] += wanted[key] / len(rows) ** 0.5
     return found

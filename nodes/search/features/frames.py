@@ -35,6 +35,7 @@ def add_trace(features: Features, index: Index, names: PathIndex, parsed: Parsed
             for number in files:
                 set_at_least(first if depth == 0 else any_frame, number, 1.0 if depth == 0 else 1 - depth / FRAMES)
                 mark_frame(chunk_frame, index, number, frame, 1 - depth / FRAMES)
+            # Frames of libraries do not count as depth: the innermost own frame is the one that matters.
             depth += bool(files)
             if depth >= FRAMES:
                 break
@@ -46,6 +47,7 @@ def files_of_frame(names: PathIndex, frame: Frame) -> list[int]:
     """Return the files of a frame: by its path, else by its class or module."""
     if frame.path:
         found = names.with_suffix(frame.path)
+        # A bare file name identifies a file only if it is unique.
         return [number for number, shared in found if shared > 1 or len(found) == 1]
     return [number for number, _ in names.of_module(frame.module)] if frame.module else []
 
@@ -62,4 +64,5 @@ def mark_frame(chunks: Floats, index: Index, number: int, frame: Frame, worth: f
             return
     if frame.line is not None:
         around = mine[(index.chunk_start[mine] <= frame.line) & (frame.line <= index.chunk_end[mine])]
+        # Half, because the reporter's version may have other code on this line.
         chunks[around] = np.maximum(chunks[around], worth / 2)

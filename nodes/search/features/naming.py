@@ -32,7 +32,9 @@ def add_names(features: Features, names: PathIndex, parsed: Parsed, ranked: Flag
     for dotted in parsed.dotted:
         found = names.of_module(dotted)
         for number, used in found:
+            # A package's own file (``__init__``) matches every dotted name below it, so it counts less.
             package = module_parts(names.paths[number])[-1] != names.paths[number].rpartition("/")[2].partition(".")[0]
+            # A module found by two parts may be a coincidence; by three it hardly is.
             set_at_least(module, number, (0.3 if package else 1.0) * min(1.0, used / 3) / len(found))
     features.files["path"], features.files["module"] = path, module
     for name in FIELDS:

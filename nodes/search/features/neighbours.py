@@ -37,9 +37,11 @@ def neighbour_scores(index: Index, names: PathIndex, likely: Mapping[int, float]
     """Give each file the likelihood of the files that it imports or that import it."""
     found = np.zeros(len(index.paths))
     for number, share in likely.items():
+        # Sorted, because the sum of floats depends on their order.
         for other in sorted(imported(index, names, number)):
             if other != number:
                 found[other] += share
+                # Both directions, but this one among likely files only: the imports of all others are not read.
                 found[number] += likely.get(other, 0.0)
     return np.minimum(1.0, found)
 
@@ -71,6 +73,7 @@ def resolve(names: PathIndex, path: str, written: str) -> Iterator[int]:
         for number in names.by_module_tail.get(parts[-1], ())
         if common_tail(parts, names.modules[number]) == len(parts)
     ]
+    # The dots are not resolved. A file counts if it is at most two folders up, as with ``../../x``.
     if relative:
         best = [
             n for n in best if names.paths[n].split("/")[: max(0, len(folder) - 2)] == folder[: max(0, len(folder) - 2)]

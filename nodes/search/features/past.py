@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 WIDE = 30  # files; a commit that changes more says nothing about any one of them
 SIMILAR = 60  # number of the most similar commits that count
+# Counts of commits, not days, so that the result does not depend on the date.
 HALF_LIFE = 150  # commits after which the weight of a change is halved
 MEMORY = 600  # commits after which the weight of a fix is halved
 FEW = 3.0  # added to a file's number of changes, so that few changes together prove little
@@ -46,6 +47,7 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
         files = past.file[past.file_commit == number]
         if scores[number] <= 0 or not len(files) or past.width[number] > WIDE:
             continue
+        # Squared, so that commits far below the best one hardly count; a commit of many files says less about each.
         say = float(scores[number] / top) ** 2 / math.sqrt(len(files))
         best[files] = np.maximum(best[files], say)
         total[files] += say
@@ -98,6 +100,7 @@ def score_by_messages(past: Changes, parsed: Parsed, size: int) -> Floats:
 
 def _files_of(past: Changes, commits: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Return a row per file of each given commit: the position in ``commits``, and the file."""
+    # Stable, so that files of one commit stay in their order, and sums of floats with them.
     order = np.argsort(past.file_commit, kind="stable")
     first = np.searchsorted(past.file_commit[order], np.arange(len(past) + 1))
     count = first[commits + 1] - first[commits]
@@ -123,6 +126,7 @@ def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
     say = with_test * (past.width <= WIDE) * 0.5 ** (np.arange(commits) / MEMORY) / np.sqrt(shared)
     times = np.bincount(past.file, say[past.file_commit], size)
     mean = float(times[source].sum()) / max(1, int(source.sum()))
+    # Half a change is added on both sides, so that a file without changes has a finite value.
     return np.asarray(np.log((times + 0.5) / (mean + 0.5)) / 5 * source)
 
 
@@ -151,6 +155,7 @@ def change_together(past: Changes, likely: Mapping[int, float], size: int) -> Fl
         mine[commit[file == one]] = True
         together = np.bincount(file[mine[commit]], minlength=size)
         times = int(together[one])
+        # A file changes with itself in every commit.
         together[one] = 0
         found += share * together / (times + FEW)
     return found

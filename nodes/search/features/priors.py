@@ -34,6 +34,7 @@ def in_question(index: Index, parsed: Parsed) -> Flags:
     """Mark the files that may be at fault: source, and files that the title is about or names by path."""
     about = {"source"} | roles_in_title(parsed)
     marked = np.array([role in about for role in index.roles], bool) | named_in_title(index.names, parsed)
+    # A repository without source files (documents, configuration) ranks everything.
     return marked if marked.any() else np.ones(len(index.paths), bool)
 
 
@@ -46,6 +47,7 @@ def add_priors(features: Features, index: Index, ranked: Flags) -> None:
     defined = np.bincount(index.def_file, minlength=len(index.paths)) > 0
     code = np.array([role == "source" for role in index.roles], bool) | ~ranked
     features.files["no_definitions"] = (~defined & code).astype(float)
+    # The logarithm and the divisor bring sizes to about 0 to 1, as all features are.
     features.files["size"] = np.log1p(index.file_length) / 10
     features.chunks["outside"] = (index.chunk_def < 0).astype(float)
     features.chunks["size"] = np.log1p(index.chunk_length) / 10

@@ -82,7 +82,9 @@ def add_context_features(features: Features, index: Index, first: FirstPass, rea
     features.files["siblings"] = siblings(first.files, index.names.folder)
     features.files["cochange"] = divided_by_best(change_together(index.changes, likely, len(index.paths)))
     ranked = np.array([role == "source" for role in index.roles], bool)
+    # Texts of all chunks are read at once below: one git process for both features.
     bridges = bridge_chunks(index, features.similarity)
+    # A chunk inherits its file's score, because a likely file has likely functions.
     best = likely_chunks(np.where(ranked[index.chunk_file], first.chunks + first.files[index.chunk_file], -np.inf))
     mentions = definitions_in_texts(index, read_chunks(sorted({*best, *bridges})), ranked)
     features.files["bridge"] = cross(index, index.names, features.similarity, bridges, mentions)

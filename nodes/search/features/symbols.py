@@ -38,6 +38,7 @@ def add_definitions(features: Features, index: Index, parsed: Parsed, files: Ite
         meta = index.meta(number)
         for chunk in np.flatnonzero(index.chunk_file == number).tolist():
             definition = int(index.chunk_def[chunk]) - int(index.first_def[number])
+            # ``definition`` is meaningless then, and would count from the end of the list.
             if index.chunk_def[chunk] < 0:
                 continue
             container[chunk] = meta.kinds[definition] in CONTAINERS
@@ -61,6 +62,7 @@ def add_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags)
     definition, value = definitions_named(index.def_last, list(hashes), index, ranked)
     strong = np.zeros(len(index.def_last))
     weak = np.zeros(len(index.def_last))
+    # Strong and weak are separate features, so that training weights a word that merely equals a name on its own.
     for number, key, rarity in zip(definition, value, rarities(value), strict=True):
         (strong if strength[key] >= 1 else weak)[number] = strength[key] * rarity
         features.notes["symbol", int(index.def_file[number])] = hashes[key]
@@ -114,4 +116,5 @@ def total_of_distinct(index: Index, scores: Floats) -> Floats:
 def tails_of(dotted: str) -> list[str]:
     """Return the tails of a dotted name, since ``a.B.c`` may be the definition ``B.c``."""
     parts = dotted.split(".")
+    # Tails of two and three parts: a single part is what ``symbol`` covers, and definitions rarely nest deeper.
     return [".".join(parts[start:]) for start in range(max(0, len(parts) - 3), len(parts) - 1)]

@@ -55,6 +55,7 @@ def best_definition(index: Index, scores: Floats) -> Floats:
 
 def of_definitions(index: Index, scores: Floats) -> Floats:
     """Give each chunk the score of its definition."""
+    # numpy evaluates both sides: -1 reads the last definition, which ``where`` then discards.
     return np.where(index.chunk_def >= 0, scores[index.chunk_def], 0.0) if len(scores) else zero_scores(index)
 
 

@@ -99,6 +99,7 @@ class Repository:
             EmptyRepository: the repository has no commits.
             UnknownRevision: no commit has that name.
         """
+        # An argument cannot contain a NUL, no ref name contains a line feed, and a leading dash would be an option.
         if not revision or revision.startswith("-") or "\0" in revision or "\n" in revision:
             raise UnknownRevision(f"{printable(revision)!r} is not a revision: name a branch, a tag or a commit")
         if self.known.get(("commit", revision)):
@@ -109,6 +110,7 @@ class Repository:
             sha = found.decode().split()[-1]
             self.known.keep(("commit", sha), answer=True, size=_ENTRY)
             return sha
+        # Asked only after a failure: it tells an empty repository from a wrong name.
         if not self._answer("rev-list", "--all", "--max-count=1"):
             raise EmptyRepository(f"{printable(str(self.directory))}: the repository has no commits yet")
         raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")
@@ -162,6 +164,7 @@ class Repository:
             records = git.records(b"\0", limits.entries)
             found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
             code = git.finish()
+            # A listing that was cut is used as far as it goes: a part of a huge repository is better than nothing.
             if git.cut is not None:
                 self._record_shortfall("files", f"only the first {len(found):,} files are searched", git.cut)
             return found, None if code == 0 or git.cut is not None else git.stderr_tail()
@@ -173,6 +176,7 @@ class Repository:
 
     def _sizes(self) -> dict[bytes, bytes]:
         """Return the size of each present object by its id; of the first ones only if there are too many."""
+        # The order does not matter here, and without one git need not sort the objects by id.
         command = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
         with self.started(*command, most=self.limits.listing) as git:
             most = self.limits.listing // _OBJECT
@@ -184,6 +188,8 @@ class Repository:
         known = {blob: content for blob in asked if (content := self.known.get(blob)) is not None}
         fresh = self._fresh([blob for blob in asked if blob not in known])
         following = next(fresh, None)
+        # ``_fresh`` yields in the given order and skips missing blobs, so one step of lookahead joins it with the
+        # cache.
         for blob in asked:
             if blob in known:
                 yield blob, known[blob]
@@ -210,6 +216,7 @@ class Repository:
         with tempfile.TemporaryFile() as ids:
             ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             ids.seek(0)
+            # ``--buffer`` avoids a flush per object; all ids are known before.
             with self.started("cat-file", "--batch", "--buffer", stdin=ids) as git:
                 yield from parse_batch(git.out, self.limits.memory)
 
@@ -259,6 +266,7 @@ class Repository:
 
         Also None if it prints more than ``limit`` bytes or times out; after a timeout, later commands get less time.
         """
+        # A file, not a pipe: git may print before it has read everything, and then both sides would block.
         with tempfile.TemporaryFile() as given:
             given.write(stdin)
             given.seek(0)
@@ -279,6 +287,7 @@ class Repository:
             stdin: git's input.
             asked: the cache key, if the arguments contain a value that differs in each call.
         """
+        # The part of the key that differs per clone state: deepening a shallow clone changes what full ids lead to.
         key = ("output", self._border(), asked or arguments, stdin)
         printed: bytes | None = self.known.get(key)
         if printed is None:
@@ -329,6 +338,7 @@ def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
     head, tab, path = record.partition(b"\t")
     if not tab:
         return None
+    # Submodules have the kind ``commit``; a symlink is a blob with mode 120000, whose content is only a path.
     mode, kind, blob, *written = head.split()
     size = written[0] if written else sizes.get(blob, b"-")
     if kind != b"blob" or mode == b"120000":
@@ -349,6 +359,7 @@ def parse_batch(stream: IO[bytes], most: int) -> Iterator[tuple[str, bytes | Non
 def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:
     """Read the content after a header of ``git cat-file --batch``; None if the object is missing or truncated."""
     parts = header.split()
+    # Also for an empty header at the end of the output.
     if len(parts) != 3:  # "<id> missing"
         return None
     content = stream.read(int(parts[2]))
@@ -380,6 +391,7 @@ def cut(lines: list[str], start: int, end: int) -> str | None:
     """Return lines ``start`` to ``end`` without the last line ending, or None if they are out of range."""
     if not 1 <= start <= end <= len(lines):
         return None
+    # Only the last ending is removed: the others are part of the verbatim text.
     return "".join(lines[start - 1 : end]).removesuffix("\n").removesuffix("\r")
 
 

@@ -18,6 +18,7 @@ MOST_AT_ONCE = 300
 """Maximum number of ids per request. They fit in a pipe, so git and this process never block on each other."""
 
 
+# Each restart costs a process; a repository with more such objects is hostile or broken.
 _MOST_RESTARTS = 50
 """Maximum number of objects that may end git, because they are damaged or too large, before the rest stays unread."""
 
@@ -48,7 +49,9 @@ class BlobReader:
         """Return the contents up to the first object at which git exits; that object is None."""
         asked, answers = self._git.stdin, self._git.out
         assert asked is not None  # noqa: S101 - the process was started with a pipe
+        # The time limit is for one request: the process itself stays open while others parse.
         self._git.reset_timeout()
+        # git may have exited at an earlier object; the answers below then end early, and ``read`` restarts it.
         with suppress(BrokenPipeError):
             asked.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             asked.flush()
@@ -56,6 +59,7 @@ class BlobReader:
         for _ in blobs:
             header = answers.readline()
             found.append(parse_content(answers, header))
+            # A missing object has a header, and git continues. Without a header, git has exited.
             if not header or (found[-1] is None and not header.endswith(b" missing\n")):
                 break
         return found

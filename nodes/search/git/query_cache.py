@@ -27,6 +27,7 @@ class QueryCache:
         self._largest = largest
         self._taken = 0
         self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        # ``move_to_end`` and ``popitem`` of two threads could otherwise meet between the lookup and the move.
         self._lock = Lock()
 
     def get(self, asked: Hashable) -> Any:
@@ -43,6 +44,7 @@ class QueryCache:
         if size * _PART > self._largest:
             return
         with self._lock:
+            # Two threads may store the same answer; its size must count once.
             _, before = self._answers.pop(asked, (None, 0))
             self._answers[asked] = (answer, size)
             self._taken += size - before

@@ -68,6 +68,7 @@ class Running:
         Raises:
             GitFailed: git is not installed.
         """
+        # A file instead of a pipe, which would block git once 64 kB of messages are unread.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  ``__exit__`` closes it
         try:
             self.process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=self._stderr, env=env)
@@ -115,6 +116,7 @@ class Running:
             self._pipe.stop("seconds")
             code = self.process.wait()
         # A signal that this process did not send: a stack overflow, or the system was out of memory.
+        # Git's messages differ by place: "Out of memory, malloc failed", "Cannot allocate memory".
         if code < 0 or (code > 0 and b"emory" in self.stderr_tail()):
             self._pipe.stop("memory")
         return code
@@ -131,6 +133,7 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         """Kill the process and close its files."""
+        # SIGKILL, not SIGTERM: git only reads here, so nothing needs cleaning up.
         self.process.kill()
         if self.process.stdin is not None:
             with suppress(BrokenPipeError):
@@ -152,6 +155,7 @@ class _Pipe(io.RawIOBase):
         self.left = self._seconds = seconds
         self._process = process
         self._most = most
+        # ``select.select`` fails for descriptors above 1023, which a busy server has.
         self._poll = select.poll()
         self._descriptor = process.stdout.fileno()
         self._poll.register(self._descriptor, select.POLLIN)
@@ -187,6 +191,7 @@ class _Pipe(io.RawIOBase):
     def _wait(self) -> bool:
         """Wait for output within the time left. Only waiting counts, so a slow reader does not use up git's time."""
         began = time.monotonic()
+        # A negative time would wait forever.
         ready = self._poll.poll(max(0.0, self.left) * 1_000)
         self.left -= time.monotonic() - began
         if not ready:
@@ -203,5 +208,6 @@ def _confine(pid: int, memory: int) -> None:
     except (ImportError, AttributeError):
         return
     with suppress(ProcessLookupError, PermissionError):
+        # Not RLIMIT_AS: git maps whole packs, which are address space but not private memory.
         limit(pid, resource.RLIMIT_DATA, (memory, memory))
         limit(pid, resource.RLIMIT_FSIZE, (_STDERR_FILE, _STDERR_FILE))

@@ -45,4 +45,5 @@ class Shortfalls:
         """Return the seconds for the next command: each recent timeout divides them by four."""
         with self._lock:
             self._stuck = [then for then in self._stuck if time.monotonic() - then < _FORGIVEN]
+            # One history triggers many queries; without this, each would wait for the full limit in turn.
             return max(min(_LEAST, seconds), seconds / float(4 ** len(self._stuck)))

@@ -43,6 +43,7 @@ def read_history(
         spots: the places, most suspicious first.
         paths: the commit's files, each with its blob.
     """
+    # Each file costs a blame, which walks the history.
     spots = spots[:PLACES]
     text = "\n\n".join((query.body, *query.extra))
     names = fingerprints(find_traces(text), PathIndex(tuple(paths)))
@@ -51,6 +52,7 @@ def read_history(
     own = own_names(repository, paths)
     span = find_range(claims, log, own, log.committed_at)
     named = named_commits(log, claims)
+    # A commit that the issue blames is a suspect even if no place was found.
     if not spots and not named:
         return History(Suspicion(doubt="no_places", explanation="no place in the code was found"), fingerprints=names)
     window = log.horizon(WINDOW)

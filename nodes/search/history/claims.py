@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from nodes.search.history.cues import Mark
 
+# As much as the ranker reads; a body on GitHub has at most 65,536 characters.
 MOST_TEXT = 60_000
 MOST_CLAIMS = 160
 _FORM_LINES = 20
@@ -79,6 +80,7 @@ def read_claims(title: str, body: str) -> Claims:
         body = f"{body[: trace.start]}\n\n{body[trace.end :]}"
     prose, _code = split_fields(body)
     in_prose = (found for sentence in sentences(f"{title[:1_000]}\n\n{prose}") for found in _read(sentence))
+    # The text of a form is also read as prose, so most of its claims are found twice; ``fromkeys`` drops the second.
     found = dict.fromkeys((*islice(in_prose, MOST_CLAIMS), *islice(_read_form(body), MOST_CLAIMS)))
     claims = {kind: tuple(item for of, item in found if of == kind) for kind in ("version", "day", "sha", "number")}
     return Claims(claims["version"], claims["day"], claims["sha"], claims["number"])  # type: ignore[arg-type]
@@ -97,6 +99,7 @@ def _read(sentence: str) -> Iterator[tuple[str, Claim | Named]]:
         part = pairs.get(number) or part_of(before, after)
         if part is not None and mark.kind == "version":
             yield mark.kind, Claim(part, mark.text, *name_before(before))
+        # A day in a sentence without such a word is mostly a log's, a release's or a build's date.
         elif part is not None and _OF_DAYS.search(sentence):
             yield mark.kind, Claim(part, mark.text)
 
@@ -109,6 +112,7 @@ def _pairs(sentence: str, marks: Sequence[Mark]) -> dict[int, Part]:
         if one.kind != other.kind or not _FROM_TO.fullmatch(between):
             continue
         lead = sentence[max(0, one.start - NEAR) : one.start]
+        # "Downgraded from 3 to 2" turns the roles around: 3 is the bad version.
         back = bool(_BACK.search(lead)) or ("between" in lead.lower() and _is_later(one.text, other.text))
         if back or _FORTH.search(lead) or _ARROW.search(between):
             parts |= {number: "bad", number + 1: "good"} if back else {number: "good", number + 1: "bad"}

@@ -65,6 +65,7 @@ def sentences(text: str) -> Iterator[str]:
     """Split a text into sentences without mark-up. List items and headings are separate; wrapped lines are joined."""
     held: list[str] = []
     for line in (*text.split("\n"), ""):
+        # The empty line appended above ends the last sentence.
         if held and (not line.strip() or _ITEM.match(line)):
             yield from (sentence[:_SENTENCE] for sentence in _END.split(unmarked(" ".join(held))))
             held = []
@@ -176,8 +177,10 @@ def part_of(before: str, after: str) -> Part | None:
             return part
     near = before[-2 * NEAR :]
     end, start, match = _nearest(near)
+    # "Never worked in 2.3": the nearest cue is good, but its negation is bad.
     if match == "good" and _PLAINLY_GOOD.match(near, start) and _NOT.search(near[:start]):
         return "bad"
+    # "Version: 2.3" and "Django 2.3" say which version is used, without a word about the fault.
     if end < 0 and (_STATED.search(before) or name_before(before)[0]):
         return "affected"
     return match
@@ -202,6 +205,7 @@ def name_before(before: str) -> tuple[str, bool]:
     plain = word.lower()
     if plain in _GLUE or not _NAME.fullmatch(word) or any(pattern.fullmatch(word) for _, pattern in _BEFORE):
         return "", False
+    # The first word of a sentence is capitalised whether it is a name or not.
     begins = len(words) == 1 and word.istitle()
     return word, plain in OTHERS or exact or not (begins or (word.islower() and word.isalpha()))
 

@@ -81,6 +81,7 @@ class Log:
     def between(self, start: str | None, end: str) -> frozenset[str]:
         """Return the commits after ``start`` up to ``end``, limited to the newest ones."""
         asked = (f"--max-count={DEEPEST}", *span(start, end))
+        # Several checks need the same range, and a walk of 10,000 commits is expensive.
         if asked not in self._walked:
             self._walked[asked] = frozenset((self._git("rev-list", *asked) or b"").decode().split())
         return self._walked[asked]
@@ -128,6 +129,7 @@ class Log:
             # -M100% compares only blob ids; a lower threshold would read the blobs.
             found = self._git("log", "--no-walk=unsorted", "--stdin", "-M100%", *_RAW, stdin=asked.encode())
             self._known.update((entry.sha, self._commit(entry)) for entry in parse_log(found or b""))
+        # In the requested order; a shallow or partial clone lacks some commits.
         return [self._known[sha] for sha in wanted if sha in self._known]
 
     def blame(self, path: str, ranges: Sequence[tuple[int, int]], start: str | None) -> Blamed | None:
@@ -139,6 +141,8 @@ class Log:
             # Paths are passed as bytes because a file name need not be UTF-8.
             where: tuple[str | bytes, ...] = (*lines, *span(start, self.commit), "--", os.fsencode(path))
             command = ("blame", "--incremental", "--no-textconv", "--ignore-revs-file", ignored.name)
+            # The name of the temporary file differs in each call, so it is not part of the cache's key; its content
+            # depends on the commit only.
             found = self._git(*command, *where, asked=("blame", *where))
         return None if found is None else parse_blame(found, self.shallow)
 

@@ -52,6 +52,7 @@ class References:
 def references(message: str, project: str = "") -> References:
     """Read the issues that a message closes; of other projects, only ``project`` (owner/name) counts."""
     subject, _, _ = message.lstrip().partition("\n")
+    # A revert quotes the message that it reverts, keywords included; a merge of branches quotes many.
     if _UNDONE.match(subject):
         return References()
     closes = tuple(dict.fromkeys(_closed(message[:20_000], project.lower())))[:MOST_ISSUES]
@@ -69,6 +70,8 @@ def _closed(message: str, project: str) -> Iterator[int]:
         found = _REFERENCE.match(message, keyword.end())
         while found:
             other = (found["project"] or found["page"] or project).lower()
+            # ``#12`` always means this project. A URL counts for any project if the caller does not know the
+            # project's name.
             if other == project or (found["page"] and not project):
                 yield int(found["number"])
             comma = _AND.match(message, found.end())
@@ -125,6 +128,7 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
     outside = (f"^{checked(after)}",) if after else ()
     command = ("log", "-z", f"--max-count={MOST}", "--no-show-signature", _FORMAT, checked(tip), *outside, "--")
     commits = dict(_parse(repository.output(*command, limit=_LARGEST) or b""))
+    # The walk runs in memory: ``--first-parent`` would omit the commits that merges added.
     line: list[str] = []
     at = tip
     while at in commits:
@@ -145,6 +149,7 @@ def files_of(repository: Repository, landed: Sequence[MainlineCommit]) -> dict[s
 
 def _parse(printed: bytes) -> Iterator[tuple[str, _Read]]:
     tokens = printed.split(b"\0")
+    # ``-z`` ends each commit with a NUL, like the fields in the format, so every commit has four tokens.
     for at in range(0, len(tokens) - 3, 4):
         sha, parents, committed, message = tokens[at : at + 4]
         name = sha.decode("ascii", "replace")

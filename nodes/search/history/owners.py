@@ -96,6 +96,8 @@ def _glob(pattern: Sequence[S], items: Sequence[T], star: object, fits: Callable
     at = place = 0
     after_star, retry = -1, 0
     while place < len(items):
+        # After a mismatch only the last star is extended: earlier ones cannot help, so there is no exponential
+        # backtracking.
         if at < len(pattern) and pattern[at] == star:
             after_star, retry = at + 1, place
             at += 1
@@ -152,7 +154,9 @@ def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tupl
     late = log.touching(paths, since, log.commit, MOST_CHANGES) or [] if paths else []
     seen: set[str] = set()
     for number, place in enumerate(touched):
+        # Rounded, so that sums do not differ between machines in the last bits.
         weight = round(place.spot.weight / (1 + number), 6)
+        # Two places of one file must not count its rule and its recent changes twice.
         if place.spot.path not in seen:
             seen.add(place.spot.path)
             for name, reason in (*_listed(rules, place.spot, weight, log), *_late(late, place.spot.path, weight, log)):

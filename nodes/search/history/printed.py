@@ -32,6 +32,7 @@ class Mailmap:
     def proper(self, name: str, address: str) -> tuple[str, str]:
         """Return the proper (name, address); parts without an entry stay unchanged."""
         key = address.lower()
+        # As in git, an entry with a name is more specific and precedes one with an address only.
         found = self.by_name_and_address.get((name.lower(), key)) or self.by_address.get(key) or ("", "")
         return found[0] or name, found[1] or address
 
@@ -58,6 +59,7 @@ def shown(name: str, address: str) -> str:
     """Return a person's public name: the login of a GitHub noreply address, else the name without any address."""
     login = _NOREPLY.fullmatch(address.strip())
     if login:
+        # A login is public already, and it can be mentioned.
         return login[1]
     clean = " ".join(_ADDRESS.sub("", name).split())
     return clean[:80] or UNKNOWN
@@ -123,6 +125,7 @@ def parse_log(printed: bytes) -> Iterator[Entry]:
     at = 0
     while at + _FIELDS <= len(tokens):
         sha = tokens[at].strip(b"\n").decode("ascii", "replace")
+        # Unexpected output is skipped up to the next token that is a full id.
         if not _SHA.fullmatch(sha):
             at += 1
             continue

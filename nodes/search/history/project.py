@@ -52,6 +52,7 @@ def own_names(repository: Repository, paths: Mapping[str, str]) -> frozenset[str
 def plain(name: str) -> str:
     """Normalise a name by removing variations in spelling: case, punctuation, a final ``.js``."""
     letters = re.sub(r"[^a-z0-9]", "", name.lower())
+    # "Vue.js" is also written "Vue"; of a shorter name such as "D3.js" too little would be left.
     return letters.removesuffix("js") if len(letters) > 4 else letters
 
 

@@ -37,8 +37,10 @@ def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) 
     if not releases.all:
         return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
     good, bad = good_and_bad(mine)
+    # Two statements that exclude each other bound nothing; either may be the wrong one.
     if good is not None and bad is not None and good >= bad:
         return NoRange("contradictory", f"the issue says both that {good} works and that {bad} does not")
+    # If the bad version has no tag, the next release contains its changes.
     upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
     if bad is not None and upper is None and not _is_to_come(bad, releases, now):
         return NoRange("no_such_release", f"no tag made before this commit is {bad}, nor is it the release to come")
@@ -144,6 +146,7 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         now: the time of the commit, in seconds since 1970.
     """
     mine = [claim for claim in claims.versions if is_own(claim, own) and not _is_any_number(claim, own)]
+    # Versions before days: a release is exact, and a day in an issue is often only when somebody noticed.
     if any(claim.part != "affected" for claim in mine):
         return of_versions(mine, log, own, now)
     days = [claim for claim in claims.days if claim.part != "affected"]

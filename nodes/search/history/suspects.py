@@ -46,6 +46,7 @@ def suspect_changes(
     terms = issue_terms(query.title, query.body, messages, own)
     scale = ScoringData(touched, terms, span.words if isinstance(span, Range) else "", log.committed_at)
     weighed = [_weighed(commit, scale, span, inside, named) for commit in commits]
+    # The SHA decides between equal scores and times, so that the order is deterministic.
     ranked = sorted(weighed, key=lambda change: (-round(change.score, 6), -change.commit.committed, change.commit.sha))
     return _concluded(ranked, span, len(inside), log)
 
@@ -69,7 +70,9 @@ def _candidates(
         paths = list(dict.fromkeys(path for place in touched for path in place.paths))
         near = log.touching(paths, span.start, span.end, MOST_IN_FILES) or [] if paths else []
     elif span.end is not None:
+        # The fault existed in that version, so a later commit cannot have introduced it.
         of_lines -= log.between(span.end, log.commit)
+    # Sorted, because the command is the key under which its output is cached.
     whole = log.details(sorted((of_lines | set(named)) - log.ignored))
     known = {commit.sha for commit in whole}
     return [*whole, *(commit for commit in near if commit.sha not in known | log.ignored)]

@@ -51,6 +51,7 @@ def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched]
     by_path: dict[str, list[tuple[int, int]]] = {}
     for spot, lines in zip(spots, windows, strict=True):
         by_path.setdefault(spot.path, []).append(lines)
+    # Threads suffice: each only waits for a git process.
     with ThreadPoolExecutor(AT_ONCE) as pool:
         blames = pool.map(lambda item: log.blame(item[0], item[1], depth.since), by_path.items())
         # One walk covers all places of a file, because the walk is the main cost.
@@ -61,6 +62,7 @@ def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched]
         blamed = dict(zip(by_path, blames, strict=True))
         walked = {path: task.result() for path, task in tasks.items()}
     changed = {path: frozenset(found) - log.ignored for path, found in walked.items() if found is not None}
+    # The places of an unreadable file would seem unchanged, so none is compared by its lines.
     if any(found is None for found in blamed.values()):
         return None
     return [

@@ -69,6 +69,7 @@ class Releases:
             return self.all[at]
         wanted = version.release
         later = [r for r in self.all[at:] if r.version.release[: len(wanted)] == wanted]
+        # "2.3" in an issue means the released version, not its release candidate.
         return next((r for r in later if version.is_prerelease or not r.version.is_prerelease), None)
 
     def before(self, version: Version, made_by: int) -> Release | None:
@@ -101,6 +102,7 @@ def parse_tag(tag: str) -> tuple[str, Version] | None:
     tag = tag[:_LONGEST]
     if _DATE.search(tag):
         return None
+    # The longest rest that is a version counts, so that ``v2.0-rc-1`` is not read as version 1.
     for cut in (0, *(found.end() for found in _SPLIT.finditer(tag))):
         rest = tag[cut:]
         if not _NUMBER.fullmatch(rest) or _IMPLICIT_POST.match(rest):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Basis, Commit, Spot
 
 EACH_WORD, MOST_WORDS = 0.12, 3
+# Words that most commit messages contain, whatever they change.
 _SAYS_LITTLE = STOPWORDS | frozenset(
     """add added adding allow always based bugs case cases change changed changes class clean cleanup code commit
     correct current currently default different does done failed failing feature file files following found function
@@ -40,6 +41,7 @@ def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[s
     """
     counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
     titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
+    # A word in over a quarter of the messages distinguishes none; of three messages or fewer no share can be taken.
     most = max(1.0, len(messages) / 4) if len(messages) >= 4 else len(messages)
     return {
         term: round((1.0 if term in titles or "_" in term else 0.4) / (1 + math.log(counts[term])), 6)
@@ -65,6 +67,7 @@ def _terms(text: str) -> Iterator[tuple[str, str]]:
     """Yield the words that may distinguish changes, each with its term; an identifier is one term."""
     for word in WORD.findall(text[:20_000]):
         if len(word) > 3 and word.lower() not in _SAYS_LITTLE and not word.isdigit():
+            # The last term is the whole identifier, or the stem of a plain word.
             yield from ((word, term) for term in terms_of(word)[-1:])
 
 
@@ -143,6 +146,7 @@ def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason
     for number, place in enumerate(touched):
         spot = place.spot
         weight = spot.weight / (1 + number / 2)
+        # Places may overlap (a method and its class); each line counts once.
         mine = [n for n, sha in place.lines.items() if sha == commit.sha and (spot.path, n) not in counted]
         if mine:
             counted.update((spot.path, line) for line in mine)

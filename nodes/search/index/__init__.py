@@ -71,6 +71,7 @@ def unpack_tree(packed: bytes | None) -> Tree | None:
     _, files, *lengths = _HEAD.unpack_from(packed)
     view = memoryview(packed)
     parts = [view[a:b] for a, b in pairwise(accumulate(lengths, initial=_HEAD.size))]
+    # The width follows from the length: an id has 20 bytes (SHA-1) or 32 (SHA-256).
     blobs, width = parts[1].hex(), 2 * lengths[1] // max(1, files)
     return Tree(
         paths=tuple(bytes(parts[0]).decode("utf-8", "surrogateescape").split("\0")) if files else (),
@@ -89,6 +90,7 @@ def path_terms(paths: Sequence[str]) -> npt.NDArray[np.uint32]:
     return np.stack([np.repeat(np.arange(len(paths), dtype=np.uint32), found.distinct), found.hashes])
 
 
+# A table of 256 kB fits in a processor's cache; a query has at most some thousand terms.
 TABLE_BITS = 18
 
 
@@ -128,12 +130,14 @@ class Index:
         self.string_file = columns.owners("string")
         self.string_hash, self.string_line = values["string_hash"], values["string_line"]
         local = values["chunk_def"]
+        # Records hold local numbers, because the position of a file in the commit is unknown when it is parsed.
         self.chunk_def = np.where(local >= 0, local + self.first_def[self.chunk_file], -1).astype(np.int32)
 
     def _join_posts(self, columns: Columns) -> None:
         values = columns.values
         self._first_post = starts(values["chunk_posts"])
         self._post_hash, self._post_count = values["post_hash"], values["post_count"]
+        # Counts take one byte each. The few that do not fit are in a second, sorted list.
         self._much_post = values["much_post"] + columns.firsts("post")[columns.owners("much")]
         self._much_count = values["much_count"]
 
@@ -155,6 +159,7 @@ class Index:
 
     def meta(self, number: int) -> Meta:
         """Return names, kinds and imports of a file."""
+        # Decoded on demand, because a query needs the names of some dozen files only.
         return decode_meta(self._metas[self._first_meta[number] : self._first_meta[number + 1]].tobytes())
 
     def name_of(self, definition: int) -> str:
@@ -186,6 +191,7 @@ def lookup(wanted: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]
     if not len(wanted):
         return np.zeros(len(values), np.int32), np.zeros(len(values), bool)
     order = np.argsort(wanted, kind="stable")
+    # A value beyond the last one gets a valid position; the comparison below rejects it.
     place = np.minimum(np.searchsorted(wanted[order], values), len(wanted) - 1)
     found = order[place]
     return found.astype(np.int32), wanted[found] == values

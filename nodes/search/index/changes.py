@@ -75,6 +75,7 @@ def read_changes(log: bytes, number_of: Mapping[str, int]) -> Changes:
     found = count_postings(Vocabulary(), [text.encode().translate(WORD_BYTES) for text in messages], (), 0)
     commit, file = np.array(files, np.int32).reshape(-1, 2).T
     return Changes(
+        # Words, not terms: the length of a message in BM25 counts what was written, before identifiers are split.
         words=np.array([len(WORD.findall(text)) for text in messages], np.int32),
         term_commit=np.repeat(np.arange(len(messages), dtype=np.int32), found.distinct),
         term_hash=found.hashes,

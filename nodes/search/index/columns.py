@@ -39,6 +39,7 @@ COLUMNS = {
     "marks": ("mark", "u1"),
 }
 """Group and type of each column. Four-byte columns come first, so that all are aligned in a packed table."""
+# The largest value of one byte says that the real count is in ``much_count``.
 MUCH = 255
 _HEAD = struct.Struct("<II")  # checksum of the rest, and the number of files
 _WIDTH = {name: np.dtype(kind).itemsize for name, (_, kind) in COLUMNS.items()}
@@ -149,6 +150,7 @@ def unpack(packed: Sequence[bytes | memoryview]) -> Columns:
 
 def joined(parts: Iterable[Columns]) -> Columns:
     """Concatenate the files of several tables."""
+    # ``concatenate`` needs at least one array, and the empty one determines the types.
     tables = [empty(), *parts]
     return Columns(
         np.concatenate([table.sizes for table in tables]),
@@ -171,6 +173,7 @@ def gathered(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Column
     """
     known = np.flatnonzero(picks[:, 0] >= 0)
     chosen = picks[known]
+    # Neighbours that stay neighbours are copied as one run: between two commits nearly all files are.
     breaks = np.flatnonzero((np.diff(chosen[:, 0]) != 0) | (np.diff(chosen[:, 1]) != 1)) + 1
     edges = [0, *breaks.tolist(), len(chosen)] if len(chosen) else []
     runs = [(int(chosen[a, 0]), int(chosen[a, 1]), int(chosen[a, 1]) + b - a) for a, b in pairwise(edges)]

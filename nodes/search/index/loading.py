@@ -79,9 +79,12 @@ def load_index(
         paths = tuple(entry.path for entry in entries)
         changes = pool.submit(lambda: read_changes(log.result() or b"", {path: n for n, path in enumerate(paths)}))
         terms = pool.submit(path_terms, paths)
+        # Most contents of a commit are those of the last indexed one, and one row of SQLite is read faster than
+        # 10,000.
         near = unpack_tree(cache.latest_tree(parser_version())) if cache else None
         roles = path_roles(entries, near)
         files = Assembly(entries, roles, most_text)
+        # Before ``batches``, so that only what no cache has is parsed.
         files.add_known(near, cache)
         parsed = len(files.missing)
         batches = Progress(files.batches())
@@ -119,6 +122,7 @@ def _parse(repository: Repository, files: Assembly, batches: Progress, cache: Ca
         complete &= built.complete
         if cache and built.complete:
             fresh |= zip(keys, built.columns.records(), strict=True)
+            # A missed deadline cost seconds of processor time, so its result is stored before anything else can fail.
             if built.missed or sum(map(len, fresh.values())) > PER_WRITE:
                 cache.put(fresh, files.keys)
                 fresh = {}
@@ -144,6 +148,7 @@ class Assembly:
         for number in by_value(entries, roles):
             entry = entries[number]
             key = key_of(entry.path, entry.blob)
+            # A copy of an indexed file costs nothing, so it is indexed even if the budget is used up.
             if key not in self.missing and entry.size > most_text:
                 self.left_out += 1
                 continue
@@ -161,6 +166,7 @@ class Assembly:
         parts = (
             [job for job, is_hard in zip(jobs, hard, strict=True) if is_hard is wanted] for wanted in (True, False)
         )
+        # The parent handles batches without such files itself; mixed batches would leave it idle.
         return [batch for part in parts for batch in cut_batches(part)]
 
     def add(self, keys: Sequence[str], columns: Columns) -> None:
@@ -195,6 +201,7 @@ def by_value(entries: Sequence[Entry], roles: Sequence[Role]) -> list[int]:
 def path_roles(entries: Iterable[Entry], near: Tree | None) -> tuple[Role, ...]:
     """Return the role that each path indicates; reuse the last tree's."""
     known = dict(zip(near.paths, near.roles, strict=True)) if near else {}
+    # A role depends on the path only, and a dozen patterns take longer than one lookup.
     return tuple(known.get(entry.path) or role_of(entry.path) for entry in entries)
 
 

@@ -49,7 +49,9 @@ def count_postings(
         named: (chunk, name) for each name that counts as additional mentions in that chunk.
         weight: number of mentions that each name counts as.
     """
+    # One split for all chunks: a commit has tens of thousands, and a call for each is slow.
     text = b" \0 ".join(chunks).split()
+    # ``map`` over a bound method runs in C; ``__missing__`` is called for new words only.
     words = np.fromiter(map(vocabulary.__getitem__, text), np.int64, len(text))
     names = np.array([(chunk, vocabulary[_as_word(name)]) for chunk, name in named], np.int64).reshape(-1, 2)
     vocabulary.learn()
@@ -65,6 +67,7 @@ def _as_word(name: str) -> bytes:
 
 
 def _counted(chunk: Array, hashes: Array, chunks: int) -> Postings:
+    # Chunk and hash in one number: a single sort of integers replaces a sort by two keys.
     keys = np.sort(chunk.astype(np.uint64) << np.uint64(32) | hashes)
     first = np.flatnonzero(np.concatenate([np.ones(min(1, len(keys)), bool), keys[1:] != keys[:-1]]))
     distinct = keys[first]
@@ -92,6 +95,7 @@ class Vocabulary(dict[bytes, int]):
 
     def learn(self) -> None:
         """Compute the terms of every word added since the last call."""
+        # A dict iterates in the order of insertion, so the new words are at its end.
         new = list(islice(self, len(self._first) - 1, None))
         found = [self._plain_terms(new), *_other_terms(new)]
         owner, hashes = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
@@ -109,10 +113,12 @@ class Vocabulary(dict[bytes, int]):
     def _plain_terms(self, new: list[bytes]) -> tuple[Array, Array]:
         """Return (number of the word, hash) for each term of the ASCII words, split as in ``terms_of``."""
         words = [word if len(word) <= LONGEST and word.isascii() and word[:1] != BETWEEN else b"" for word in new]
+        # One call of the pattern for all words; the line feeds mark where each word ends.
         parts = _PIECE.findall(b"\n".join([*words, b""]).decode("ascii"))
         number = np.fromiter(map(self._of_part.__getitem__, parts), np.int64, len(parts))
         ends = number == _END
         owner, number = np.cumsum(ends)[~ends], number[~ends]
+        # A word of several parts is also a term as a whole, as in ``terms_of``.
         compound = np.flatnonzero(np.bincount(owner, minlength=len(words)) > 1)
         whole = [crc32(words[word].strip(b"_").lower()) for word in compound.tolist()]
         kept = number >= 0

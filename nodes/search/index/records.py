@@ -58,6 +58,7 @@ def cut_chunks(definitions: Sequence[Sequence[Definition]], lines: Sequence[int]
     owner = np.full(int(first_line[-1]), -1, np.int64)
     for file, of_file in enumerate(definitions):
         before = int(first_line[file]) - 1
+        # Outer definitions come first, so an inner one overwrites its lines.
         for number, one in enumerate(of_file):
             if one.name.count(".") < DEEPEST:
                 owner[before + max(1, one.start_line) : before + min(lines[file], one.end_line) + 1] = number
@@ -71,6 +72,7 @@ def _pieces(owner: Ints, file: Ints, first_line: Ints) -> Chunks:
     run = np.flatnonzero(new)
     size = np.diff(run, append=len(owner))
     long = size > np.where(owner[run] >= 0, LARGEST, PIECE)
+    # Rounded up: -(-a // b).
     count = np.where(long, -(-size // PIECE), 1)
     number = np.arange(count.sum()) - np.repeat(starts(count)[:-1], count)
     run, size, count = (np.repeat(values, count) for values in (run, size, count))
@@ -176,13 +178,16 @@ def _names(cut: Chunks, outlines: Sequence[Outline]) -> Iterator[tuple[int, str]
     owned = np.flatnonzero(cut.definition >= 0)
     keys, place = grouped(cut.file[owned] << 32 | cut.definition[owned])
     first = np.zeros(len(keys), np.int64)
+    # Backwards, so that the first chunk of each definition is assigned last and stays.
     first[place[::-1]] = owned[::-1]
     for chunk in first.tolist():
         name = outlines[cut.file[chunk]].definitions[cut.definition[chunk]].name
+        # Only the first chunk: each part of a long definition would otherwise match its name like a separate one.
         yield from ((chunk, part) for part in name.split("."))
 
 
 def _strings(outlines: Sequence[Outline]) -> Rows:
+    # Three consecutive words are compared, not whole messages: a message in an issue has its placeholders filled in.
     found = [[(line, shingles(text[:1_000])) for line, text in one.strings[:MANY_STRINGS]] for one in outlines]
     counts = [len(values) for of_file in found for _, values in of_file]
     return {

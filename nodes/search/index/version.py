@@ -7,6 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+# ``parsers/p*.py`` are parsing, pool and protocol: what is parsed, and how the results are encoded.
 PARTS = (
     "git/__init__.py", "index/*.py", "languages/*.py", "parsers/p*.py", "roles.py", "tokens.py", "types.py",
 )  # fmt: skip

@@ -63,8 +63,10 @@ def outline_without_parser(path: str, source: bytes) -> Outline | None:
 def language_for(path: str, source: bytes) -> grammar.Language | None:
     """Return the language of a file, by its name and, for a C header, by its content; None for plain text."""
     language = _by_path(path)
+    # Some endings are shared with data: a ``.ts`` file may be a video. Source never contains a NUL.
     if language is None or b"\0" in source:
         return None
+    # C's grammar reads a C++ class as an error, and C++'s grammar reads nearly all of C, but not all.
     if language is c.LANGUAGE and path.endswith((".h", ".H")) and _CPP_HEADER.search(source):
         return cpp.LANGUAGE
     return language

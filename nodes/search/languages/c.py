@@ -8,6 +8,7 @@ def functions(name: str, *others: str) -> str:
 
     There is one pattern for all, because compiling a pattern takes milliseconds in a large grammar.
     """
+    # The grammar nests a declarator per ``*`` of the result; two levels cover nearly all functions.
     plain = f"(function_declarator declarator: {name})"
     pointed = f"(pointer_declarator declarator: {plain})"
     every = (plain, pointed, f"(pointer_declarator declarator: {pointed})", *others)

@@ -16,6 +16,7 @@ MAX_STRINGS = 400
 MAX_STRING = 300
 MAX_NAME = 300
 """Maximum characters of a dotted prefix. A longer one is dropped, because deep nesting would exhaust memory."""
+# Up to three letters: ``rb"``, ``u8"``, ``@"``, ``$@"``, ``#"``.
 _OPENING = re.compile(r"^[A-Za-z@$#]{0,3}[\"'`]{1,3}")
 _CLOSING = re.compile(r"[\"'`]{1,3}#?$")
 
@@ -65,5 +66,6 @@ def message(quoted: bytes) -> str:
     if b" " not in quoted:  # a cheap test first, since most literals fail it
         return ""
     text = _OPENING.sub("", quoted.decode("utf-8", "replace"))
+    # Only the end is searched, because a literal may have a megabyte.
     text = (text[:-8] + _CLOSING.sub("", text[-8:])).strip()
     return text[:MAX_STRING] if " " in text and len(text) < 4 * MAX_STRING else ""

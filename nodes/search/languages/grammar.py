@@ -39,8 +39,11 @@ class Language:
 
 def outline_without_parser(language: Language, source: bytes) -> Outline | None:
     """Outline a file that is too large, minified or plainly written; None if the parser is needed."""
+    # Such a file has no outline, but its words are still indexed.
     if len(source) > MAX_SOURCE or len(source) > MAX_LINE * (source.count(b"\n") + 1):
         return Outline(language.name)
+    # Counting bytes is exact enough: a file with a hundred more openings than closings in strings is no ordinary
+    # source.
     opened = source.count(b"/*")
     if opened > MAX_UNCLOSED and opened > source.count(b"*/") + MAX_UNCLOSED:
         return Outline(language.name)

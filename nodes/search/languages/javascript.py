@@ -8,6 +8,7 @@ def _callables(prefix: str, suffix: str) -> str:
     return f"{prefix}[(arrow_function) (function_expression) (generator_function)]{suffix}\n"
 
 
+# ``A.b = function`` and ``A.prototype.b = function``: how classes were written before ``class``.
 _OWNER = "[(identifier) (member_expression object: (identifier))] @owner"
 
 QUERY = (

@@ -2,6 +2,8 @@
 
 from nodes.search.languages.grammar import Language
 
+# The grammar has one node for classes, interfaces and enums. Of several matches of a node the first pattern counts,
+# so the specific ones come first.
 LANGUAGE = Language(
     name="kotlin",
     endings=(".kt", ".kts"),

@@ -45,9 +45,11 @@ def code_of(source: bytes) -> tuple[bytes, tuple[tuple[int, str], ...]]:
     Raises:
         NotPlain: brackets or strings are open, or indentation has other characters than spaces.
     """
+    # Lines end with a line feed here, but the grammar also accepts a lone carriage return.
     require_plain(source.count(b"\r") == source.count(b"\r\n") and _is_utf8(source))
     strings: list[tuple[int, str]] = []
     code = b"".join([b"\n", *_pieces(source, strings)])
+    # A tab counts as up to eight columns and a form feed resets the column, so the number of spaces says nothing.
     require_plain(not any(space in code and _ODD_SPACE.search(code) for space in (b"\t", b"\f", b"\v")))
     require_plain(is_closed(code, 0, len(code)))
     return code, tuple(strings)
@@ -62,8 +64,10 @@ def _pieces(source: bytes, strings: list[tuple[int, str]]) -> Iterator[bytes]:
         if quoted:
             _reject_messages(quoted, source[max(0, at - 2) : at])
             if len(strings) < MAX_STRINGS and (text := message(quoted)):
+                # Counted from the last message on: counting from the start each time would take quadratic time.
                 line, counted = line + source.count(b"\n", counted, at), at
                 strings.append((line, text))
+            # Masked by as many bytes, so that offsets in the code are offsets in the source.
             yield b'"' * len(quoted)
         elif other:
             yield (b"#" if other[0] == ord("#") else b" ") * len(other)
@@ -144,6 +148,8 @@ class _Reader:
         decorated = after = end = counted = -1
         line = 0
         for head in _HEAD.finditer(self._code):
+            # A definition starts at its first decorator; ``after`` is where the definition of the last decorator has
+            # to begin.
             start = decorated if head.start() == after else head.start()
             require_plain(start >= end and after in (-1, head.start()))
             if head[2]:
@@ -173,6 +179,7 @@ class _Reader:
     def _definition(self, head: re.Match[bytes], start: int, line: int) -> tuple[Found, int]:
         """Return the definition of a head, and where the head ends."""
         indent, code = len(head[1]), self._code
+        # Most heads match this; ``_turn`` walks over brackets and takes longer.
         simple = _HEAD_ENDS.match(code, head.end())
         colon = simple.end() if simple else self._turn(head.end(), b":")
         block = _BLOCK.match(code, colon)
@@ -190,6 +197,7 @@ class _Reader:
         """Return the end of a block: after its last line and the following comments with at least its indentation."""
         follows = _outside(indent).search(self._code, start)
         at = follows.start() if follows else len(self._code)
+        # A line with little indentation may be inside an open bracket, and then does not end the block.
         require_plain(is_closed(self._code, start, at))
         comments = []
         while True:
@@ -202,6 +210,7 @@ class _Reader:
             if text:
                 comments.append((len(line) - len(text), at))
             at = begin
+        # The grammar counts a comment to the block above it if it is indented like that block.
         for column, end in reversed(comments):
             if column < inner:
                 break

@@ -22,4 +22,5 @@ LANGUAGE = Language(
     files=("SConscript", "SConstruct", "wscript"),
     outline_by_lines=outline_by_lines,
 )
+# ``cdef`` and typed arguments are forms that the line parser does not know.
 CYTHON = replace(LANGUAGE, endings=(".pyx", ".pxd"), files=(), outline_by_lines=None)

@@ -112,6 +112,7 @@ def _lead(found: Iterable[Found], leads: list[Node], source: bytes) -> None:
 
 def _first_line(item: Found, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
     line, start = item.start_line, item.start
+    # Backwards from the definition: several attributes may stand above each other.
     for number in range(bisect_right(ends, start) - 1, -1, -1):
         gap = _BETWEEN.match(source, ends[number], start) if start - ends[number] <= MAX_GAP else None
         if gap is None or gap.end() < start:

@@ -54,6 +54,8 @@ def find_mentions(text: str) -> Mentions:
     """Return everything that a text names, for ranking and for detecting missing details."""
     text = without_comments(text[:MAX_TEXT])
     prose, blocks = split_blocks(text)
+    # Paths are searched in the whole text, because most of them are in pasted output; symbols differ between prose
+    # and code.
     places = list(find_places(text))
     return Mentions(
         paths=_first(path for path, _, _ in places),

@@ -35,10 +35,12 @@ def _reported_lines(body: str) -> Iterator[str]:
     fenced = machine = False
     for line in body.split("\n"):
         fence = bool(_FENCE.match(line))
+        # A fence inside another one is not tracked: here a wrong guess only adds or drops words.
         fenced ^= fence
         heading = None if fenced or fence else _HEADING.match(line[:_LONGEST])
         if heading:
             machine = bool(_MACHINE.search(heading[1] or heading[2]))
+        # Fences of a dropped section stay, so that later lines are split into prose and code correctly.
         elif fence or (not machine and fenced):
             yield line
         elif not machine and not _BOX.match(line) and not _VERSION.match(line[:_LONGEST]):

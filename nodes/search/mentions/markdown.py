@@ -9,6 +9,7 @@ MAX_FIELDS = 100
 """Maximum number of form fields."""
 MAX_TEXT = 200_000
 """Maximum characters that are read; GitHub's longest body has 65,536."""
+# Characters of a line that patterns see; a minified line of a megabyte names nothing that a reader could find.
 _MAX_LINE = 2000
 _COMMENT_OPEN, _COMMENT_CLOSE = "<!--", "-->"
 _FENCE = re.compile(r" {0,3}(?:> ?){0,4}(`{3,}|~{3,})")
@@ -47,6 +48,7 @@ def form_fields(text: str) -> tuple[tuple[str, str], ...]:
     fields: list[tuple[str, list[str]]] = []
     fence = ""
     for line in without_comments(text[:MAX_TEXT]).split("\n"):
+        # A ``#`` line in a code block is a comment, not a heading.
         fence = _fence_after(line, fence)
         heading = None if fence else _HEADING.match(line.rstrip()[:_MAX_LINE])
         if heading:
@@ -65,6 +67,7 @@ def without_comments(text: str) -> str:
         if stop < 0:
             break
         stop += len(_COMMENT_CLOSE)
+        # Line feeds stay, so that line numbers in the rest are unchanged.
         kept += (text[at:start], "\n" * text.count("\n", start, stop))
         at = stop
     return "".join((*kept, text[at:])).replace("\r\n", "\n")
@@ -116,6 +119,7 @@ def _fence_after(line: str, fence: str) -> str:
     if not fence:
         # A line that contains the whole block opens nothing.
         return "" if mark[1] in line[mark.end() :] else mark[1]
+    # As in CommonMark: a fence is closed by one of the same character and at least its length.
     return "" if mark[1].startswith(fence) else fence
 
 

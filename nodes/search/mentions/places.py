@@ -31,6 +31,7 @@ _BARE_NAMES = frozenset({"Dockerfile", "Makefile", "Rakefile", "Gemfile", "CMake
 def find_places(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield (path, first, last); both lines are 0 if the text names none."""
     for line in lines(text):
+        # URLs are blanked, because their own paths are not files of the repository, except in links to a blob.
         found = [*_linked_places(line), *_plain_places(URL.sub(_blank, line))]
         yield from (place for _, place in sorted(found, key=itemgetter(0)))
 
@@ -65,6 +66,7 @@ def _linked_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
 
 def _plain_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
     for found in _PATH.finditer(line):
+        # ``C:\src\a.py`` has a colon that is not followed by a line number.
         path, _, number = found[0].partition(":") if found[0][1:2] != ":" else (found[0], "", "")
         path = path.rstrip(".,-").replace("\\", "/")
         if is_path(path):

@@ -34,6 +34,7 @@ def find_modules(text: str) -> Iterator[str]:
             yield from (name.split(" as ")[0].strip() for name in statement[1].split(","))
         elif statement := _USE.match(line) or _USING.match(line) or _INCLUDE.match(line):
             yield statement[1]
+        # Besides the statements above: ``import x from "y"`` has its module at the end.
         if '"' in line or "'" in line:
             yield from _QUOTED_MODULE.findall(line)
 
@@ -41,6 +42,7 @@ def find_modules(text: str) -> Iterator[str]:
 _INLINE = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 _WORD = re.compile(r"[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,99}){0,8}[!?]?(\()?")
 _CAMEL = re.compile(r"[A-Z][a-z0-9]+[A-Z]|[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]")
+# Words of prose in mixed case that are no names of code.
 _ORDINARY = frozenset(
     """
     GitHub GitLab JavaScript TypeScript StackOverflow YouTube macOS iOS iPhone iPad MacOS PostgreSQL MySQL
@@ -72,6 +74,7 @@ def find_symbols(prose: str, code: str) -> Iterator[str]:
 def _words(line: str) -> Iterator[tuple[str, bool]]:
     for found in _WORD.finditer(line):
         called = bool(found[1])
+        # ``save!`` is a method in Ruby, but in prose the mark ends a sentence far more often.
         word = found[0][:-1] if called else found[0].rstrip("!?")
         if len(word) > 1 and not is_path(word):
             yield word, called

@@ -46,6 +46,7 @@ def find_versions(prose: str) -> Iterator[str]:
     for raw in lines(prose):
         line = URL.sub(" ", raw)
         for found in _VERSION.finditer(line):
+            # A window, because the search for a name that ends here would take quadratic time over a whole line.
             before = line[max(0, found.start() - 80) : found.start()]
             yield f"{_version_name(before)} {found[1]}".strip()
 

@@ -87,8 +87,10 @@ class Helper:
                 [sys.executable, "-P", "-m", "nodes.search.parsers.helper"],
                 stdin=order,
                 stdout=self._output,
+                # A parser that aborts may print its assertion; the exit code says enough.
                 stderr=subprocess.DEVNULL,
                 pass_fds=[*claims, note],
+                # The program may be run from a checkout without being installed.
                 env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
             )
 
@@ -102,6 +104,7 @@ class Helper:
         at, now = self._at(), time.monotonic()
         if at != self.last:
             self.last, self._since = at, now
+        # The deadline is processor time, which a process that waits for a disk never uses up.
         if code is None and now - self._since > STALL:
             self._process.kill()
             code = self._process.wait()

@@ -39,6 +39,7 @@ def work(task: Task, reader: BlobReader, output: int) -> None:
             # The parent id changes when the parent ends; then no process reads the results.
             if os.getppid() != task.parent:
                 return
+            # Before the parser starts: after the kernel has ended the process, the note is all that is known.
             os.pwrite(task.note, NOTE.pack(number, file, time.process_time()), 0)
             text = None if content is None else _text(task, job, content)
             _write(output, packed(number, file, text))
@@ -55,6 +56,8 @@ def _text(task: Task, job: Job, content: bytes) -> Text:
         return Text(b"", PLAIN)
     if language_of(job.path) in task.gave_up:
         return plain_text(job.path, content)
+    # SIGPROF has no handler, so the kernel ends the process. A handler in Python would only run after the parser
+    # returns.
     signal.setitimer(signal.ITIMER_PROF, deadline(len(content)))
     text = Text(content, outline(job.path, content))
     signal.setitimer(signal.ITIMER_PROF, 0)
@@ -63,6 +66,7 @@ def _text(task: Task, job: Job, content: bytes) -> Text:
 
 def _write(output: int, frame: bytes) -> None:
     rest = memoryview(frame)
+    # A write to a file on a nearly full disk may be partial.
     while rest:
         rest = rest[os.write(output, rest) :]
 

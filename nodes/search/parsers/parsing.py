@@ -59,6 +59,7 @@ def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
     for job in jobs:
         if room < job.size or len(batches[-1]) >= MOST_AT_ONCE:
             batches.append([])
+            # A file larger than a batch gets a batch of its own.
             room = max(BATCH_BYTES, job.size)
         batches[-1].append(job)
         room -= job.size

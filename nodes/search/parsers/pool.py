@@ -71,6 +71,7 @@ class Progress:
 
     def _finish(self, batch: int) -> None:
         texts = [self._texts[batch][file] for file in range(len(self.batches[batch]))]
+        # The texts leave with the batch, so that memory holds those of unfinished batches only.
         self._texts[batch] = {}
         self._done.add(batch)
         self._finished.append(Parsed(batch, texts, batch not in self._incomplete, batch in self._missed))
@@ -146,6 +147,7 @@ class Pool:
         try:
             helper = Helper(self._repository, self._progress.batches, self._claims, first=first, gave_up=gave_up)
         except OSError:  # no process can be started, or no file written
+            # Trying again would fail the same way: the limit of processes or the disk stays as it is.
             self._failures = MOST_FAILURES
         else:
             self._helpers.append(helper)

@@ -33,6 +33,7 @@ class Frame(NamedTuple):
 
 def packed(batch: int, file: int, text: Text | None) -> bytes:
     """Return a frame as bytes for ``Output``."""
+    # ``marshal`` is faster than pickle and JSON, and both processes run the same interpreter.
     body = b"" if text is None else marshal.dumps((text.content, *_plain(text.outline)))
     return _HEAD.pack(crc32(body), len(body), batch, file, text is not None) + body
 
@@ -58,6 +59,7 @@ class Output:
         while len(block) >= at + _HEAD.size:
             checksum, length, batch, file, found = _HEAD.unpack_from(block, at)
             body = memoryview(block)[at + _HEAD.size : at + _HEAD.size + length]
+            # A helper that the kernel ended while it wrote leaves an incomplete frame at the end.
             if len(body) < length or crc32(body) != checksum:
                 break
             at += _HEAD.size + length

@@ -64,6 +64,7 @@ def build(repository: Repository, progress: Progress) -> Iterator[Built]:
 def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
     """Yield every batch parsed, each as soon as a process is free."""
     hard = [number for number, batch in enumerate(progress.batches) if needs_parser(batch)]
+    # Helpers claim hard batches first, because this process can only take the easy ones.
     easy = sorted(set(range(len(progress.batches))).difference(hard))
     with ExitStack() as stack:
         claims = [stack.enter_context(_claims(numbers)) for numbers in (hard, easy)]
@@ -116,6 +117,7 @@ def helpers_for(hard: int, easy: int) -> int:
     most = min(MOST_PROCESSES, available_cores())
     if hard:
         return max(1, min(most, (hard + easy) // WORTH_A_PROCESS))
+    # One core is left to this process, which reads easy batches itself.
     return max(0, min(most - 1, easy // WORTH_A_PROCESS))
 
 

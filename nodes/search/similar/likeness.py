@@ -60,10 +60,14 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
     """
     alike = _Texts.of(one, other, past)
     same = _same_crash(one, other)
+    # Crashes first: the same frames and message are the same failure, however differently people describe it.
     if same is not None and (_is_sure(same, other) or alike.bear_out):
         return Likeness("duplicate", 1.0, f"the same crash, {_named(same)}")
+    # Short titles and untouched templates reach a high similarity with few words, so a minimum of shared words is
+    # required.
     if alike.same and _says_enough(one, other) and _same_numbers(one.title, other.title):
         return Likeness("duplicate", alike.score, "title and text are nearly the same")
+    # Many different failures end in the same two frames, so fewer equal frames relate nothing.
     if same is not None and (same.basis == "message" or len(same.frames) >= MANY_FRAMES):
         return Likeness("related", max(alike.score, CLOSE), f"the same kind of crash, {_named(same)}")
     if alike.close:

@@ -40,6 +40,7 @@ class _Field:
         joined: Words = np.frombuffer(b"".join(rows), WORDS)
         ends = np.cumsum([len(row) // WORDS.itemsize for row in rows], dtype=np.int64)
         self._starts = np.concatenate((np.zeros(1, np.int64), ends))
+        # Hashed into a fixed number of buckets, so that no vocabulary of all issues has to be stored.
         buckets = (joined["term"] & (BUCKETS - 1)).astype(np.int32)
         frequency = np.bincount(buckets, minlength=BUCKETS).astype(np.float32)
         # BM25's rarity. The floor keeps a positive weight for words of every issue if there are only a few issues.
@@ -87,6 +88,7 @@ class PastIndex:
 
     def nearest(self, query: IssueWords, limit: int) -> list[Near]:
         """Return the nearest issues above the minimum score, best first; of equal scores, the oldest issue first."""
+        # A cosine, unlike BM25, means the same for every pair, whatever the lengths.
         scores = TITLE * self._title.cosines(query.title) + BODY * self._body.cosines(query.body)
         scores = np.round(scores + CRASH * self._crash.cosines(query.crash), 4)
         order = np.lexsort((self.numbers, -scores))[:limit]
@@ -108,6 +110,7 @@ def shared(one: bytes, other: bytes) -> int:
 
 def _cosine(field: _Field, one: bytes, other: bytes) -> float:
     first, second = np.frombuffer(one, WORDS), np.frombuffer(other, WORDS)
+    # By whole hashes, because a shared bucket must not count as a shared word here.
     left = dict(zip(first["term"].tolist(), field.weighted(first).tolist(), strict=True))
     right = dict(zip(second["term"].tolist(), field.weighted(second).tolist(), strict=True))
     dot = sum(weight * right[term] for term, weight in left.items() if term in right)

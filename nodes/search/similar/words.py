@@ -53,6 +53,8 @@ def crash_names(body: str) -> list[str]:
     for trace in find_traces(body[:MAX_TEXT]):
         error = plain_error(trace.error)
         named += [f"error {error}"] if error else []
+        # Twice as many frames as a fingerprint has: it skips those of libraries, which cannot be told apart without
+        # the files.
         named += [f"frame {plain_function(frame.function or '')}" for frame in trace.frames[: 2 * FRAMES]]
     return [name for name in named if name not in ("frame ", "frame ~")]
 
@@ -74,4 +76,5 @@ def _terms(text: str) -> Counter[int]:
 
 def _packed(counts: Counter[int]) -> bytes:
     kept = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_WORDS]
+    # A count is one byte; beyond a few occurrences saturation makes it irrelevant anyway.
     return np.array([(term, min(count, 255)) for term, count in sorted(kept)], WORDS).tobytes()

@@ -35,6 +35,7 @@ def find_traces(text: str) -> list[StackTrace]:
     lines = split_lines(text)
     found = [trace for find in _FAMILIES for trace in find(lines)]
     # If two languages claim the same lines, the one with more frames is right.
+    # The sort is stable, so of equal traces the family that comes first in ``_FAMILIES`` counts.
     found.sort(key=lambda trace: -len(trace.frames))
     kept: list[StackTrace] = []
     for trace in found:

@@ -18,7 +18,9 @@ from nodes.search.stacktraces.runs import (
 )
 from nodes.search.types import Frame, StackTrace
 
+# Includes the compiler's own names: ``<Main>b__0``, ``List`1``, ``Outer+Inner``, F#'s ``|Parse|_|``.
 _NAME = re.compile(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
+# The runtime translates the word "line" to the user's language.
 _LINE = re.compile(r"(.{1,500}):(?:line|Zeile|ligne|línea|строка|行) ?(\d{1,9})$")
 _LEAD = re.compile(r"(?:Unhandled [Ee]xception[.:] {1,2}|---> |-> |\(Inner Exception #\d{1,3}\) ){1,4}")
 _MONO = re.compile(r"\) \[0x[0-9a-f]{1,8}\] in (?:<\w{0,80}>|([A-Za-z]:[^:]{1,400}|[^<:][^:]{0,400})):(\d{1,9})")
@@ -55,6 +57,7 @@ def _frame(bare: str) -> Frame | None:
 
 
 def _split_name(name: str) -> tuple[str, str, str]:
+    # The arguments of a generic type contain dots as well.
     head = name.partition("[")[0]
     module, dot, function = head.rpartition(".")
     if module.endswith("."):  # a constructor: Acme.Parser..ctor
@@ -71,6 +74,7 @@ def _heading(bare: str) -> Heading | None:
 
 def _alone(bare: str) -> Heading | None:
     heading = _heading(bare) if bare.startswith(_UNHANDLED) else None
+    # Without frames only a full type name counts: "Error: …" alone may be of any language, or prose.
     return heading if heading and "." in str(heading.error) else None
 
 

@@ -31,6 +31,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
 
 
 def _frame(bare: str) -> Frame | None:
+    # A cheap test first: this runs for every line of every issue.
     match = _FRAME.match(bare) if "/" in bare or bare.startswith("(") or ".ex" in bare else None
     if not match or not (_ARITY.search(match[4]) or match[4].startswith("(") or match[4].endswith(")")):
         return None
@@ -42,6 +43,7 @@ def _split_name(written: str) -> tuple[str | None, str | None]:
     """Split ``Shop.Cart."-add/2-fun-0-"/3`` into its module and the function in it."""
     if written.startswith("("):
         return None, written.strip("()") or None
+    # ``anonymous fn/1 in Shop.total/2``: the enclosing function is the one to find.
     if written.startswith("anonymous fn"):
         written = written.partition(" in ")[2] or written
     name = _ARITY.sub("", written.partition("(")[0])

@@ -47,6 +47,7 @@ def _alone(lines: Sequence[Line], index: int) -> Alone | None:
 
 def _frame(lines: Sequence[Line], index: int) -> Frame | None:
     """Parse the frame that consists of a function's line and the location below it."""
+    # Go prints a frame on two lines, so the shared structure of ``runs`` does not fit.
     if index + 1 >= len(lines) or (".go:" not in lines[index + 1].bare and ".s:" not in lines[index + 1].bare):
         return None
     place, written = _PLACE.match(lines[index + 1].bare), lines[index].bare
@@ -70,6 +71,7 @@ def _arguments(written: str) -> int:
 
 
 def _split_name(written: str) -> tuple[str | None, str]:
+    # The package's path may have dots (``github.com``), so the first dot after the last slash ends the package.
     folder, slash, name = written.rpartition("/")
     package, dot, function = name.partition(".")
     return (folder + slash + package, function) if dot else (None, written)
@@ -80,6 +82,7 @@ def _frames(lines: Sequence[Line], index: int) -> tuple[int, list[Frame]]:
     while frame := _frame(lines, index):
         frames.append(frame)
         index += 2
+        # The runtime prints the first and the last fifty frames of a deep stack.
         if index < len(lines) and lines[index].bare.startswith("...") and "frames elided" in lines[index].bare:
             index += 1
     return index, frames
@@ -101,6 +104,7 @@ def _heading_above(lines: Sequence[Line], *, floor: int, first: int) -> tuple[in
 def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame], *, top: int, stop: int) -> StackTrace:
     # Frames above the panic machinery run after the panic and do not show its cause.
     raised = [at for at, frame in enumerate(frames) if _qualified(frame) in _MACHINERY]
+    # The last one, because a recovered panic that is raised again passes this machinery twice.
     kept = frames[raised[-1] + 1 :] if raised and raised[-1] + 1 < len(frames) else frames
     return StackTrace(
         language="go",

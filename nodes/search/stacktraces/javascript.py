@@ -24,6 +24,7 @@ _SHORT = re.compile(r"([^\s:()]{1,200}\.(?:[cm]?[jt]sx?|vue|svelte)):(\d{1,9})$"
 _TAIL = 24  # enough for ":line:column"; a search of the whole line would take more than linear time
 _ORIGIN = re.compile(r"(?:https?|capacitor|ionic|app|chrome-extension|moz-extension|safari-extension)://[^/\s]{0,200}")
 _BUNDLER = re.compile(r"(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
+# webpack puts the layer of Next.js in front: ``(app-pages-browser)/./src/page.tsx``.
 _LAYER = re.compile(r"\([\w-]{1,40}\)/")
 _UNCAUGHT = re.compile(
     r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
@@ -67,6 +68,7 @@ def _v8(body: str) -> Frame | None:
 
 def _gecko(bare: str) -> Frame | None:
     function, _, place = bare.partition("@")
+    # A function's name has no space, so this is prose with an e-mail address or a handle.
     if " " in function.replace("async ", "").replace("get ", "").replace("set ", ""):
         return None
     return _placed(place, function=function.removeprefix("async*").rstrip("/<") or None)
@@ -77,6 +79,7 @@ def _placed(place: str, *, function: str | None) -> Frame | None:
     if not match:
         return None
     path = place[: -len(match[0])]
+    # ``:1:2`` also ends locations of other tools; only a script's ending or scheme makes it a frame.
     if not path or " in " in path or not _SCRIPT.search(path[-240:]):
         return None
     return Frame(path=clean_path(path), line=int(match[1]), function=function)
@@ -91,6 +94,7 @@ def clean_path(path: str) -> str:
     path = path.removeprefix("file://").partition("?")[0]
     if match := _LAYER.match(path):
         path = path[match.end() :]
+    # ``file:///C:/x`` leaves a slash in front of the drive.
     if re.match(r"/[A-Za-z]:/", path):
         path = path[1:]
     return path.removeprefix("./")

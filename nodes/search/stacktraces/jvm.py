@@ -36,6 +36,7 @@ def _frame(bare: str) -> Frame | None:
         return None
     head, paren, rest = bare[3:].partition("(")
     place, closed, _ = rest.partition(")")
+    # A frame may begin with a class loader and a module: ``app//java.base/java.util…``.
     module, dot, function = head.rpartition("/")[2].rpartition(".")
     if not (paren and closed and dot and module):
         return None
@@ -44,6 +45,7 @@ def _frame(bare: str) -> Frame | None:
     match = _PLACE.match(place)
     if not match:
         return None
+    # Native methods and obfuscators give numbers of zero or less, which name no line.
     line = int(match[2]) if match[2] else 0
     return Frame(path=match[1], line=line if line > 0 else None, function=function, module=module)
 

@@ -27,6 +27,8 @@ _SANITIZER = re.compile(
 _SIGNAL = re.compile(r".{0,120}?\breceived signal (SIG\w{1,10})(?:, (.*?))?\.?$")
 _CORE = re.compile(r"Program terminated with signal (SIG\w{1,10})(?:, (.*?))?\.?$")
 _STOPPED = re.compile(r".{0,300}?stop reason = (?:signal )?(\w{1,60})(.*)")
+# Only the first words of Memcheck's own messages: every line of Valgrind begins with ``==pid==``, the program's
+# summary too.
 _MEMCHECK = re.compile(
     r"==\d{1,10}== ((?:Invalid|Conditional|Use of|Syscall|Process terminating|Mismatched|Source and)\b.*)"
 )
@@ -43,6 +45,7 @@ _LOOKBACK = 12
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of native debuggers and sanitizers, and final error lines of programs."""
     runs = find_runs(lines, Dialect("c", frame=_frame, heading=_heading, filler=_is_filler, lookback=_LOOKBACK))
+    # A binary without symbols prints addresses only, which name nothing in the source.
     traces = [trace for trace in runs if any(frame.line or frame.function for frame in trace.frames)]
     return (traces + find_alone(lines, "c", traces, _alone))[:MAX_TRACES]
 
@@ -60,6 +63,7 @@ def _numbered(body: str, *, has_address: bool) -> Frame | None:
     function, separator, place = body.rpartition(" at ")
     if separator and (match := _PLACE.match(place)):
         return Frame(forward(match[1]), int(match[2]), _name(function))
+    # ``#1 something`` without an address is an item of a list, or a reference to an issue.
     if not has_address:
         return None
     function, _, place = body.rpartition(" ")

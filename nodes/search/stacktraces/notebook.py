@@ -32,6 +32,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         top, named = first, None
         if first and MOST_RECENT in lines[first - 1].bare:
             top, named = first - 1, _HEADED.match(lines[first - 1].bare)
+        # One frame without a heading may be a line of prose such as "utils.py in load(x)".
         if named or heading.error or len(frames) > 1:
             heading = heading if heading.error else Heading(named[1] if named else None)
             traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
@@ -47,6 +48,7 @@ def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
         if frame := _frame(bare):
             frames.append(frame)
         elif arrow := _ARROW.match(bare):
+            # Older versions give the line only by the arrow beside the source.
             frames[-1] = replace(frames[-1], line=frames[-1].line or int(arrow[1]))
         elif not _NUMBERED.match(bare):
             break

@@ -36,6 +36,7 @@ _WHERE = re.compile(r" in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6})(?::(\d{1,9})$| 
 _LARAVEL = re.compile(r".{0,60}?\(([\w\\]{1,200})\(code: [\w-]{1,20}\): (.*)$")
 _LARAVEL_PLACE = re.compile(r" at ((?:[A-Za-z]:)?[^:\s]{1,300}\.php):(\d{1,9})\)?$")
 _NEXT = re.compile(r"Next ([\w\\]{1,200}): (.*)$")
+# Lines between an error and its frames.
 _MARKER = ("Stack trace:", "[stacktrace]", "Stacktrace:", "Exception trace:")
 
 
@@ -103,6 +104,8 @@ def _names_its_place(trace: StackTrace, lines: Sequence[Line]) -> bool:
 
 def _shifted(trace: StackTrace) -> StackTrace:
     frames = trace.frames
+    # The heading's location, if there is one, is the innermost place; its function is the one that the next frame
+    # calls.
     inner = () if _starts_with_call(frames) else frames[:1]
     callers = frames[len(inner) :]
     holders = [(frame.function, frame.module) for frame in callers]

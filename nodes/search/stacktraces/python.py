@@ -41,6 +41,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         first = index
         index, frames = _frames(lines, first)
         stop, heading = conclusion(lines, index)
+        # Reporters often paste a trace without its first line.
         top = first - 1 if first and MOST_RECENT in lines[first - 1].bare else first
         traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
         index = stop

@@ -53,6 +53,7 @@ def _heading(bare: str) -> Heading | None:
 def _settled(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
     """Add the error that the first line names, and reverse the frames if the most recent call came last."""
     inside = [match for line in lines if trace.start <= line.start < trace.end and (match := _match(line.bare))]
+    # Ruby 2.5 to 2.7 print the most recent call last on a terminal, with falling numbers in front.
     if len(inside) > 1 and inside[0][1] and int(inside[0][1]) > int(inside[1][1] or 0):
         trace = innermost_first(trace)
     text = next((match[5] for match in inside if match[5]), None)

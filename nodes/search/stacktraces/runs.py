@@ -63,6 +63,7 @@ def split_lines(text: str) -> list[Line]:
 
 
 def _clean(raw: str) -> str:
+    # Tabs would count as one column of indentation; a line of many tabs grows, so it is cut again.
     line = raw.expandtabs(4)[:MAX_LINE] if "\t" in raw else raw
     if "\x1b" in line:
         line = _ANSI.sub("", line)
@@ -75,6 +76,8 @@ def _clean(raw: str) -> str:
 
 def _without_log_prefix(line: str) -> str:
     stamp = _TIME.match(line)
+    # Tags are removed only after a time: "[INFO]" alone may be a list in prose, except for the levels of one log
+    # format.
     if not stamp:
         level = _LEVEL.match(line) if line.startswith("[") else None
         return line[level.end() :] if level else line
@@ -141,6 +144,7 @@ def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
             index += 1
             continue
         stop, frames = _frames(lines, index, dialect)
+        # The floor prevents a second use of the heading of the trace above.
         traces.append(_trace(lines, dialect, floor=floor, first=index, stop=stop, frames=frames))
         floor = index = stop
     return traces
@@ -166,6 +170,7 @@ def find_alone(
         alone = read(lines, index)
         stop = alone.stop if alone else index + 1
         start, end = lines[index].start, lines[stop - 1].end
+        # An error inside a trace is its heading, which that trace already has.
         if alone and all(trace.end <= start or end <= trace.start for trace in traces):
             error_heading = alone.heading
             frames = (error_heading.frame,) if error_heading.frame else ()
@@ -203,6 +208,7 @@ def _trace(
     lines: Sequence[Line], dialect: Dialect, *, floor: int, first: int, stop: int, frames: list[Frame]
 ) -> StackTrace:
     top, heading = _heading_above(lines, dialect, floor=floor, first=first)
+    # Only near the top: further down the same place is another call of a recursion.
     if heading.frame and not any(same_place(heading.frame, frame) for frame in frames[:3]):
         frames = [heading.frame, *frames]
     return StackTrace(
@@ -220,6 +226,7 @@ def _heading_above(lines: Sequence[Line], dialect: Dialect, *, floor: int, first
         if is_fence(lines[index].bare):
             break
         if heading := dialect.heading(lines[index].bare):
+            # A type with a colon at the end has its message on the next line.
             if heading.message is None and index + 1 < first and lines[index].bare.endswith(":"):
                 heading = replace(heading, message=lines[index + 1].bare)
             return index, heading

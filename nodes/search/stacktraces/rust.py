@@ -51,6 +51,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
 
 def _panic(lines: Sequence[Line], index: int, error: str) -> tuple[Heading, int]:
     """Parse the message and the location; return the index after these lines."""
+    # Before 1.73 the message came first, in quotes: ``panicked at 'message', file:1:2``.
     place = None if error.startswith("'") else _PLACE.match(error)
     if place:  # since Rust 1.73 the message is on a separate line
         has_message = index + 1 < len(lines) and not _is_note(lines[index + 1].bare)
@@ -92,6 +93,7 @@ def _backtrace_frame(lines: Sequence[Line], index: int, *, inside: bool = False)
     function = _HASH.sub("", numbered[2])
     place = _AT.match(lines[index + 1].bare) if index + 1 < len(lines) else None
     if not place:
+        # A numbered line with ``::`` may also be an item of a list in prose; inside a backtrace it is a frame.
         return Frame("", None, function) if "::" in function and (inside or " " not in function) else None
     return Frame(forward(place[1]).removeprefix("./"), int(place[2]), function)
 
@@ -129,4 +131,5 @@ def _without_machinery(frames: list[Frame]) -> list[Frame]:
     at = 0
     while at < len(frames) and (frames[at].function or "").startswith(_MACHINERY):
         at += 1
+    # A backtrace of machinery only is still better than none.
     return frames[at:] or frames

@@ -37,6 +37,7 @@ def _frame(bare: str) -> Frame | None:
     if match := _BACKTRACE.match(bare):
         return Frame(match[2], int(match[3]), _name(match[1]))
     report = _REPORT.match(bare)
+    # Crash reports without symbols give addresses instead of functions.
     if not report or _UNSYMBOLICATED.match(report[2]):
         return None
     return Frame(report[3] or "", int(report[4]) if report[4] else None, _name(report[2]), report[1])
@@ -71,4 +72,5 @@ def _alone(bare: str) -> Heading | None:
 
 
 def _is_filler(bare: str) -> bool:
+    # Swift draws the source between frames; frames of system libraries have an address and no location.
     return bare.startswith(("│", "├", "╭", "╰", "…")) or (bare[:1].isdigit() and ("│" in bare or "0x" in bare))
