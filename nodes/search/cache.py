@@ -61,11 +61,11 @@ class CacheFile:
             # A lock, a full disk or a newer format may pass, so the file stays. OperationalError is a DatabaseError
             # and comes first.
             except sqlite3.OperationalError as error:
-                self._tell(f"parsed files are not cached in {self.path}: {error}")
+                self._warn_once(f"parsed files are not cached in {self.path}: {error}")
                 return otherwise
             except sqlite3.DatabaseError as error:
-                self._tell(f"{self.path} is recreated: {error}")
-                self._put_aside(inode, keep=not isinstance(error, _OldFormatError))
+                self._warn_once(f"{self.path} is recreated: {error}")
+                self._put_aside(inode, preserve=not isinstance(error, _OldFormatError))
         return otherwise
 
     @contextlib.contextmanager
@@ -89,18 +89,18 @@ class CacheFile:
             return self.path.stat().st_ino
         return 0
 
-    def _put_aside(self, inode: int, *, keep: bool) -> None:
+    def _put_aside(self, inode: int, *, preserve: bool) -> None:
         """Move the file away, unless another process has already replaced it."""
         with contextlib.suppress(OSError):
             # Otherwise two processes that find the same damage would discard each other's new file.
             if self._inode() == inode:
-                if keep:
+                if preserve:
                     self.path.replace(self.path.with_name(self.path.name + ".damaged"))
                 # A log that is left behind would be applied to the new file.
                 for suffix in ("", "-wal", "-shm"):
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
-    def _tell(self, message: str) -> None:
+    def _warn_once(self, message: str) -> None:
         if not self._has_logged:
             logger.warning(message)
         self._has_logged = True
@@ -158,8 +158,8 @@ class Cache:
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the stored records among the keys."""
-        wanted = list(keys)
-        return self._file.run(lambda connection: _get(connection, wanted), {}) if wanted else {}
+        requested = list(keys)
+        return self._file.run(lambda connection: _get(connection, requested), {}) if requested else {}
 
     def put(self, records: Mapping[str, bytes], needed: Collection[str] = ()) -> None:
         """Store records. To make room, drop the least recently used records, but none that is needed."""

@@ -148,11 +148,11 @@ def plain_message(message: str) -> str:
 
 def collapse(frames: Sequence[str]) -> list[str]:
     """Reduce each run of a repeated cycle to one copy, because the depth of a recursion varies."""
-    kept: list[str] = []
+    collapsed: list[str] = []
     for frame in frames:
-        kept.append(frame)
+        collapsed.append(frame)
         for size in range(1, _LONGEST_CYCLE + 1):
-            if len(kept) >= 2 * size and kept[-size:] == kept[-2 * size : -size]:
-                del kept[-size:]
+            if len(collapsed) >= 2 * size and collapsed[-size:] == collapsed[-2 * size : -size]:
+                del collapsed[-size:]
                 break
-    return kept
+    return collapsed

@@ -26,7 +26,7 @@ PLACES = (
 # Far above any real form; they bound the time that a hostile repository can cost.
 MAX_FORMS, MAX_FIELDS, MAX_BYTES, MAX_LABEL = 20, 40, 40_000, 120
 _MAX_EVENTS, _MAX_DEPTH = 4_000, 12
-_ANSWERED = ("input", "textarea", "dropdown")
+_INPUT_TYPES = ("input", "textarea", "dropdown")
 """Fields that a reporter fills in; check boxes and Markdown elements hold no answer."""
 # The loader in C is many times faster, but a build of PyYAML without libyaml lacks it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -98,7 +98,7 @@ def read_form(path: str, text: str) -> IssueForm | None:
 def _of_form(form: Any) -> Iterator[FormField]:
     body = form.get("body") if isinstance(form, dict) else None
     for element in body if isinstance(body, list) else ():
-        if not isinstance(element, dict) or element.get("type") not in _ANSWERED:
+        if not isinstance(element, dict) or element.get("type") not in _INPUT_TYPES:
             continue
         attributes, validations = _mapping(element.get("attributes")), _mapping(element.get("validations"))
         label, value = _line(attributes.get("label")), attributes.get("value")

@@ -61,8 +61,8 @@ def first_mentions(
     index: Index, number: int, name: str, lines: Sequence[str], pattern: re.Pattern[str]
 ) -> frozenset[int]:
     """Return the lines of a file at which definitions of that name contain it."""
-    mine = np.flatnonzero(index.def_file == number)
-    rows = mine[index.def_last[mine] == term_hash(name)].tolist()
+    in_file = np.flatnonzero(index.def_file == number)
+    rows = in_file[index.def_last[in_file] == term_hash(name)].tolist()
     found = set()
     for row in rows:
         span = range(int(index.def_start[row]), min(int(index.def_end[row]), len(lines)) + 1)
@@ -81,8 +81,8 @@ class Source:
     """With their line endings."""
 
 
-def passage(source: Source | None, start: int, end: int, most: int) -> Passage | None:
-    """Quote the lines from ``start`` (1-based) up to ``end``, as far as ``most`` bytes allow.
+def passage(source: Source | None, start: int, end: int, max_bytes: int) -> Passage | None:
+    """Quote the lines from ``start`` (1-based) up to ``end``, as far as ``max_bytes`` bytes allow.
 
     Return None if the file was not read, has no such line, or its first line alone is too long.
     """
@@ -91,7 +91,7 @@ def passage(source: Source | None, start: int, end: int, most: int) -> Passage |
     size, last = 0, start - 1
     for line in source.lines[start - 1 : end]:
         size += len(line.encode("utf-8", "surrogatepass"))
-        if size - line.endswith("\n") > most:
+        if size - line.endswith("\n") > max_bytes:
             break
         last += 1
     text = cut(list(source.lines), start, last)
@@ -104,8 +104,8 @@ def passage(source: Source | None, start: int, end: int, most: int) -> Passage |
 def symbol_at(source: Source, line: int) -> str | None:
     """Return the name of the innermost definition around a line."""
     index = source.index
-    mine = np.flatnonzero(index.def_file == source.number)
-    around = mine[(index.def_start[mine] <= line) & (index.def_end[mine] >= line)]
+    in_file = np.flatnonzero(index.def_file == source.number)
+    around = in_file[(index.def_start[in_file] <= line) & (index.def_end[in_file] >= line)]
     # An outer definition precedes those inside it, so the last one is the innermost.
     return index.name_of(int(around[-1])) if len(around) else None
 
@@ -149,9 +149,9 @@ class Lookups:
             return Lookup()
         index = self._index
         rows = np.flatnonzero(index.def_last == term_hash(wanted[-1])).tolist()
-        there = [row for row in rows if int(index.def_file[row]) not in self._ignored]
-        named = [row for row in there if is_called(index.name_of(row).split("."), wanted)]
-        best = sorted(named, key=lambda row: self._order(int(index.def_file[row]), int(index.def_start[row])))
+        searched = [row for row in rows if int(index.def_file[row]) not in self._ignored]
+        matching = [row for row in searched if is_called(index.name_of(row).split("."), wanted)]
+        best = sorted(matching, key=lambda row: self._order(int(index.def_file[row]), int(index.def_start[row])))
         chosen = best[:DEFINITIONS]
         size = WHOLE if len(chosen) == 1 else SHORT
         sources = self._sources(int(index.def_file[row]) for row in chosen)
@@ -159,7 +159,7 @@ class Lookups:
             passage(sources.get(int(index.def_file[row])), int(index.def_start[row]), int(index.def_end[row]), size)
             for row in chosen
         )
-        return Lookup(tuple(filter(None, found)), len(named))
+        return Lookup(tuple(filter(None, found)), len(matching))
 
     def references(self, name: str) -> Lookup:
         """Return lines that contain a name as a whole word, without its definitions; code comes before prose."""
@@ -208,14 +208,14 @@ class Lookups:
             key=lambda chunk: (self._rank(int(index.chunk_file[chunk])), -scores[chunk], chunk),
         )
         per_file: Counter[int] = Counter()
-        kept = []
+        selected = []
         for chunk in order:
             if int(index.chunk_file[chunk]) in self._ignored:
                 continue
             per_file[int(index.chunk_file[chunk])] += 1
             if per_file[int(index.chunk_file[chunk])] <= PER_FILE:
-                kept.append(chunk)
-        return kept[:MATCHES]
+                selected.append(chunk)
+        return selected[:MATCHES]
 
     def _files_with(self, name: str) -> list[int]:
         """Return the files whose index contains the name, the repository's own code first."""

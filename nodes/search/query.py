@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from nodes.search.types import Query, StackTrace
 
 STOP_WORDS = Path(__file__).with_name("issue_stop_words.json")
-HALVED = 5.0
+HALVED_AT = 5.0
 """Percentage of issues at which the weight of a word is halved."""
 
 
 def term_weight(term: str) -> float:
     """Return the weight of a term: 1 for one that few issues contain."""
-    return 1 / (1 + issue_frequencies().get(term, 0) / HALVED)
+    return 1 / (1 + issue_frequencies().get(term, 0) / HALVED_AT)
 
 
 @cache
@@ -58,7 +58,7 @@ PATH = re.compile(r"[\w@.+/\\-]{3,300}")
 COMPOUND = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]|^_")
 QUOTED = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 FIELDS = ("title", "prose", "code")
-MEANT = 1.6
+BACKTICK_FACTOR = 1.6
 """Factor for the weight of a word that occurs in backticks."""
 
 
@@ -91,17 +91,17 @@ def parse_query(query: Query) -> Parsed:
     prose, code = split_code(without_asides(blank(body, traces)))
     texts = {"title": title, "prose": prose, "code": code}
     terms = {field: damped(query_terms(text)) for field, text in texts.items()}
-    whole = f"{title}\n{body}"
+    full_text = f"{title}\n{body}"
     return Parsed(
         texts=texts,
         terms=terms,
-        worth=worth({term for field in terms.values() for term in field}, whole),
-        identifiers=identifiers(texts, find_mentions(whole).symbols),
-        dotted=dotted_names(whole),
-        paths=tuple(dict.fromkeys(PATH.findall(whole)))[:MOST_TERMS],
+        worth=worth({term for field in terms.values() for term in field}, full_text),
+        identifiers=identifiers(texts, find_mentions(full_text).symbols),
+        dotted=dotted_names(full_text),
+        paths=tuple(dict.fromkeys(PATH.findall(full_text)))[:MOST_TERMS],
         traces=traces,
         # The text with its traces: the message of an error is in the trace.
-        shingles=frozenset(shingles(whole)),
+        shingles=frozenset(shingles(full_text)),
     )
 
 
@@ -134,8 +134,8 @@ def damped(counts: Counter[str]) -> dict[str, float]:
 
 def worth(terms: Iterable[str], text: str) -> dict[str, float]:
     """Return the weight of each term: low for a term of many issues, higher for a term in backticks."""
-    meant = query_terms("\n".join(QUOTED.findall(text)))
-    return {term: term_weight(term) * (MEANT if term in meant else 1.0) for term in terms}
+    in_backticks = query_terms("\n".join(QUOTED.findall(text)))
+    return {term: term_weight(term) * (BACKTICK_FACTOR if term in in_backticks else 1.0) for term in terms}
 
 
 def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, float]:

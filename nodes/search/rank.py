@@ -113,15 +113,17 @@ def weighted(values: Mapping[str, Floats], weights: Mapping[str, float], size: i
 
 def best_files(scores: Floats, index: Index, limit: int, dropped: Iterable[int] = ()) -> list[int]:
     """Order files by score, then by path, so that the order of equal scores is deterministic."""
-    out = set(dropped)
-    count = min(len(scores), limit + len(out))
+    excluded = set(dropped)
+    count = min(len(scores), limit + len(excluded))
     if not count:
         return []
     # Rounding prevents scores that differ by a rounding error from changing places between machines.
     rounded = np.round(scores, 9)
     # A partition takes linear time. All files that tie with the last one stay, so that paths can decide among them.
-    near = np.flatnonzero(rounded >= np.partition(rounded, len(rounded) - count)[len(rounded) - count])
-    order = sorted((int(number) for number in near if number not in out), key=lambda n: (-rounded[n], index.paths[n]))
+    candidates = np.flatnonzero(rounded >= np.partition(rounded, len(rounded) - count)[len(rounded) - count])
+    order = sorted(
+        (int(number) for number in candidates if number not in excluded), key=lambda n: (-rounded[n], index.paths[n])
+    )
     return order[:limit]
 
 
@@ -130,10 +132,10 @@ def rank_places(index: Index, features: Features, weights: Weights, files: list[
     chunk_scores = weighted(features.chunks, weights.chunks, len(index.chunk_file))
     places: list[tuple[float, int]] = []
     for number in files:
-        mine = np.flatnonzero(index.chunk_file == number)
+        in_file = np.flatnonzero(index.chunk_file == number)
         seen: set[int] = set()
         # ``lexsort`` sorts by its last key first, so the chunk's number only decides between equal scores.
-        order = mine[np.lexsort((mine, -np.round(chunk_scores[mine], 9)))]
+        order = in_file[np.lexsort((in_file, -np.round(chunk_scores[in_file], 9)))]
         for chunk in order.tolist():
             owner = int(index.chunk_def[chunk])
             if owner >= 0 and owner in seen:
@@ -175,13 +177,13 @@ def explain(
 SIGNS = ("lead", "agreement", "calls")
 RIVALS = 100
 """Number of best files that the first one is compared with."""
-FEW = 5
+MIN_FILES = 5
 """Below this number of files, kinds of evidence agree by chance."""
 EVIDENCE_KINDS = 6
 """Minimum divisor of the agreement: an issue with fewer kinds of evidence cannot reach full agreement."""
-TIED = 3.0
+LOGIT_PER_LEAD = 3.0
 """Logit per unit of lead. It caps the confidence: with two tied files, neither is right more often than not."""
-SILENT = frozenset({"prior", "bridge"})
+NOT_EVIDENCE = frozenset({"prior", "bridge"})
 """Kinds that are no evidence by themselves."""
 
 
@@ -194,11 +196,11 @@ def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapp
         weights: weights by feature name.
     """
     # A share instead of two counts: in small repositories, where few kinds apply, the counts gave far too high values.
-    agreeing, speaking = votes(features, weights)
+    agreeing, applicable = votes(features, weights)
     calls = features.get("calls", np.zeros(1))
     return {
         "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
-        "agreement": agreeing / max(speaking, EVIDENCE_KINDS),
+        "agreement": agreeing / max(applicable, EVIDENCE_KINDS),
         # A file that calls, or is called by, all likely functions is often only the entry point.
         "calls": float(calls[0] - calls[1:].max(initial=0.0)),
     }
@@ -210,17 +212,17 @@ def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple
     for name, weight in weights.items():
         # The title counts as a kind of its own, because it is the part of an issue that is written most carefully.
         kind = "title" if name.startswith("title") else kind_of(name)
-        if name in features and kind not in SILENT and len(features[name]) >= FEW:
+        if name in features and kind not in NOT_EVIDENCE and len(features[name]) >= MIN_FILES:
             shares[kind] = shares[kind] + weight * features[name]
-    speaking = [np.round(values, 9) for values in shares.values() if np.max(values) > 0]
-    agreeing = sum(bool(values[0] > values[1:].max()) for values in speaking)
-    return agreeing, len(speaking)
+    applicable = [np.round(values, 9) for values in shares.values() if np.max(values) > 0]
+    agreeing = sum(bool(values[0] > values[1:].max()) for values in applicable)
+    return agreeing, len(applicable)
 
 
 def confidence(measured: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """Return the probability that the first file is right: the fitted logistic regression, limited by the lead."""
     # The weights are fitted on issues with known fixes, each repository held out (docs/decisions.md).
     fitted = weights["bias"] + sum(weights[name] * value for name, value in measured.items())
-    logit = min(fitted, TIED * measured["lead"])
+    logit = min(fitted, LOGIT_PER_LEAD * measured["lead"])
     # Beyond 30 the result is 0 or 1 at any shown precision, and ``exp`` could overflow.
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)

@@ -69,7 +69,7 @@ CODE = re.compile(
     r"\.(pyx?|[cm]?[jt]sx?|rb|go|rs|java|kts?|scala|groovy|cs|fs|vb|swift|mm?|[ch]|cc|cpp|cxx|hh|hpp|php|exs?|erl|dart|lua|"
     r"jl|vue|svelte|hs|ml|clj|zig|nim)$"
 )
-ROOMS = frozenset({"packages", "crates", "modules", "libs", "apps", "projects", "plugins"})
+MONOREPO_FOLDERS = frozenset({"packages", "crates", "modules", "libs", "apps", "projects", "plugins"})
 """Top folders of a repository with several projects, each in its own folder."""
 JVM = frozenset({"java", "kotlin", "scala", "groovy"})
 
@@ -111,24 +111,27 @@ def mark_of(head: bytes) -> Role:
 
 
 def _by_path(path: str) -> Role:
-    return next((role for matches, role in _asked(path) if matches), "source")
+    return next((role for matches, role in _checks(path) if matches), "source")
 
 
-def _asked(path: str) -> Iterator[tuple[object, Role]]:
+def _checks(path: str) -> Iterator[tuple[object, Role]]:
     """Yield checks with their roles one by one, so that no check runs after the first match."""
-    *written, file = path.split("/")
-    folders, name = [folder.lower() for folder in written], file.lower()
-    beside = _role_folders(folders)
+    *original, file = path.split("/")
+    folders, name = [folder.lower() for folder in original], file.lower()
+    role_folders = _role_folders(folders)
     # The first match wins: a vendored test is vendored.
     yield _is_vendored(folders), "vendored"
     yield MINIFIED.search(name), "minified"
     yield _is_generated(folders, name), "generated"
     # The name of a file below ``src/main/java`` does not count either: TestController.java may be part of the
     # product.
-    yield _is_test(written[: len(beside)], beside, file if len(beside) == len(folders) else ""), "test"
-    yield not EXAMPLES.isdisjoint(beside) or STORY.search(name), "example"
+    yield (
+        _is_test(original[: len(role_folders)], role_folders, file if len(role_folders) == len(folders) else ""),
+        "test",
+    )
+    yield not EXAMPLES.isdisjoint(role_folders) or STORY.search(name), "example"
     yield any(folder[:1] == "." for folder in folders) or name[:1] == "." or CONFIG.search(name), "config"
-    yield _is_documentation(beside, file), "docs"
+    yield _is_documentation(role_folders, file), "docs"
     yield DATA.search(name), "data"
 
 
@@ -153,18 +156,18 @@ def _is_generated(folders: Sequence[str], name: str) -> bool:
     return "dist" in folders and name.endswith((".js", ".mjs", ".cjs"))
 
 
-def _is_test(written: Sequence[str], folders: Sequence[str], file: str) -> bool:
-    if any(map(_is_for_tests, written, folders)) or TEST_NAME.search(file):
+def _is_test(original: Sequence[str], folders: Sequence[str], file: str) -> bool:
+    if any(map(_is_for_tests, original, folders)) or TEST_NAME.search(file):
         return True
-    if any(one == "src" and _SOURCE_SET.fullmatch(two) for one, two in pairwise(written)):
+    if any(one == "src" and _SOURCE_SET.fullmatch(two) for one, two in pairwise(original)):
         return True
     return ("spec" in folders or "specs" in folders) and SPEC_IN.search(file) is not None
 
 
 # A tree has far fewer distinct folders than files, and this check runs for each folder of each file.
 @lru_cache(maxsize=4_096)
-def _is_for_tests(written: str, folder: str) -> bool:
-    return bool(_TEST_FOLDER.fullmatch(folder) or _TEST_PROJECT.fullmatch(written))
+def _is_for_tests(original: str, folder: str) -> bool:
+    return bool(_TEST_FOLDER.fullmatch(folder) or _TEST_PROJECT.fullmatch(original))
 
 
 def _is_documentation(folders: Sequence[str], file: str) -> bool:
@@ -175,5 +178,5 @@ def _is_documentation(folders: Sequence[str], file: str) -> bool:
     if not CODE.search(name):
         return not DOCS_FOLDERS.isdisjoint(folders)
     # Code in a deeper ``doc`` folder is usually a package about documents, such as a parser's.
-    top = folders[2:3] if folders[:1] and folders[0] in ROOMS else folders[:1]
+    top = folders[2:3] if folders[:1] and folders[0] in MONOREPO_FOLDERS else folders[:1]
     return not DOCS_FOLDERS.isdisjoint(top) or folders[1:2] == ["docs"]

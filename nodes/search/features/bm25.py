@@ -59,11 +59,11 @@ def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> 
     file, numbers, count = by_file(index, matches, len(hashes))
     idf = rarity(np.bincount(numbers[ranked[file]], minlength=len(hashes)), int(ranked.sum()))
     # Rarity in the code alone overrates words that only issues use, such as "reproduce"; see ``nodes.search.query``.
-    says = idf * worth
-    in_files = says[numbers] * saturate(count, relative(index.file_length)[file], K1_FILE, B_FILE)
+    informativeness = idf * worth
+    in_files = informativeness[numbers] * saturate(count, relative(index.file_length)[file], K1_FILE, B_FILE)
     longer = relative(index.chunk_length)[matches.chunk]
-    in_parts = says[matches.term] * saturate(matches.counts, longer, K1_PART, B_PART)
-    in_chunks = says[matches.term] * saturate(matches.counts, longer, K1_CHUNK, B_CHUNK)
+    in_parts = informativeness[matches.term] * saturate(matches.counts, longer, K1_PART, B_PART)
+    in_chunks = informativeness[matches.term] * saturate(matches.counts, longer, K1_CHUNK, B_CHUNK)
     path_term, positions = lookup(np.array(hashes, np.uint32), index.path_hash)
     on_path, path_term = index.path_file[positions], path_term[positions]
     # Without saturation and length: a path rarely repeats a word, and only its last ``TAIL`` parts are indexed.

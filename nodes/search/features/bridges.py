@@ -59,7 +59,7 @@ def cross(
     found = np.zeros(len(index.paths))
     if not chunks:
         return found
-    ahead = similarity_lead(index, scores, chunks[0])
+    lead = similarity_lead(index, scores, chunks[0])
     imports: dict[int, list[int]] = {}
     share = (scores[chunks] / scores[chunks[0]]) ** SHARPNESS
     for chunk, worth in zip(chunks, (share / share.sum()).tolist(), strict=True):
@@ -78,7 +78,7 @@ def cross(
             if file != number:
                 # A test that refers to many files says less about each of them.
                 found[file] += worth * weight / len(targets) ** 0.5
-    return found * ahead / max(1e-9, float(found.max(initial=0.0)))
+    return found * lead / max(1e-9, float(found.max(initial=0.0)))
 
 
 def similarity_lead(index: Index, scores: Floats, bridge: int) -> float:
@@ -98,6 +98,6 @@ def same_name(index: Index, names: PathIndex, number: int) -> set[int]:
     folders = set(path.parts[:-1])
     # Tests mirror the folders of the source in most projects, so shared folder names decide between namesakes.
     near = {other: len(folders & set(PurePosixPath(index.paths[other]).parts)) for other in found}
-    most = max(near.values())
-    best = {other for other in found if near[other] == most}
+    most_shared = max(near.values())
+    best = {other for other in found if near[other] == most_shared}
     return best if len(best) <= NAMESAKES else set()

@@ -47,7 +47,7 @@ def called(index: Index, likely: Mapping[int, float], mentions: Mapping[int, Map
 
 def callers(index: Index, likely: Mapping[int, float]) -> Floats:
     """Give each chunk the likelihood of the definitions whose compound name it contains."""
-    wanted: dict[int, float] = {}
+    likelihood: dict[int, float] = {}
     owners: dict[int, set[int]] = {}
     for chunk, share in likely.items():
         definition = int(index.chunk_def[chunk])
@@ -57,15 +57,15 @@ def callers(index: Index, likely: Mapping[int, float]) -> Floats:
             if "_" in name or name.lower() != name:
                 # The index has the whole identifier as a lowercased term, without surrounding underscores.
                 key = term_hash(name.lower())
-                wanted[key] = wanted.get(key, 0.0) + share
+                likelihood[key] = likelihood.get(key, 0.0) + share
                 owners.setdefault(key, set()).add(definition)
     found = np.zeros(len(index.chunk_file))
-    hashes = sorted(wanted)
+    hashes = sorted(likelihood)
     matches = index.match(hashes)
     for place, key in enumerate(hashes):
         rows = matches.chunk[matches.term == place]
         rows = rows[~np.isin(index.chunk_def[rows], list(owners[key]))]
         if 0 < len(rows) <= COMMON:
             # Few callers say more than many.
-            found[rows] += wanted[key] / len(rows) ** 0.5
+            found[rows] += likelihood[key] / len(rows) ** 0.5
     return found

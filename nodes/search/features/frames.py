@@ -54,15 +54,15 @@ def files_of_frame(names: PathIndex, frame: Frame) -> list[int]:
 
 def mark_frame(chunks: Floats, index: Index, number: int, frame: Frame, worth: float) -> None:
     """Mark the function of a frame, by name first, because line numbers differ between versions."""
-    mine = np.flatnonzero(index.chunk_file == number)
-    owners = index.chunk_def[mine]
-    if frame.function and len(mine):
+    in_file = np.flatnonzero(index.chunk_file == number)
+    owners = index.chunk_def[in_file]
+    if frame.function and len(in_file):
         name = np.uint32(term_hash(frame.function.rpartition(".")[2]))
-        named = mine[(owners >= 0) & (index.def_last[owners] == name)] if len(index.def_last) else mine[:0]
+        named = in_file[(owners >= 0) & (index.def_last[owners] == name)] if len(index.def_last) else in_file[:0]
         if len(named):
             chunks[named] = np.maximum(chunks[named], worth)
             return
     if frame.line is not None:
-        around = mine[(index.chunk_start[mine] <= frame.line) & (frame.line <= index.chunk_end[mine])]
+        around = in_file[(index.chunk_start[in_file] <= frame.line) & (frame.line <= index.chunk_end[in_file])]
         # Half, because the reporter's version may have other code on this line.
         chunks[around] = np.maximum(chunks[around], worth / 2)

@@ -48,10 +48,10 @@ def neighbour_scores(index: Index, names: PathIndex, likely: Mapping[int, float]
 
 def siblings(scores: Floats, folder: npt.NDArray[np.int64]) -> Floats:
     """Give each file the mean score of the others in its folder, 0 to 1 of the best score."""
-    speaking = np.maximum(0.0, scores)
+    positive = np.maximum(0.0, scores)
     count = np.bincount(folder)[folder]
-    others = np.bincount(folder, speaking)[folder] - speaking
-    return np.asarray(others / np.maximum(1, count - 1) / max(1e-9, float(speaking.max(initial=0.0))))
+    others = np.bincount(folder, positive)[folder] - positive
+    return np.asarray(others / np.maximum(1, count - 1) / max(1e-9, float(positive.max(initial=0.0))))
 
 
 def imported(index: Index, names: PathIndex, number: int) -> set[int]:

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-WIDE = 30  # files; a commit that changes more says nothing about any one of them
+MAX_FILES = 30  # files; a commit that changes more says nothing about any one of them
 SIMILAR = 60  # number of the most similar commits that count
 # Counts of commits, not days, so that the result does not depend on the date.
 HALF_LIFE = 150  # commits after which the weight of a change is halved
-MEMORY = 600  # commits after which the weight of a fix is halved
-FEW = 3.0  # added to a file's number of changes, so that few changes together prove little
+FIX_HALF_LIFE = 600  # commits after which the weight of a fix is halved
+SMOOTHING = 3.0  # added to a file's number of changes, so that few changes together prove little
 K1, B = 1.2, 0.4
 
 
@@ -45,12 +45,12 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
     top = float(scores[order[0]]) if order else 0.0
     for number in order:
         files = past.file[past.file_commit == number]
-        if scores[number] <= 0 or not len(files) or past.width[number] > WIDE:
+        if scores[number] <= 0 or not len(files) or past.width[number] > MAX_FILES:
             continue
         # Squared, so that commits far below the best one hardly count; a commit of many files says less about each.
-        say = float(scores[number] / top) ** 2 / math.sqrt(len(files))
-        best[files] = np.maximum(best[files], say)
-        total[files] += say
+        share = float(scores[number] / top) ** 2 / math.sqrt(len(files))
+        best[files] = np.maximum(best[files], share)
+        total[files] += share
     return best, total / max(1.0, float(total.max(initial=0.0)))
 
 
@@ -83,7 +83,7 @@ def score_by_messages(past: Changes, parsed: Parsed, size: int) -> Floats:
     weight = _weights(parsed)
     place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
     term, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
-    share = np.where(past.width <= WIDE, 1 / np.sqrt(np.maximum(1, past.width)), 0.0)
+    share = np.where(past.width <= MAX_FILES, 1 / np.sqrt(np.maximum(1, past.width)), 0.0)
     row, file = _files_of(past, commit)
     keys, cell = grouped(file.astype(np.int64) * max(1, len(weight)) + term[row])
     count = np.bincount(cell, (share[commit] * times)[row], len(keys))
@@ -123,8 +123,8 @@ def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
     size, commits = len(source), len(past)
     with_test = np.bincount(past.file_commit, tests[past.file], commits) > 0
     shared = np.maximum(1, np.bincount(past.file_commit, source[past.file], commits))
-    say = with_test * (past.width <= WIDE) * 0.5 ** (np.arange(commits) / MEMORY) / np.sqrt(shared)
-    times = np.bincount(past.file, say[past.file_commit], size)
+    share = with_test * (past.width <= MAX_FILES) * 0.5 ** (np.arange(commits) / FIX_HALF_LIFE) / np.sqrt(shared)
+    times = np.bincount(past.file, share[past.file_commit], size)
     mean = float(times[source].sum()) / max(1, int(source.sum()))
     # Half a change is added on both sides, so that a file without changes has a finite value.
     return np.asarray(np.log((times + 0.5) / (mean + 0.5)) / 5 * source)
@@ -137,7 +137,7 @@ def recent_folder_changes(past: Changes, folder: npt.NDArray[np.int64]) -> Float
         past: the commits.
         folder: the number of each file's folder.
     """
-    narrow = past.width[past.file_commit] <= WIDE
+    narrow = past.width[past.file_commit] <= MAX_FILES
     file, age = past.file[narrow], past.file_commit[narrow]
     recent = np.bincount(folder[file], 0.5 ** (age / HALF_LIFE), int(folder.max(initial=0)) + 1)[folder]
     return np.asarray(recent / max(1e-9, float(recent.max(initial=0.0))))
@@ -146,16 +146,16 @@ def recent_folder_changes(past: Changes, folder: npt.NDArray[np.int64]) -> Float
 def change_together(past: Changes, likely: Mapping[int, float], size: int) -> Floats:
     """Give each file the likelihood of the files that it changed with in the past."""
     known = np.bincount(past.file_commit, minlength=len(past))
-    several = (known > 1) & (past.width <= WIDE)
+    several = (known > 1) & (past.width <= MAX_FILES)
     rows = several[past.file_commit]
     commit, file = past.file_commit[rows], past.file[rows]
     found = np.zeros(size)
     for one, share in likely.items():
-        mine = np.zeros(len(past), bool)
-        mine[commit[file == one]] = True
-        together = np.bincount(file[mine[commit]], minlength=size)
+        with_file = np.zeros(len(past), bool)
+        with_file[commit[file == one]] = True
+        together = np.bincount(file[with_file[commit]], minlength=size)
         times = int(together[one])
         # A file changes with itself in every commit.
         together[one] = 0
-        found += share * together / (times + FEW)
+        found += share * together / (times + SMOOTHING)
     return found

@@ -25,11 +25,11 @@ ENOUGH_SHINGLES = 3.0  # the rarity of three unique runs of three words means a 
 
 def add_phrases(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
     """Add features for files with string literals that share three consecutive words with the text: error messages."""
-    wanted = np.asarray(sorted(parsed.shingles), np.uint32)
-    place, exact = lookup(wanted, index.string_hash)
+    query = np.asarray(sorted(parsed.shingles), np.uint32)
+    place, exact = lookup(query, index.string_hash)
     rows = np.flatnonzero(exact & ranked[index.string_file])
     keys, _ = grouped(index.string_file[rows].astype(np.int64) << 32 | place[rows])
-    files_with = np.bincount(keys & 0xFFFFFFFF, minlength=len(wanted))
+    files_with = np.bincount(keys & 0xFFFFFFFF, minlength=len(query))
     total = np.bincount(keys >> 32, 1 / np.maximum(1, files_with[keys & 0xFFFFFFFF]), len(index.paths))
     features.files["phrase"] = np.minimum(1.0, total / ENOUGH_SHINGLES)
     chunks = zero_scores(index)

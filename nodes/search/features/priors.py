@@ -32,8 +32,8 @@ SUBJECT = {
 
 def in_question(index: Index, parsed: Parsed) -> Flags:
     """Mark the files that may be at fault: source, and files that the title is about or names by path."""
-    about = {"source"} | roles_in_title(parsed)
-    marked = np.array([role in about for role in index.roles], bool) | named_in_title(index.names, parsed)
+    roles = {"source"} | roles_in_title(parsed)
+    marked = np.array([role in roles for role in index.roles], bool) | named_in_title(index.names, parsed)
     # A repository without source files (documents, configuration) ranks everything.
     return marked if marked.any() else np.ones(len(index.paths), bool)
 
@@ -55,7 +55,7 @@ def add_priors(features: Features, index: Index, ranked: Flags) -> None:
 
 def roles_in_title(parsed: Parsed) -> frozenset[str]:
     """Return the roles of files that the title says the issue is about."""
-    return frozenset(role for role, says in SUBJECT.items() if says.search(parsed.texts["title"]))
+    return frozenset(role for role, pattern in SUBJECT.items() if pattern.search(parsed.texts["title"]))
 
 
 def named_in_title(names: PathIndex, parsed: Parsed) -> Flags:

@@ -89,12 +89,12 @@ def add_title_symbols(features: Features, index: Index, parsed: Parsed, ranked: 
 
 
 def definitions_named(
-    names: npt.NDArray[np.uint32], wanted: list[int], index: Index, ranked: Flags
+    names: npt.NDArray[np.uint32], hashes: list[int], index: Index, ranked: Flags
 ) -> tuple[list[int], list[int]]:
     """Return (definition, hash) for the definitions in ranked files whose name has one of the hashes."""
-    place, exact = lookup(np.asarray(wanted, np.uint32), names)
+    place, exact = lookup(np.asarray(hashes, np.uint32), names)
     rows = np.flatnonzero(exact & ranked[index.def_file])
-    return rows.tolist(), [wanted[number] for number in place[rows]]
+    return rows.tolist(), [hashes[number] for number in place[rows]]
 
 
 def rarities(values: Sequence[int]) -> list[float]:

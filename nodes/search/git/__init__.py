@@ -134,13 +134,13 @@ class Repository:
 
     def _some(self, commit: str, depth: str, *paths: str) -> Sequence[Entry]:
         """List some paths: ``-r`` includes everything below them, ``-t`` does not."""
-        asked = ("tree", commit, depth, *paths)
-        found: Sequence[Entry] | None = self.known.get(asked)
+        requested = ("tree", commit, depth, *paths)
+        found: Sequence[Entry] | None = self.known.get(requested)
         if found is None:
             found = tuple(self._listed(commit, depth, *map(os.fsencode, paths)))
             # A later fetch may add missing objects of a partial clone, and a branch may later name another commit.
             if _FULL.fullmatch(commit) and all(entry.size >= 0 for entry in found):
-                self.known.keep(asked, found, _ENTRY * (1 + len(found)))
+                self.known.keep(requested, found, _ENTRY * (1 + len(found)))
         return found
 
     def _listed(self, commit: str, depth: str, *paths: bytes) -> list[Entry]:
@@ -184,13 +184,13 @@ class Repository:
 
     def read(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Read blobs one by one in the given order; skip a missing one."""
-        asked = list(blobs)
-        known = {blob: content for blob in asked if (content := self.known.get(blob)) is not None}
-        fresh = self._fresh([blob for blob in asked if blob not in known])
+        requested = list(blobs)
+        known = {blob: content for blob in requested if (content := self.known.get(blob)) is not None}
+        fresh = self._fresh([blob for blob in requested if blob not in known])
         following = next(fresh, None)
         # ``_fresh`` yields in the given order and skips missing blobs, so one step of lookahead joins it with the
         # cache.
-        for blob in asked:
+        for blob in requested:
             if blob in known:
                 yield blob, known[blob]
             elif following and following[0] == blob:
@@ -198,17 +198,17 @@ class Repository:
                 yield following
                 following = next(fresh, None)
 
-    def _fresh(self, asked: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        if not asked:
+    def _fresh(self, requested: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        if not requested:
             return
         answered = 0
-        for blob, content in self._answers(asked):
+        for blob, content in self._answers(requested):
             answered += 1
             if content is not None:
                 yield blob, content
-        if answered < len(asked):  # in a partial clone, git exits at the first missing blob
-            here = self._sizes()
-            rest = self._answers([blob for blob in asked[answered:] if blob.encode() in here])
+        if answered < len(requested):  # in a partial clone, git exits at the first missing blob
+            present = self._sizes()
+            rest = self._answers([blob for blob in requested[answered:] if blob.encode() in present])
             yield from ((blob, content) for blob, content in rest if content is not None)
 
     def _answers(self, blobs: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
@@ -251,10 +251,10 @@ class Repository:
             code = git.finish()
             if git.cut is None:
                 return printed if code == 0 else None
-            whole = printed[: max(0, printed.rfind(b"\x01"))]  # the last commit may be incomplete
-            commits = whole.count(b"\x01")
+            complete = printed[: max(0, printed.rfind(b"\x01"))]  # the last commit may be incomplete
+            commits = complete.count(b"\x01")
             self._record_shortfall("history", f"only the latest {commits:,} commits are searched", git.cut)
-            return whole
+            return complete
 
     @property
     def shallow(self) -> bool:
@@ -267,28 +267,28 @@ class Repository:
         Also None if it prints more than ``limit`` bytes or times out; after a timeout, later commands get less time.
         """
         # A file, not a pipe: git may print before it has read everything, and then both sides would block.
-        with tempfile.TemporaryFile() as given:
-            given.write(stdin)
-            given.seek(0)
+        with tempfile.TemporaryFile() as stdin_file:
+            stdin_file.write(stdin)
+            stdin_file.seek(0)
             limits = replace(self.limits, seconds=self.shortfalls.timeout_for(self.limits.seconds))
             most = self.limits.output if limit is None else limit
-            with self.started(*arguments, stdin=given, most=most, limits=limits) as git:
+            with self.started(*arguments, stdin=stdin_file, most=most, limits=limits) as git:
                 printed = git.out.read()
                 code = git.finish()
                 if git.cut == "seconds":
                     self.shortfalls.record_timeout()
         return printed if code == 0 and git.cut is None else None
 
-    def settled(self, *arguments: str | bytes, stdin: bytes = b"", asked: Hashable = None) -> bytes | None:
+    def settled(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
         """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.
 
         Args:
             arguments: git's arguments.
             stdin: git's input.
-            asked: the cache key, if the arguments contain a value that differs in each call.
+            cache_key: the cache key, if the arguments contain a value that differs in each call.
         """
         # The part of the key that differs per clone state: deepening a shallow clone changes what full ids lead to.
-        key = ("output", self._border(), asked or arguments, stdin)
+        key = ("output", self._border(), cache_key or arguments, stdin)
         printed: bytes | None = self.known.get(key)
         if printed is None:
             printed = self.output(*arguments, stdin=stdin)
@@ -326,8 +326,8 @@ class Repository:
 
 def environment() -> dict[str, str]:
     """Return the process environment without git's variables, plus those that prevent side effects."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | QUIET
+    others = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return others | QUIET
 
 
 def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
@@ -335,11 +335,11 @@ def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
 
     Return None for anything but a regular file.
     """
-    head, tab, path = record.partition(b"\t")
+    header, tab, path = record.partition(b"\t")
     if not tab:
         return None
     # Submodules have the kind ``commit``; a symlink is a blob with mode 120000, whose content is only a path.
-    mode, kind, blob, *written = head.split()
+    mode, kind, blob, *written = header.split()
     size = written[0] if written else sizes.get(blob, b"-")
     if kind != b"blob" or mode == b"120000":
         return None
@@ -383,8 +383,8 @@ def decode(content: bytes) -> str:
 def split_lines(text: str) -> list[str]:
     """Split at line feeds only and retain them: git counts lines this way, ``splitlines`` also splits at form feeds."""
     lines = text.split("\n")
-    kept = [line + "\n" for line in lines[:-1]]
-    return [*kept, lines[-1]] if lines[-1] else kept
+    ended = [line + "\n" for line in lines[:-1]]
+    return [*ended, lines[-1]] if lines[-1] else ended
 
 
 def cut(lines: list[str], start: int, end: int) -> str | None:

@@ -19,7 +19,7 @@ MOST_AT_ONCE = 300
 
 
 # Each restart costs a process; a repository with more such objects is hostile or broken.
-_MOST_RESTARTS = 50
+_MAX_RESTARTS = 50
 """Maximum number of objects that may end git, because they are damaged or too large, before the rest stays unread."""
 
 
@@ -35,7 +35,7 @@ class BlobReader:
     def read(self, blobs: Sequence[str]) -> list[bytes | None]:
         """Return the contents of at most ``MOST_AT_ONCE`` blobs in order, None for a missing blob."""
         found = self._read(blobs)
-        while len(found) < len(blobs) and self._restarts < _MOST_RESTARTS:
+        while len(found) < len(blobs) and self._restarts < _MAX_RESTARTS:
             self._restarts += 1
             self._git.__exit__()
             self._git = self._started()
@@ -47,18 +47,18 @@ class BlobReader:
 
     def _read(self, blobs: Sequence[str]) -> list[bytes | None]:
         """Return the contents up to the first object at which git exits; that object is None."""
-        asked, answers = self._git.stdin, self._git.out
-        assert asked is not None  # noqa: S101 - the process was started with a pipe
+        requests, responses = self._git.stdin, self._git.out
+        assert requests is not None  # noqa: S101 - the process was started with a pipe
         # The time limit is for one request: the process itself stays open while others parse.
         self._git.reset_timeout()
         # git may have exited at an earlier object; the answers below then end early, and ``read`` restarts it.
         with suppress(BrokenPipeError):
-            asked.write(b"".join(blob.encode() + b"\n" for blob in blobs))
-            asked.flush()
+            requests.write(b"".join(blob.encode() + b"\n" for blob in blobs))
+            requests.flush()
         found: list[bytes | None] = []
         for _ in blobs:
-            header = answers.readline()
-            found.append(parse_content(answers, header))
+            header = responses.readline()
+            found.append(parse_content(responses, header))
             # A missing object has a header, and git continues. Without a header, git has exited.
             if not header or (found[-1] is None and not header.endswith(b" missing\n")):
                 break

@@ -25,29 +25,29 @@ class QueryCache:
             largest: maximum bytes of all answers together.
         """
         self._largest = largest
-        self._taken = 0
+        self._used = 0
         self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         # ``move_to_end`` and ``popitem`` of two threads could otherwise meet between the lookup and the move.
         self._lock = Lock()
 
-    def get(self, asked: Hashable) -> Any:
+    def get(self, query: Hashable) -> Any:
         """Return the stored answer, or None."""
         with self._lock:
-            found = self._answers.get(asked)
+            found = self._answers.get(query)
             if found is None:
                 return None
-            self._answers.move_to_end(asked)
+            self._answers.move_to_end(query)
             return found[0]
 
-    def keep(self, asked: Hashable, answer: Any, size: int) -> None:
+    def keep(self, query: Hashable, answer: Any, size: int) -> None:
         """Store an answer of about ``size`` bytes, unless it is too large."""
         if size * _PART > self._largest:
             return
         with self._lock:
             # Two threads may store the same answer; its size must count once.
-            _, before = self._answers.pop(asked, (None, 0))
-            self._answers[asked] = (answer, size)
-            self._taken += size - before
-            while self._taken > self._largest:
+            _, before = self._answers.pop(query, (None, 0))
+            self._answers[query] = (answer, size)
+            self._used += size - before
+            while self._used > self._largest:
                 _, (_, freed) = self._answers.popitem(last=False)
-                self._taken -= freed
+                self._used -= freed

@@ -95,9 +95,9 @@ class Running:
         """Yield the records before each separator, at most ``most``; drop an incomplete last one."""
         pending, count = b"", 0
         while chunk := self.out.read1(_CHUNK):
-            *whole, pending = (pending + chunk).split(separator)
-            yield from whole[: most - count]
-            count += len(whole)
+            *complete, pending = (pending + chunk).split(separator)
+            yield from complete[: most - count]
+            count += len(complete)
             if count > most:
                 return self._pipe.stop("entries")
             if len(pending) > _RECORD:
@@ -111,7 +111,7 @@ class Running:
     def finish(self) -> int:
         """Wait for the process to end after its output, and return the exit code."""
         try:
-            code = self.process.wait(self._pipe.left)
+            code = self.process.wait(self._pipe.remaining)
         except subprocess.TimeoutExpired:
             self._pipe.stop("seconds")
             code = self.process.wait()
@@ -152,7 +152,7 @@ class _Pipe(io.RawIOBase):
         if process.stdout is None:
             raise ValueError("the output is not a pipe")
         self.cut: Cut | None = None
-        self.left = self._seconds = seconds
+        self.remaining = self._seconds = seconds
         self._process = process
         self._most = most
         # ``select.select`` fails for descriptors above 1023, which a busy server has.
@@ -170,17 +170,17 @@ class _Pipe(io.RawIOBase):
             return 0
         view = memoryview(buffer)
         # One extra byte distinguishes an output that ends at the limit from one that exceeds it.
-        got = os.readv(self._descriptor, [view if self._most is None else view[: self._most + 1]])
+        received = os.readv(self._descriptor, [view if self._most is None else view[: self._most + 1]])
         if self._most is None:
-            return got
-        if got > self._most:
+            return received
+        if received > self._most:
             self.stop("bytes")
-        kept = min(got, self._most)
-        self._most -= kept
-        return kept
+        accepted = min(received, self._most)
+        self._most -= accepted
+        return accepted
 
     def reset_timeout(self) -> None:
-        self.left = self._seconds
+        self.remaining = self._seconds
 
     def stop(self, why: Cut) -> None:
         """Kill the process; later output is not read."""
@@ -190,10 +190,10 @@ class _Pipe(io.RawIOBase):
 
     def _wait(self) -> bool:
         """Wait for output within the time left. Only waiting counts, so a slow reader does not use up git's time."""
-        began = time.monotonic()
+        started = time.monotonic()
         # A negative time would wait forever.
-        ready = self._poll.poll(max(0.0, self.left) * 1_000)
-        self.left -= time.monotonic() - began
+        ready = self._poll.poll(max(0.0, self.remaining) * 1_000)
+        self.remaining -= time.monotonic() - started
         if not ready:
             self.stop("seconds")
         return bool(ready)

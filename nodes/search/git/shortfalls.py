@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from threading import Lock
 
-_FORGIVEN = 600.0
+_TIMEOUT_LIFETIME = 600.0
 """Seconds after which a timeout no longer counts: the machine may have been busy."""
-_LEAST = 2.0
+_MIN_SECONDS = 2.0
 """Minimum seconds for every command."""
 
 
@@ -18,7 +18,7 @@ class Shortfalls:
         """Start with no limit reached."""
         self._seen: set[str] = set()
         self._unreported: set[str] = set()
-        self._stuck: list[float] = []
+        self._timeouts: list[float] = []
         self._lock = Lock()
 
     def note(self, code: str) -> bool:
@@ -39,11 +39,11 @@ class Shortfalls:
     def record_timeout(self) -> None:
         """Record that a command timed out."""
         with self._lock:
-            self._stuck.append(time.monotonic())
+            self._timeouts.append(time.monotonic())
 
     def timeout_for(self, seconds: float) -> float:
         """Return the seconds for the next command: each recent timeout divides them by four."""
         with self._lock:
-            self._stuck = [then for then in self._stuck if time.monotonic() - then < _FORGIVEN]
+            self._timeouts = [then for then in self._timeouts if time.monotonic() - then < _TIMEOUT_LIFETIME]
             # One history triggers many queries; without this, each would wait for the full limit in turn.
-            return max(min(_LEAST, seconds), seconds / float(4 ** len(self._stuck)))
+            return max(min(_MIN_SECONDS, seconds), seconds / float(4 ** len(self._timeouts)))

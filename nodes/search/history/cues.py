@@ -63,14 +63,14 @@ def find_marks(sentence: str) -> Iterator[Mark]:
 
 def sentences(text: str) -> Iterator[str]:
     """Split a text into sentences without mark-up. List items and headings are separate; wrapped lines are joined."""
-    held: list[str] = []
+    pending: list[str] = []
     for line in (*text.split("\n"), ""):
         # The empty line appended above ends the last sentence.
-        if held and (not line.strip() or _ITEM.match(line)):
-            yield from (sentence[:_SENTENCE] for sentence in _END.split(unmarked(" ".join(held))))
-            held = []
+        if pending and (not line.strip() or _ITEM.match(line)):
+            yield from (sentence[:_SENTENCE] for sentence in _END.split(unmarked(" ".join(pending))))
+            pending = []
         if line.strip():
-            held.append(line.strip()[:_LINE])
+            pending.append(line.strip()[:_LINE])
 
 
 def unmarked(text: str) -> str:
@@ -175,10 +175,10 @@ def part_of(before: str, after: str) -> Part | None:
     for part, pattern in _AFTER:
         if pattern.match(after[:NEAR]):
             return part
-    near = before[-2 * NEAR :]
-    end, start, match = _nearest(near)
+    nearby = before[-2 * NEAR :]
+    end, start, match = _nearest(nearby)
     # "Never worked in 2.3": the nearest cue is good, but its negation is bad.
-    if match == "good" and _PLAINLY_GOOD.match(near, start) and _NOT.search(near[:start]):
+    if match == "good" and _PLAINLY_GOOD.match(nearby, start) and _NOT.search(nearby[:start]):
         return "bad"
     # "Version: 2.3" and "Django 2.3" say which version is used, without a word about the fault.
     if end < 0 and (_STATED.search(before) or name_before(before)[0]):
@@ -190,9 +190,9 @@ def is_blamed(before: str, after: str) -> bool:
     """Return whether the words around a commit say that it broke something."""
     if _BLAMED_AFTER.match(after[:NEAR]):
         return True
-    near = before[-2 * NEAR :]
-    match = max((found.end() for found in _BLAMED.finditer(near)), default=-1)
-    return match > max((found.start() for found in _REFERRED.finditer(near)), default=-1)
+    nearby = before[-2 * NEAR :]
+    match = max((found.end() for found in _BLAMED.finditer(nearby)), default=-1)
+    return match > max((found.start() for found in _REFERRED.finditer(nearby)), default=-1)
 
 
 def name_before(before: str) -> tuple[str, bool]:

@@ -49,8 +49,8 @@ class Log:
     def __init__(self, repository: Repository, commit: str) -> None:
         self.repository = repository
         self.commit = checked(commit)
-        self._known: dict[str, Commit] = {}
-        self._walked: dict[tuple[str, ...], frozenset[str]] = {}
+        self._commits: dict[str, Commit] = {}
+        self._ranges: dict[tuple[str, ...], frozenset[str]] = {}
 
     @cached_property
     def mailmap(self) -> Mailmap:
@@ -80,11 +80,11 @@ class Log:
 
     def between(self, start: str | None, end: str) -> frozenset[str]:
         """Return the commits after ``start`` up to ``end``, limited to the newest ones."""
-        asked = (f"--max-count={DEEPEST}", *span(start, end))
+        query = (f"--max-count={DEEPEST}", *span(start, end))
         # Several checks need the same range, and a walk of 10,000 commits is expensive.
-        if asked not in self._walked:
-            self._walked[asked] = frozenset((self._git("rev-list", *asked) or b"").decode().split())
-        return self._walked[asked]
+        if query not in self._ranges:
+            self._ranges[query] = frozenset((self._git("rev-list", *query) or b"").decode().split())
+        return self._ranges[query]
 
     def before(self, moment: int) -> str | None:
         """Return the last first-parent commit made by a time (seconds since 1970)."""
@@ -109,9 +109,9 @@ class Log:
 
     def mentioning(self, numbers: Sequence[str], limit: int = 20) -> list[Commit]:
         """Return the latest commits, including merges, whose messages contain ``#`` and one of the numbers."""
-        wanted = (f"--grep=#{int(number)}" for number in numbers)
+        requested = (f"--grep=#{int(number)}" for number in numbers)
         found = self._git(
-            *("log", "--fixed-strings", *wanted, f"--max-count={limit}", "--no-renames", *_RAW),
+            *("log", "--fixed-strings", *requested, f"--max-count={limit}", "--no-renames", *_RAW),
             *span(self.horizon(DEEPEST), self.commit),
         )
         return [self._commit(entry) for entry in parse_log(found or b"")]
@@ -123,14 +123,14 @@ class Log:
 
     def details(self, shas: Iterable[str]) -> list[Commit]:
         """Return commits by their SHAs, with every file they change; missing commits are left out."""
-        wanted = list(dict.fromkeys(shas))
-        asked = "".join(checked(sha) + "\n" for sha in wanted if sha not in self._known)
-        if asked:
+        requested = list(dict.fromkeys(shas))
+        query = "".join(checked(sha) + "\n" for sha in requested if sha not in self._commits)
+        if query:
             # -M100% compares only blob ids; a lower threshold would read the blobs.
-            found = self._git("log", "--no-walk=unsorted", "--stdin", "-M100%", *_RAW, stdin=asked.encode())
-            self._known.update((entry.sha, self._commit(entry)) for entry in parse_log(found or b""))
+            found = self._git("log", "--no-walk=unsorted", "--stdin", "-M100%", *_RAW, stdin=query.encode())
+            self._commits.update((entry.sha, self._commit(entry)) for entry in parse_log(found or b""))
         # In the requested order; a shallow or partial clone lacks some commits.
-        return [self._known[sha] for sha in wanted if sha in self._known]
+        return [self._commits[sha] for sha in requested if sha in self._commits]
 
     def blame(self, path: str, ranges: Sequence[tuple[int, int]], start: str | None) -> Blamed | None:
         """Blame lines (1-based, inclusive) of a file, as far back as ``start``; None if git fails."""
@@ -143,7 +143,7 @@ class Log:
             command = ("blame", "--incremental", "--no-textconv", "--ignore-revs-file", ignored.name)
             # The name of the temporary file differs in each call, so it is not part of the cache's key; its content
             # depends on the commit only.
-            found = self._git(*command, *where, asked=("blame", *where))
+            found = self._git(*command, *where, cache_key=("blame", *where))
         return None if found is None else parse_blame(found, self.shallow)
 
     def of_lines(self, path: str, ranges: Sequence[tuple[int, int]], start: str | None, limit: int) -> list[str] | None:
@@ -174,8 +174,8 @@ class Log:
         found = (self._git(*command) or b"").decode().split()
         return found[0] if found else None
 
-    def _git(self, *command: str | bytes, stdin: bytes = b"", asked: Hashable = None) -> bytes | None:
-        return self.repository.settled(*_PLAIN, *command, stdin=stdin, asked=asked)
+    def _git(self, *command: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
+        return self.repository.settled(*_PLAIN, *command, stdin=stdin, cache_key=cache_key)
 
 
 def span(start: str | None, end: str) -> tuple[str, ...]:

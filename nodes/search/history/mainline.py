@@ -28,13 +28,13 @@ _KEYWORD = re.compile(
 """GitHub's keywords for closing an issue, and words that people write between them and the number."""
 _AND = re.compile(r"\s{0,3}(?:,|&|\band\b)\s{0,3}(?:and\s{1,3})?(?=[#Gh])", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w/&])(?:#|GH-)(?P<number>[1-9]\d{0,8})(?![\w-])", re.IGNORECASE)
-_BESIDE = re.compile(
+_ONLY_REFERENCED = re.compile(
     r"(?:\b(?:refs?|references|see|relate[sd](?: to)?|part of|follow-?up (?:to|of|on)|cf\.?|after|from|since|like|"
     r"revert(?:s|ed)?|regression in|pull request|pr)):?\s{1,3}$",
     re.IGNORECASE,
 )
 """Words before the number of an issue that this commit does not fix."""
-_UNDONE = re.compile(r"^\s*(?:revert(?:ed|s)?\b|back(?:port|ed out)\b|merge (?:branch|remote|tag)\b)", re.IGNORECASE)
+_NOT_A_FIX = re.compile(r"^\s*(?:revert(?:ed|s)?\b|back(?:port|ed out)\b|merge (?:branch|remote|tag)\b)", re.IGNORECASE)
 _PULL = re.compile(r"^merge pull request #\d{1,9}", re.IGNORECASE)
 _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40})\b")
 
@@ -53,7 +53,7 @@ def references(message: str, project: str = "") -> References:
     """Read the issues that a message closes; of other projects, only ``project`` (owner/name) counts."""
     subject, _, _ = message.lstrip().partition("\n")
     # A revert quotes the message that it reverts, keywords included; a merge of branches quotes many.
-    if _UNDONE.match(subject):
+    if _NOT_A_FIX.match(subject):
         return References()
     closes = tuple(dict.fromkeys(_closed(message[:20_000], project.lower())))[:MOST_ISSUES]
     named = tuple(dict.fromkeys(_named(_PULL.sub("", subject[:500]))))
@@ -80,7 +80,7 @@ def _closed(message: str, project: str) -> Iterator[int]:
 
 def _named(subject: str) -> Iterator[int]:
     for found in _NUMBER.finditer(subject):
-        if not _BESIDE.search(subject[max(0, found.start() - 30) : found.start()]):
+        if not _ONLY_REFERENCED.search(subject[max(0, found.start() - 30) : found.start()]):
             yield int(found["number"])
 
 
@@ -134,16 +134,16 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
     while at in commits:
         line.append(at)
         at = next(iter(commits[at].parents), "")
-    brought = _brought(commits, line)
-    return [_landed(sha, commits, brought.get(sha, ())) for sha in line]
+    added = _commits_of_merges(commits, line)
+    return [_mainline_commit(sha, commits, added.get(sha, ())) for sha in line]
 
 
-def files_of(repository: Repository, landed: Sequence[MainlineCommit]) -> dict[str, tuple[str, ...]]:
+def files_of(repository: Repository, commits: Sequence[MainlineCommit]) -> dict[str, tuple[str, ...]]:
     """Map SHAs to the paths changed against the first parent; a moved file counts under both names."""
-    shas = "".join(f"{one.sha}\n" for one in landed).encode()
+    shas = "".join(f"{one.sha}\n" for one in commits).encode()
     command = ("log", "--no-walk=unsorted", "--stdin", "--first-parent", "-m", "--no-renames", "-z", "--raw")
     plain = ("--no-abbrev", LOG_FORMAT, "--no-textconv", "--no-ext-diff", "--no-show-signature")
-    found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=shas) if landed else b""
+    found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=shas) if commits else b""
     return {entry.sha: entry.changed for entry in parse_log(found or b"")}
 
 
@@ -157,25 +157,25 @@ def _parse(printed: bytes) -> Iterator[tuple[str, _Read]]:
             yield name, _Read(tuple(parents.decode("ascii", "replace").split()), int(committed), decode(message))
 
 
-def _brought(commits: Mapping[str, _Read], line: Sequence[str]) -> dict[str, list[str]]:
+def _commits_of_merges(commits: Mapping[str, _Read], line: Sequence[str]) -> dict[str, list[str]]:
     """Map each merge to the commits that it first made reachable.
 
     Oldest merges go first, so that each commit belongs to exactly one merge.
     """
     owned = set(line)
-    brought: dict[str, list[str]] = {}
+    added: dict[str, list[str]] = {}
     for sha in reversed(line):
         waiting = [parent for parent in commits[sha].parents[1:] if parent not in owned]
         while waiting:
             one = waiting.pop()
             if one in commits and one not in owned:
                 owned.add(one)
-                brought.setdefault(sha, []).append(one)
+                added.setdefault(sha, []).append(one)
                 waiting += commits[one].parents
-    return brought
+    return added
 
 
-def _landed(sha: str, commits: Mapping[str, _Read], brought: Sequence[str]) -> MainlineCommit:
+def _mainline_commit(sha: str, commits: Mapping[str, _Read], added: Sequence[str]) -> MainlineCommit:
     read = commits[sha]
-    merged = tuple(commits[one].message for one in brought[:_MERGED])
+    merged = tuple(commits[one].message for one in added[:_MERGED])
     return MainlineCommit(sha, next(iter(read.parents), ""), read.committed, read.message, merged)

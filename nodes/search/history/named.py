@@ -27,9 +27,10 @@ def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
         sha = _resolved(log, named.text)
         if sha is not None:
             found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
-    for sha, number, sure in _numbered(log, [named.text for named in claims.numbers if named.blamed][:MOST]):
+    for sha, number, by_own_message in _numbered(log, [named.text for named in claims.numbers if named.blamed][:MOST]):
         found.setdefault(
-            sha, (f"#{number}, which its message names" if sure else f"#{number}, which it was merged by", True)
+            sha,
+            (f"#{number}, which its message names" if by_own_message else f"#{number}, which it was merged by", True),
         )
     return found
 

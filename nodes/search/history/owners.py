@@ -148,10 +148,10 @@ def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tupl
     """
     found: dict[str, list[Reason]] = defaultdict(list)
     rules = read_rules(log)
-    wrote = {sha for place in touched for sha in place.lines.values()} - log.ignored
-    commits = {commit.sha: commit for commit in log.details(sorted(wrote))}
+    authored = {sha for place in touched for sha in place.lines.values()} - log.ignored
+    commits = {commit.sha: commit for commit in log.details(sorted(authored))}
     paths = sorted({place.spot.path for place in touched})
-    late = log.touching(paths, since, log.commit, MOST_CHANGES) or [] if paths else []
+    recent = log.touching(paths, since, log.commit, MOST_CHANGES) or [] if paths else []
     seen: set[str] = set()
     for number, place in enumerate(touched):
         # Rounded, so that sums do not differ between machines in the last bits.
@@ -159,9 +159,12 @@ def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tupl
         # Two places of one file must not count its rule and its recent changes twice.
         if place.spot.path not in seen:
             seen.add(place.spot.path)
-            for name, reason in (*_listed(rules, place.spot, weight, log), *_late(late, place.spot.path, weight, log)):
+            for name, reason in (
+                *_listed(rules, place.spot, weight, log),
+                *_recent_authors(recent, place.spot.path, weight, log),
+            ):
                 found[name].append(reason)
-        for name, reason in _wrote(place, commits, weight, log.committed_at):
+        for name, reason in _authors(place, commits, weight, log.committed_at):
             found[name].append(reason)
     owners = [_owner(name, reasons) for name, reasons in found.items()]
     return tuple(sorted(owners, key=lambda owner: (-round(owner.score, 6), owner.name))[:SHOWN])
@@ -196,33 +199,33 @@ def _without_address(address: str, log: Log) -> str:
     return shown(name, proper) if name or "noreply" in proper else ""
 
 
-def _wrote(place: Touched, commits: Mapping[str, Commit], weight: float, now: int) -> Iterator[tuple[str, Reason]]:
+def _authors(place: Touched, commits: Mapping[str, Commit], weight: float, now: int) -> Iterator[tuple[str, Reason]]:
     lines: dict[str, int] = defaultdict(int)
-    worth: dict[str, float] = defaultdict(float)
+    recency: dict[str, float] = defaultdict(float)
     for sha in place.lines.values():
         commit = commits.get(sha)
         if commit is None or commit.is_bot or _is_mass_change(commit):
             continue
         lines[commit.author] += 1
-        worth[commit.author] += 0.5 ** (max(0, now - commit.committed) / YEAR / HALF_LIFE)
-    whole = max(1, place.spot.end_line - place.spot.start_line + 1)
+        recency[commit.author] += 0.5 ** (max(0, now - commit.committed) / YEAR / HALF_LIFE)
+    total = max(1, place.spot.end_line - place.spot.start_line + 1)
     name = f"`{place.spot.symbol or place.spot.path}`"
     for author, count in sorted(lines.items()):
-        text = f"wrote {count} of the {whole} lines of {name}"
-        yield author, Reason("blame", text, round(WROTE * weight * min(1.0, worth[author] / whole), 6))
+        text = f"wrote {count} of the {total} lines of {name}"
+        yield author, Reason("blame", text, round(WROTE * weight * min(1.0, recency[author] / total), 6))
 
 
-def _late(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iterator[tuple[str, Reason]]:
-    mine = [
+def _recent_authors(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iterator[tuple[str, Reason]]:
+    of_path = [
         commit for commit in commits if path in commit.files and not commit.is_bot and commit.sha not in log.ignored
     ]
-    mine = mine[:LAST_CHANGES]
-    counts = Counter(commit.author for commit in mine)
+    of_path = of_path[:LAST_CHANGES]
+    counts = Counter(commit.author for commit in of_path)
     for author, count in sorted(counts.items()):
-        of = f"{count} of the last {len(mine)} changes" if len(mine) > 1 else "the last change"
+        of = f"{count} of the last {len(of_path)} changes" if len(of_path) > 1 else "the last change"
         text = f"made {of} of `{path}`"
         # The divisor is at least half of LAST_CHANGES, so that the only change of a file counts little.
-        yield author, Reason("late", text, round(CHANGED * weight * count / max(len(mine), LAST_CHANGES // 2), 6))
+        yield author, Reason("late", text, round(CHANGED * weight * count / max(len(of_path), LAST_CHANGES // 2), 6))
 
 
 def _is_mass_change(commit: Commit) -> bool:

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from nodes.search.history.log import Log
     from nodes.search.history.versions import Release
 
-YEARS, MONTHS = 1_900, 12
+FIRST_YEAR, MONTHS = 1_900, 12
 LONG_AGO = 2 * 365 * 86_400
 """Seconds since the last release after which the clone is assumed to lack tags."""
 
 
-def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:
+def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:
     """Return the commits between the last version that worked and the first one that failed.
 
     Args:
-        mine: versions of this project, each with its role.
+        own_claims: versions of this project, each with its role.
         log: the history to read.
         own: the project's names.
         now: the time of the commit, in seconds since 1970.
     """
-    releases = _releases(mine, log, own, now)
+    releases = _releases(own_claims, log, own, now)
     if not releases.all:
         return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
-    good, bad = good_and_bad(mine)
+    good, bad = good_and_bad(own_claims)
     # Two statements that exclude each other bound nothing; either may be the wrong one.
     if good is not None and bad is not None and good >= bad:
         return NoRange("contradictory", f"the issue says both that {good} works and that {bad} does not")
@@ -47,7 +47,7 @@ def of_versions(mine: Sequence[Claim], log: Log, own: frozenset[str], now: int) 
     if good is None and bad is not None:
         lower = releases.before(bad, upper.made if upper else now)
     else:
-        lower = releases.exactly(good) if good is not None else _before_doubtful(mine, releases, now)
+        lower = releases.exactly(good) if good is not None else _before_doubtful(own_claims, releases, now)
     if lower is None:
         missing = (
             f"no tag made before this commit is {good}" if good else f"no release before {bad or 'it'} is known here"
@@ -83,12 +83,12 @@ def is_next(last: Version, version: Version) -> bool:
     pairs = zip(*(v.release + (0,) * (places - len(v.release)) for v in (last, version)), strict=True)
     step = next(((place, new - old) for place, (old, new) in enumerate(pairs) if new != old), (0, 0))
     # Date-based version numbers may skip months.
-    return step[1] in (0, 1) or (last.release[0] > YEARS and step[0] > 0 and 0 < step[1] <= MONTHS)
+    return step[1] in (0, 1) or (last.release[0] > FIRST_YEAR and step[0] > 0 and 0 < step[1] <= MONTHS)
 
 
-def _before_doubtful(mine: Iterable[Claim], releases: Releases, now: int) -> Release | None:
+def _before_doubtful(own_claims: Iterable[Claim], releases: Releases, now: int) -> Release | None:
     """Return the release before the one in a claim such as "worked until 2.3", which may or may not include 2.3."""
-    doubtful = [parse_version(claim.text) for claim in mine if claim.part == "until"]
+    doubtful = [parse_version(claim.text) for claim in own_claims if claim.part == "until"]
     version = min(filter(None, doubtful), default=None)
     return releases.before(version, now) if version is not None and releases.exactly(version) else None
 
@@ -119,10 +119,10 @@ def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) ->
     return NoRange("no_version", f"it happens with {version}, but no version is named that worked", end)
 
 
-def _releases(mine: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases:
+def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases:
     """Return the releases of the package that the issue names, else those of the project."""
     series = read_releases(log.repository, now)
-    for claim in mine:
+    for claim in own_claims:
         version = parse_version(claim.text)
         for name, found in series.items() if claim.name and version else ():
             if plain(name) == plain(claim.name) and version and found.exactly(version):
@@ -132,7 +132,7 @@ def _releases(mine: Iterable[Claim], log: Log, own: frozenset[str], now: int) ->
 
 
 DAY = 86_400
-NOTICED = 30
+NOTICED_WITHIN = 30
 """Days that a fault may have existed before the day from which the issue reports it."""
 
 
@@ -145,18 +145,18 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         own: the project's names, normalised by ``plain``.
         now: the time of the commit, in seconds since 1970.
     """
-    mine = [claim for claim in claims.versions if is_own(claim, own) and not _is_any_number(claim, own)]
+    own_claims = [claim for claim in claims.versions if is_own(claim, own) and not _is_unrelated_number(claim, own)]
     # Versions before days: a release is exact, and a day in an issue is often only when somebody noticed.
-    if any(claim.part != "affected" for claim in mine):
-        return of_versions(mine, log, own, now)
+    if any(claim.part != "affected" for claim in own_claims):
+        return of_versions(own_claims, log, own, now)
     days = [claim for claim in claims.days if claim.part != "affected"]
     if days:
         return _of_days(days, log, now)
-    others = sorted({claim.name for claim in claims.versions if claim.part != "affected"})
-    if others:
-        explanation = f"the versions it names are of {' and '.join(others[:3])}, not of this project"
+    other_names = sorted({claim.name for claim in claims.versions if claim.part != "affected"})
+    if other_names:
+        explanation = f"the versions it names are of {' and '.join(other_names[:3])}, not of this project"
         return NoRange("another_project", explanation[:200])
-    named = [claim for claim in mine if plain(claim.name) in own]
+    named = [claim for claim in own_claims if plain(claim.name) in own]
     return affected(named, log, own, now)
 
 
@@ -167,13 +167,13 @@ def is_own(claim: Claim, own: frozenset[str]) -> bool:
     return not claim.certain and claim.name.lower() not in OTHERS
 
 
-def _is_any_number(claim: Claim, own: frozenset[str]) -> bool:
+def _is_unrelated_number(claim: Claim, own: frozenset[str]) -> bool:
     """Return whether a number follows some word and has no role, such as the 2.5 of "takes 2.5 seconds"."""
     return claim.part == "affected" and bool(claim.name) and plain(claim.name) not in own
 
 
 def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
-    days = [claim for claim in days if first_second(claim.text) <= now + NOTICED * DAY]
+    days = [claim for claim in days if first_second(claim.text) <= now + NOTICED_WITHIN * DAY]
     if not days:
         return NoRange("empty_range", "the dates it gives are after the commit that was searched")
     good = max((min(first_second(claim.text), now) for claim in days if claim.part == "good"), default=None)
@@ -181,7 +181,7 @@ def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
     if good is not None and bad is not None and good >= bad:
         return NoRange("contradictory", "the dates it gives contradict each other")
     first = min(first_second(claim.text) for claim in days)
-    began = good if good is not None else max(0, min(first, now) - NOTICED * DAY)
+    began = good if good is not None else max(0, min(first, now) - NOTICED_WITHIN * DAY)
     start, end = log.before(began), log.before(bad) if bad else log.commit
     words = f"{_day(began)} → {_day(bad) if bad else HERE}"
     if end is None or (start is None and log.shallow):

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from nodes.search.types import Location
 
 
-_BESIDE = frozenset({"test", "docs", "example", "vendored", "minified"})
+_NOT_AT_FAULT = frozenset({"test", "docs", "example", "vendored", "minified"})
 
 
 def spots_of(locations: Sequence[Location]) -> list[Spot]:
     """Convert ranked places, weighted by score relative to the first; tests count only if there is nothing else."""
     # A change of a test or a document does not introduce a fault.
-    locations = [place for place in locations if role_of(place.path) not in _BESIDE] or locations
+    locations = [place for place in locations if role_of(place.path) not in _NOT_AT_FAULT] or locations
     best = max((place.score for place in locations), default=0.0)
     return [
         Spot(

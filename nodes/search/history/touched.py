@@ -81,7 +81,7 @@ def window(spot: Spot) -> tuple[int, int]:
 
 
 def _touched(spot: Spot, lines: tuple[int, int], found: Blamed | None, changed: frozenset[str] | None) -> Touched:
-    wrote = found.lines if found else {}
-    here = {number: sha for number, sha in wrote.items() if lines[0] <= number <= lines[1]}
+    authors = found.lines if found else {}
+    in_window = {number: sha for number, sha in authors.items() if lines[0] <= number <= lines[1]}
     paths = dict.fromkeys((spot.path, *(found.paths if found else ())))
-    return Touched(spot, here, changed, tuple(paths))
+    return Touched(spot, in_window, changed, tuple(paths))

@@ -67,8 +67,8 @@ class Releases:
         at = bisect_left(self._versions, version)
         if at < len(self.all) and self._versions[at] == version:
             return self.all[at]
-        wanted = version.release
-        later = [r for r in self.all[at:] if r.version.release[: len(wanted)] == wanted]
+        prefix = version.release
+        later = [r for r in self.all[at:] if r.version.release[: len(prefix)] == prefix]
         # "2.3" in an issue means the released version, not its release candidate.
         return next((r for r in later if version.is_prerelease or not r.version.is_prerelease), None)
 
@@ -89,8 +89,8 @@ class Releases:
 def parse_version(text: str) -> Version | None:
     """Parse a version as written in tags and prose; None if it is not a version."""
     text = _FINAL.sub("", text.strip()[:_LONGEST].lstrip("vV")).replace("_", ".")
-    for pattern, plain in _BEFORE:
-        text = pattern.sub(plain, text)
+    for pattern, replacement in _BEFORE:
+        text = pattern.sub(replacement, text)
     try:
         return Version(text)
     except (InvalidVersion, ValueError):  # ValueError: more digits than int() reads

@@ -42,24 +42,24 @@ def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[s
     counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
     titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
     # A word in over a quarter of the messages distinguishes none; of three messages or fewer no share can be taken.
-    most = max(1.0, len(messages) / 4) if len(messages) >= 4 else len(messages)
+    max_messages = max(1.0, len(messages) / 4) if len(messages) >= 4 else len(messages)
     return {
         term: round((1.0 if term in titles or "_" in term else 0.4) / (1 + math.log(counts[term])), 6)
         for term in sorted(titles | bodies)
-        if 0 < counts[term] <= most and term not in own
+        if 0 < counts[term] <= max_messages and term not in own
     }
 
 
-def shared_words(commit: Commit, wanted: Mapping[str, float]) -> list[Reason]:
+def shared_words(commit: Commit, weights: Mapping[str, float]) -> list[Reason]:
     """Return the reason that a message shares words with the issue, or an empty list."""
     found: dict[str, str] = {}
     for word, term in _terms(f"{commit.subject} {commit.body[:500]}"):
-        if term in wanted:
+        if term in weights:
             found.setdefault(term, word.lower())
-    best = sorted(found, key=lambda term: (-wanted[term], term))[:MOST_WORDS]
+    best = sorted(found, key=lambda term: (-weights[term], term))[:MOST_WORDS]
     if not best:
         return []
-    share = round(sum(EACH_WORD * wanted[term] for term in best), 6)
+    share = round(sum(EACH_WORD * weights[term] for term in best), 6)
     return [Reason("words", f"its message shares {', '.join(f'“{found[term]}”' for term in best)}", share)]
 
 
@@ -141,20 +141,20 @@ def format_lines(numbers: Iterable[int]) -> str:
 
 def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason, str]]:
     """Yield a reason per place that the change touched, with the place as text; later places count less."""
-    counted: set[tuple[str, int]] = set()
+    seen: set[tuple[str, int]] = set()
     others: dict[str, list[tuple[float, Touched]]] = {}
     for number, place in enumerate(touched):
         spot = place.spot
         weight = spot.weight / (1 + number / 2)
         # Places may overlap (a method and its class); each line counts once.
-        mine = [n for n, sha in place.lines.items() if sha == commit.sha and (spot.path, n) not in counted]
-        if mine:
-            counted.update((spot.path, line) for line in mine)
-            where = f"{format_lines(mine)} of {_name(spot)}"
-            yield Reason("lines", f"touches {where}", round(weight * _share(mine, spot), 6)), where
+        own_lines = [n for n, sha in place.lines.items() if sha == commit.sha and (spot.path, n) not in seen]
+        if own_lines:
+            seen.update((spot.path, line) for line in own_lines)
+            where = f"{format_lines(own_lines)} of {_name(spot)}"
+            yield Reason("lines", f"touches {where}", round(weight * _share(own_lines, spot), 6)), where
         others.setdefault(spot.path, []).append((weight, place))
     for path, places in others.items():
-        if path not in {of for of, _ in counted}:
+        if path not in {of for of, _ in seen}:
             yield from _without_lines(commit, path, places)
 
 

@@ -169,12 +169,12 @@ class Index:
 
     def match(self, hashes: Sequence[int]) -> Matches:
         """Find every occurrence of terms, given by their distinct hashes."""
-        wanted = np.asarray(hashes, np.uint32)
+        query = np.asarray(hashes, np.uint32)
         # A bit table removes nearly all other postings before the exact comparison.
         table = np.zeros(1 << TABLE_BITS, bool)
-        table[wanted & ((1 << TABLE_BITS) - 1)] = True
+        table[query & ((1 << TABLE_BITS) - 1)] = True
         near = np.flatnonzero(table[self._post_hash & ((1 << TABLE_BITS) - 1)])
-        term, exact = lookup(wanted, self._post_hash[near])
+        term, exact = lookup(query, self._post_hash[near])
         rows = near[exact]
         chunk = np.searchsorted(self._first_post, rows, "right") - 1
         return Matches(term[exact], chunk.astype(np.int32), self._counts(rows))
@@ -186,15 +186,15 @@ class Index:
         return counts
 
 
-def lookup(wanted: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Return for each value its position in ``wanted``, and whether it is in there."""
-    if not len(wanted):
+def lookup(query: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return for each value its position in ``query``, and whether it is in there."""
+    if not len(query):
         return np.zeros(len(values), np.int32), np.zeros(len(values), bool)
-    order = np.argsort(wanted, kind="stable")
+    order = np.argsort(query, kind="stable")
     # A value beyond the last one gets a valid position; the comparison below rejects it.
-    place = np.minimum(np.searchsorted(wanted[order], values), len(wanted) - 1)
+    place = np.minimum(np.searchsorted(query[order], values), len(query) - 1)
     found = order[place]
-    return found.astype(np.int32), wanted[found] == values
+    return found.astype(np.int32), query[found] == values
 
 
 def _roles(tree: Tree) -> tuple[Role, ...]:

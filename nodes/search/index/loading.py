@@ -34,7 +34,7 @@ WITHOUT_WORDS: frozenset[Role] = frozenset({"data", "minified"})
 """Roles whose content is not indexed; these files are found by their path only."""
 MOST_TEXT = 64_000_000
 """Default limit of the indexed text in bytes."""
-_VALUE: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendored": 4}
+_ROLE_ORDER: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendored": 4}
 """Order in which roles are indexed if a commit has too much text; a role that is not listed has rank 1."""
 # bytes of records per write to the cache; a killed process loses at most this much and parses it again
 PER_WRITE = 8_000_000
@@ -68,10 +68,10 @@ def load_index(
         most_text: bytes of text that are indexed; files beyond this limit are found by their path only.
     """
     # The limit of text is part of the key because it decides which files are indexed.
-    name = f"{commit}:{most_text}:{parser_version()}"
-    kept = unpack_tree(cache.tree(name)) if cache else None
-    if kept:
-        return Loaded(Index(kept), kept.texts)
+    tree_key = f"{commit}:{most_text}:{parser_version()}"
+    stored = unpack_tree(cache.tree(tree_key)) if cache else None
+    if stored:
+        return Loaded(Index(stored), stored.texts)
     # git walks the history in its own process while this process parses the files
     with ThreadPoolExecutor(1) as pool:
         log = pool.submit(repository.log, commit, COMMITS)
@@ -81,11 +81,11 @@ def load_index(
         terms = pool.submit(path_terms, paths)
         # Most contents of a commit are those of the last indexed one, and one row of SQLite is read faster than
         # 10,000.
-        near = unpack_tree(cache.latest_tree(parser_version())) if cache else None
-        roles = path_roles(entries, near)
+        previous = unpack_tree(cache.latest_tree(parser_version())) if cache else None
+        roles = path_roles(entries, previous)
         files = Assembly(entries, roles, most_text)
         # Before ``batches``, so that only what no cache has is parsed.
-        files.add_known(near, cache)
+        files.add_known(previous, cache)
         parsed = len(files.missing)
         batches = Progress(files.batches())
         complete = _parse(repository, files, batches, cache, progress)
@@ -94,13 +94,13 @@ def load_index(
     # Store complete results only: a fetch may later add objects of a partial clone or history of a shallow one.
     complete &= log.result() is not None and all(entry.size >= 0 for entry in entries)
     if cache and complete and not repository.shallow:
-        cache.put_tree(name, tree.pack())
+        cache.put_tree(tree_key, tree.pack())
     loaded = Loaded(Index(tree), tree.texts, parsed, batches.unparsed, files.left_out)
-    _tell_limits(repository, commit, loaded)
+    _log_limits(repository, commit, loaded)
     return loaded
 
 
-def _tell_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
+def _log_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
     """Log once per commit which files are not fully indexed."""
     where = f"{repository.directory} at {commit[:12]}"
     if loaded.unparsed:
@@ -162,9 +162,10 @@ class Assembly:
     def batches(self) -> list[list[Job]]:
         """Return the missing files in batches; files whose name requires a parser come first, in their own batches."""
         jobs = list(self.missing.values())
-        hard = [always_needs_parser(job.path) for job in jobs]
+        need_parser = [always_needs_parser(job.path) for job in jobs]
         parts = (
-            [job for job, is_hard in zip(jobs, hard, strict=True) if is_hard is wanted] for wanted in (True, False)
+            [job for job, needs_parser in zip(jobs, need_parser, strict=True) if needs_parser is wanted]
+            for wanted in (True, False)
         )
         # The parent handles batches without such files itself; mixed batches would leave it idle.
         return [batch for part in parts for batch in cut_batches(part)]
@@ -176,13 +177,15 @@ class Assembly:
                 self._picks[self._files[key]] = len(self._sources), row
         self._sources.append(columns)
 
-    def add_known(self, near: Tree | None, cache: Cache | None) -> None:
+    def add_known(self, previous: Tree | None, cache: Cache | None) -> None:
         """Take contents from the last commit's tree, and the rest from the cache as far as possible."""
-        if near:
+        if previous:
             # A file without rows may have been beyond the text limit at that time.
-            known = set(np.flatnonzero(near.columns.sizes.sum(1)).tolist())
-            files = enumerate(zip(near.paths, near.blobs, strict=True))
-            self.add([key_of(path, blob) if number in known else "" for number, (path, blob) in files], near.columns)
+            known = set(np.flatnonzero(previous.columns.sizes.sum(1)).tolist())
+            files = enumerate(zip(previous.paths, previous.blobs, strict=True))
+            self.add(
+                [key_of(path, blob) if number in known else "" for number, (path, blob) in files], previous.columns
+            )
         if cache:
             records = {key: record for key, record in cache.get(self.missing).items() if is_intact(record)}
             self.add(list(records), unpack(list(records.values())))
@@ -195,12 +198,12 @@ class Assembly:
 def by_value(entries: Sequence[Entry], roles: Sequence[Role]) -> list[int]:
     """Return the numbers of the files with text, ordered by role (source first), then smallest first."""
     numbers = (n for n, entry in enumerate(entries) if roles[n] not in WITHOUT_WORDS and 0 < entry.size <= TEXT_LIMIT)
-    return sorted(numbers, key=lambda number: (_VALUE.get(roles[number], 1), entries[number].size, number))
+    return sorted(numbers, key=lambda number: (_ROLE_ORDER.get(roles[number], 1), entries[number].size, number))
 
 
-def path_roles(entries: Iterable[Entry], near: Tree | None) -> tuple[Role, ...]:
+def path_roles(entries: Iterable[Entry], previous: Tree | None) -> tuple[Role, ...]:
     """Return the role that each path indicates; reuse the last tree's."""
-    known = dict(zip(near.paths, near.roles, strict=True)) if near else {}
+    known = dict(zip(previous.paths, previous.roles, strict=True)) if previous else {}
     # A role depends on the path only, and a dozen patterns take longer than one lookup.
     return tuple(known.get(entry.path) or role_of(entry.path) for entry in entries)
 

@@ -141,12 +141,12 @@ def _other_terms(new: list[bytes]) -> list[tuple[Array, Array]]:
     found = []
     for number, word in enumerate(new):
         if not word.isascii() or word[:1] == BETWEEN:
-            hashes = _slowly(word)
+            hashes = _hashes_of_word(word)
             found.append((np.full(len(hashes), number), np.array(hashes, np.uint32)))
     return found
 
 
-def _slowly(word: bytes) -> list[int]:
+def _hashes_of_word(word: bytes) -> list[int]:
     if word[:1] == BETWEEN:
         return list(hashes_of(word[1:].decode("utf-8", "surrogatepass")))
     return [value for part in WORD.findall(word.decode("utf-8")) for value in hashes_of(part)]

@@ -72,10 +72,10 @@ def find_mentions(text: str) -> Mentions:
 
 def _first(found: Iterable[T]) -> tuple[T, ...]:
     """Return the first distinct non-empty items; stop at the limit, so that later items are never computed."""
-    kept: dict[T, None] = {}
+    distinct: dict[T, None] = {}
     for item in found:
         if item:
-            kept.setdefault(item)
-        if len(kept) >= MAX_EACH:
+            distinct.setdefault(item)
+        if len(distinct) >= MAX_EACH:
             break
-    return tuple(kept)
+    return tuple(distinct)

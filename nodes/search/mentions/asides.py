@@ -11,7 +11,7 @@ _FENCE = re.compile(r"[ \t]{0,12}(?:```|~~~)")
 _HEADING = re.compile(r" {0,3}(?:#{1,6}[ \t]{1,8}(\S.{0,120})|\*\*([^*\n]{2,60})\*\*:?[ \t]{0,8})$")
 _BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[[ xX]\]")
 _URL = re.compile(r"https?://\S{1,2000}")
-_MACHINE = re.compile(
+_ENVIRONMENT = re.compile(
     r"\bversions?\b|environment|operating system|^os\b|system info|install|backend|dependenc|jupyter|^browser|checklist"
     r"|extra tools|platform|extensions|\bsearch(ed)?\b|contribut|willing|\bterms\b|code of conduct|prerequisites",
     re.IGNORECASE,
@@ -32,16 +32,16 @@ def without_asides(body: str) -> str:
 
 
 def _reported_lines(body: str) -> Iterator[str]:
-    fenced = machine = False
+    fenced = in_environment = False
     for line in body.split("\n"):
         fence = bool(_FENCE.match(line))
         # A fence inside another one is not tracked: here a wrong guess only adds or drops words.
         fenced ^= fence
         heading = None if fenced or fence else _HEADING.match(line[:_LONGEST])
         if heading:
-            machine = bool(_MACHINE.search(heading[1] or heading[2]))
+            in_environment = bool(_ENVIRONMENT.search(heading[1] or heading[2]))
         # Fences of a dropped section stay, so that later lines are split into prose and code correctly.
-        elif fence or (not machine and fenced):
+        elif fence or (not in_environment and fenced):
             yield line
-        elif not machine and not _BOX.match(line) and not _VERSION.match(line[:_LONGEST]):
+        elif not in_environment and not _BOX.match(line) and not _VERSION.match(line[:_LONGEST]):
             yield _URL.sub(" ", line)

@@ -60,17 +60,17 @@ def form_fields(text: str) -> tuple[tuple[str, str], ...]:
 
 def without_comments(text: str) -> str:
     """Return the text without HTML comments, which are template hints; line numbers stay the same."""
-    kept: list[str] = []
-    at = 0
-    while (start := text.find(_COMMENT_OPEN, at)) >= 0:
+    parts: list[str] = []
+    position = 0
+    while (start := text.find(_COMMENT_OPEN, position)) >= 0:
         stop = text.find(_COMMENT_CLOSE, start + len(_COMMENT_OPEN))
         if stop < 0:
             break
         stop += len(_COMMENT_CLOSE)
         # Line feeds stay, so that line numbers in the rest are unchanged.
-        kept += (text[at:start], "\n" * text.count("\n", start, stop))
-        at = stop
-    return "".join((*kept, text[at:])).replace("\r\n", "\n")
+        parts += (text[position:start], "\n" * text.count("\n", start, stop))
+        position = stop
+    return "".join((*parts, text[position:])).replace("\r\n", "\n")
 
 
 def split_blocks(text: str) -> tuple[str, list[str]]:

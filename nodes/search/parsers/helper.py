@@ -33,7 +33,7 @@ PROCESSOR = 300
 
 def work(task: Task, reader: BlobReader, output: int) -> None:
     """Parse while batches are left and the parent lives."""
-    for number, files in _wanted(task):
+    for number, files in _assigned(task):
         jobs = [task.batches[number][file] for file in files]
         for file, job, content in zip(files, jobs, reader.read([job.blob for job in jobs]), strict=True):
             # The parent id changes when the parent ends; then no process reads the results.
@@ -45,7 +45,7 @@ def work(task: Task, reader: BlobReader, output: int) -> None:
             _write(output, packed(number, file, text))
 
 
-def _wanted(task: Task) -> Iterator[tuple[int, list[int]]]:
+def _assigned(task: Task) -> Iterator[tuple[int, list[int]]]:
     yield from task.first
     for claims in task.claims:
         yield from ((number, list(range(len(task.batches[number])))) for number in claimed(claims))
@@ -73,13 +73,13 @@ def _write(output: int, frame: bytes) -> None:
 
 def _limit() -> None:
     """Set the limits at which the kernel ends this process, without a core file."""
-    for limit, most in (
+    for limit, maximum in (
         (resource.RLIMIT_AS, MEMORY),
         (resource.RLIMIT_CPU, PROCESSOR),
         (resource.RLIMIT_CORE, 0),
     ):
         with suppress(ValueError, OSError):  # macOS does not limit address space; the operator's limit may be lower
-            resource.setrlimit(limit, (most, most))
+            resource.setrlimit(limit, (maximum, maximum))
 
 
 def main() -> None:

@@ -136,8 +136,8 @@ class Pool:
         # A hostile repository may have many files that each stay below their own deadline.
         if self._failures >= MOST_FAILURES or self._missed.total() >= MOST_MISSED:
             return True
-        at_work = sum(at.processor for helper in self._helpers if (at := helper.last))
-        return self._processor + at_work > MOST_PROCESSOR
+        running = sum(at.processor for helper in self._helpers if (at := helper.last))
+        return self._processor + running > MOST_PROCESSOR
 
     def start(self, first: Sequence[tuple[int, list[int]]] = ()) -> None:
         """Start a helper, which first parses some given files, unless the pool is over."""
@@ -195,8 +195,8 @@ class Pool:
 
     def _left_of(self, helper: Helper, at: FilePosition) -> list[tuple[int, list[int]]]:
         """Return the files that a helper had claimed and did not finish."""
-        given = dict(helper.first)
-        taken = helper.first if at.batch in given else [(at.batch, self._progress.left_of(at.batch))]
+        assigned = dict(helper.first)
+        taken = helper.first if at.batch in assigned else [(at.batch, self._progress.left_of(at.batch))]
         left = ((batch, [file for file in files if not self._progress.has(batch, file)]) for batch, files in taken)
         return [(batch, files) for batch, files in left if files]
 

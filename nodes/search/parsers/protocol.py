@@ -47,10 +47,10 @@ class Output:
 
     def new(self) -> Iterator[Frame]:
         """Yield the frames written since the last call; an incomplete frame follows in a later call, or never."""
-        while frames := self._frames(os.pread(self._descriptor, self._wanted(), self._read)):
+        while frames := self._frames(os.pread(self._descriptor, self._read_size(), self._read)):
             yield from frames
 
-    def _wanted(self) -> int:
+    def _read_size(self) -> int:
         head = os.pread(self._descriptor, _HEAD.size, self._read)
         return max(_AT_ONCE, _HEAD.size + _HEAD.unpack(head)[1]) if len(head) == _HEAD.size else 0
 

@@ -63,13 +63,13 @@ def build(repository: Repository, progress: Progress) -> Iterator[Built]:
 
 def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
     """Yield every batch parsed, each as soon as a process is free."""
-    hard = [number for number, batch in enumerate(progress.batches) if needs_parser(batch)]
+    need_parser = [number for number, batch in enumerate(progress.batches) if needs_parser(batch)]
     # Helpers claim hard batches first, because this process can only take the easy ones.
-    easy = sorted(set(range(len(progress.batches))).difference(hard))
+    plain = sorted(set(range(len(progress.batches))).difference(need_parser))
     with ExitStack() as stack:
-        claims = [stack.enter_context(_claims(numbers)) for numbers in (hard, easy)]
+        claims = [stack.enter_context(_claims(numbers)) for numbers in (need_parser, plain)]
         pool = stack.enter_context(Pool(repository, progress, [file.fileno() for file in claims]))
-        for _ in range(helpers_for(*(_size(progress.batches[n] for n in numbers) for numbers in (hard, easy)))):
+        for _ in range(helpers_for(*(_size(progress.batches[n] for n in numbers) for numbers in (need_parser, plain)))):
             pool.start()
         # This process claims easy batches only: it must not load a parser.
         for number in claimed(claims[1].fileno()):
@@ -112,13 +112,13 @@ def needs_parser(batch: Sequence[Job]) -> bool:
     return any(always_needs_parser(job.path) for job in batch)
 
 
-def helpers_for(hard: int, easy: int) -> int:
+def helpers_for(need_parser: int, plain: int) -> int:
     """Return the number of helpers for some bytes of files that need a parser and of files that rarely do."""
-    most = min(MOST_PROCESSES, available_cores())
-    if hard:
-        return max(1, min(most, (hard + easy) // WORTH_A_PROCESS))
+    available = min(MOST_PROCESSES, available_cores())
+    if need_parser:
+        return max(1, min(available, (need_parser + plain) // WORTH_A_PROCESS))
     # One core is left to this process, which reads easy batches itself.
-    return max(0, min(most - 1, easy // WORTH_A_PROCESS))
+    return max(0, min(available - 1, plain // WORTH_A_PROCESS))
 
 
 def available_cores() -> int:

@@ -61,7 +61,7 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
     alike = _Texts.of(one, other, past)
     same = _same_crash(one, other)
     # Crashes first: the same frames and message are the same failure, however differently people describe it.
-    if same is not None and (_is_sure(same, other) or alike.bear_out):
+    if same is not None and (_is_sure(same, other) or alike.confirm_crash):
         return Likeness("duplicate", 1.0, f"the same crash, {_named(same)}")
     # Short titles and untouched templates reach a high similarity with few words, so a minimum of shared words is
     # required.
@@ -95,7 +95,7 @@ class _Texts:
         return self.title >= SAME_TITLE and self.body >= SAME_BODY
 
     @property
-    def bear_out(self) -> bool:
+    def confirm_crash(self) -> bool:
         return self.title >= LIKE_TITLE and self.score >= LIKE_TEXT
 
     @property

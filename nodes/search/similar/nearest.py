@@ -51,12 +51,12 @@ class _Field:
 
     def cosines(self, query: bytes) -> Floats:
         """Return the similarity of each row with a query, 0..1."""
-        wanted: Words = np.frombuffer(query, WORDS)
-        if not self._rows or not len(wanted):
+        query_words: Words = np.frombuffer(query, WORDS)
+        if not self._rows or not len(query_words):
             return np.zeros(self._rows, np.float32)
         dense = np.zeros(BUCKETS, np.float32)
-        np.add.at(dense, wanted["term"] & (BUCKETS - 1), self.weighted(wanted))
-        length = float(np.linalg.norm(self.weighted(wanted)))
+        np.add.at(dense, query_words["term"] & (BUCKETS - 1), self.weighted(query_words))
+        length = float(np.linalg.norm(self.weighted(query_words)))
         dots = self._sums(self._weights * dense[self._buckets])
         lengths = np.sqrt(self._sums(self._weights**2))
         return np.divide(dots, lengths * length, out=np.zeros_like(dots), where=lengths > 0)

@@ -49,20 +49,20 @@ def own_text(body: str) -> str:
 
 def crash_names(body: str) -> list[str]:
     """Return names that a crash has in any version and on any machine; they do not depend on the repository's files."""
-    named: list[str] = []
+    names: list[str] = []
     for trace in find_traces(body[:MAX_TEXT]):
         error = plain_error(trace.error)
-        named += [f"error {error}"] if error else []
+        names += [f"error {error}"] if error else []
         # Twice as many frames as a fingerprint has: it skips those of libraries, which cannot be told apart without
         # the files.
-        named += [f"frame {plain_function(frame.function or '')}" for frame in trace.frames[: 2 * FRAMES]]
-    return [name for name in named if name not in ("frame ", "frame ~")]
+        names += [f"frame {plain_function(frame.function or '')}" for frame in trace.frames[: 2 * FRAMES]]
+    return [name for name in names if name not in ("frame ", "frame ~")]
 
 
 def unpacked(words: bytes) -> dict[int, int]:
     """Return hashes with their counts."""
-    read = np.frombuffer(words, WORDS)
-    return dict(zip(read["term"].tolist(), read["count"].tolist(), strict=True))
+    rows = np.frombuffer(words, WORDS)
+    return dict(zip(rows["term"].tolist(), rows["count"].tolist(), strict=True))
 
 
 def _terms(text: str) -> Counter[int]:
@@ -75,6 +75,6 @@ def _terms(text: str) -> Counter[int]:
 
 
 def _packed(counts: Counter[int]) -> bytes:
-    kept = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_WORDS]
+    most_frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_WORDS]
     # A count is one byte; beyond a few occurrences saturation makes it irrelevant anyway.
-    return np.array([(term, min(count, 255)) for term, count in sorted(kept)], WORDS).tobytes()
+    return np.array([(term, min(count, 255)) for term, count in sorted(most_frequent)], WORDS).tobytes()

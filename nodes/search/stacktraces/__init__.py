@@ -37,10 +37,10 @@ def find_traces(text: str) -> list[StackTrace]:
     # If two languages claim the same lines, the one with more frames is right.
     # The sort is stable, so of equal traces the family that comes first in ``_FAMILIES`` counts.
     found.sort(key=lambda trace: -len(trace.frames))
-    kept: list[StackTrace] = []
+    selected: list[StackTrace] = []
     for trace in found:
-        if all(trace.end <= other.start or other.end <= trace.start for other in kept):
-            kept.append(trace)
+        if all(trace.end <= other.start or other.end <= trace.start for other in selected):
+            selected.append(trace)
     # A trace that leads to code is worth more than one that only names the error.
-    kept.sort(key=lambda trace: (not trace.frames, trace.start))
-    return sorted(kept[:MAX_TRACES], key=lambda trace: trace.start)
+    selected.sort(key=lambda trace: (not trace.frames, trace.start))
+    return sorted(selected[:MAX_TRACES], key=lambda trace: trace.start)

@@ -105,12 +105,12 @@ def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame], *, top:
     # Frames above the panic machinery run after the panic and do not show its cause.
     raised = [at for at, frame in enumerate(frames) if _qualified(frame) in _MACHINERY]
     # The last one, because a recovered panic that is raised again passes this machinery twice.
-    kept = frames[raised[-1] + 1 :] if raised and raised[-1] + 1 < len(frames) else frames
+    relevant = frames[raised[-1] + 1 :] if raised and raised[-1] + 1 < len(frames) else frames
     return StackTrace(
         language="go",
         error=heading.error,
         message=heading.message,
-        frames=tuple(kept[:MAX_FRAMES]),
+        frames=tuple(relevant[:MAX_FRAMES]),
         start=lines[top].start,
         end=lines[stop - 1].end,
     )

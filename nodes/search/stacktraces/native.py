@@ -117,8 +117,11 @@ def _alone(lines: Sequence[Line], index: int) -> Alone | None:
     bare = lines[index].bare
     if match := _TERMINATED.match(bare):
         below = lines[index + 1].bare if index + 1 < len(lines) else ""
-        says = below.startswith(_WHAT)
-        return Alone(Heading(match[1], below.removeprefix(_WHAT).strip() or None if says else None), index + 1 + says)
+        has_message = below.startswith(_WHAT)
+        return Alone(
+            Heading(match[1], below.removeprefix(_WHAT).strip() or None if has_message else None),
+            index + 1 + has_message,
+        )
     certain = any(pattern.match(bare) for pattern in (_SANITIZER, _SIGNAL, _CORE))
     heading = _heading(bare) if certain else _located(bare)
     return Alone(heading, index + 1) if heading else None

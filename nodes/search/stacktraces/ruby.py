@@ -22,7 +22,7 @@ _OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Ruby traces."""
-    return [_settled(trace, lines) for trace in find_runs(lines, _DIALECT)]
+    return [_completed(trace, lines) for trace in find_runs(lines, _DIALECT)]
 
 
 def _match(bare: str) -> re.Match[str] | None:
@@ -50,7 +50,7 @@ def _heading(bare: str) -> Heading | None:
     return None
 
 
-def _settled(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+def _completed(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
     """Add the error that the first line names, and reverse the frames if the most recent call came last."""
     inside = [match for line in lines if trace.start <= line.start < trace.end and (match := _match(line.bare))]
     # Ruby 2.5 to 2.7 print the most recent call last on a terminal, with falling numbers in front.
