@@ -66,11 +66,11 @@ def find_candidates(
     found += [item for item in facts if item.key not in shown]
     numbers = {key: number for number, key in enumerate(dict.fromkeys((*known, *(item.key for item in found))), 1)}
     numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in found)
-    lowest, most = (MIN_SCORE_ON_RETRY, CANDIDATES_ON_RETRY) if retry else (MIN_SCORE, CANDIDATES)
+    lowest, max_shared = (MIN_SCORE_ON_RETRY, CANDIDATES_ON_RETRY) if retry else (MIN_SCORE, CANDIDATES)
     # Evidence scores are rounded to four places, so the threshold is rounded in the same way.
     searched = numbered[: len(shown)]
     strong = [item for item in searched if item.evidence.score >= round(lowest, 4)]
-    return Candidates(tuple(strong[:most]), (*searched[:SHOWN_TO_A_MODEL], *numbered[len(shown) :]))
+    return Candidates(tuple(strong[:max_shared]), (*searched[:SHOWN_TO_A_MODEL], *numbered[len(shown) :]))
 
 
 def lines_of_facts(facts: Iterable[Fact], sha: str) -> tuple[Evidence, ...]:
@@ -113,8 +113,8 @@ def _most_shared_words(text: str, places: Sequence[tuple[Location, str]]) -> lis
     """Return the places that share the most words with the text; empty if none shares a word."""
     words = set(plain_words(text))
     shared = [len(words & (set(plain_words(text)) - _SUFFIXES)) for _, text in places]
-    most = max(shared, default=0)
-    return [place for (place, _), count in zip(places, shared, strict=True) if most and count == most]
+    max_shared = max(shared, default=0)
+    return [place for (place, _), count in zip(places, shared, strict=True) if max_shared and count == max_shared]
 
 
 def as_evidence(place: Location, sha: str, score: float) -> Evidence:
@@ -148,7 +148,9 @@ def rescored(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]
     )
 
 
-def capped_confidence(reading: CodeReading, ranked: Sequence[NumberedEvidence], ranking: Ranking, sure: float) -> float:
+def capped_confidence(
+    reading: CodeReading, ranked: Sequence[NumberedEvidence], ranking: Ranking, search_confidence: float
+) -> float:
     """Bound the model's confidence in its first place by the engine's confidence in its own first file.
 
     The engine's confidence was calibrated for its own first file. For any other file, the only known bound is the
@@ -156,8 +158,9 @@ def capped_confidence(reading: CodeReading, ranked: Sequence[NumberedEvidence], 
     """
     if not reading.suspects:
         return 0.0
-    own = min(reading.confidence, sure)
-    favourite = ranking.files[0].path if ranking.files else None
-    if ranked[0].evidence.locator.path == favourite:
+    own = min(reading.confidence, search_confidence)
+    engine_first = ranking.files[0].path if ranking.files else None
+    # The same file, not the same place: the calibration is about files.
+    if ranked[0].evidence.locator.path == engine_first:
         return own
     return round(min(own, 1 - ranking.confidence), 4)

@@ -44,6 +44,7 @@ async def _with(
     report: TriageReport, history: History, case: Case, context: Context
 ) -> tuple[TriageReport, tuple[AgentFinding, ...]]:
     found = history.suspicion
+    # Recent changes are evidence as well, although the report calls them no suspects.
     changes = (*found.changes[:SHOWN], *found.recent[:SHOWN])
     gathered = [item for item in map(_evidence, changes) if await still_matches(item, context.code, "")]
     await context.evidence.put(gathered)

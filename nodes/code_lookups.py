@@ -82,36 +82,37 @@ class CodeLookups:
         """How many more lookups will be answered."""
         return LOOKS - len(self.lines)
 
-    async def look_up(self, wanted: Look) -> LookupResult:
+    async def look_up(self, look: Look) -> LookupResult:
         """Answer or refuse a lookup; both count against the limit. A repeated lookup refers to the first answer."""
-        what = wanted.what.strip()
-        asked = (wanted.kind, what, wanted.start_line, wanted.end_line)
+        what = look.what.strip()
+        key = (look.kind, what, look.start_line, look.end_line)
         number = len(self.lines) + 1
         self._listener("codebase_search", f"look {number} of {LOOKS}")
-        if asked in self._before:
-            first, sight = self._before[asked]
-            names = ", ".join(item.id for item in sight.found)
-            self._note(wanted, f"as look {first}")
-            return LookupResult(note=f"The same as look {first}: {names or sight.note}")
+        # Models repeat themselves; a reference costs few tokens, and the repetition still counts as a lookup.
+        if key in self._before:
+            first, result = self._before[key]
+            names = ", ".join(item.id for item in result.found)
+            self._note(look, f"as look {first}")
+            return LookupResult(note=f"The same as look {first}: {names or result.note}")
         try:
-            sight = await self._answer(wanted, what)
+            result = await self._answer(look, what)
         except Refused as refusal:
-            sight = LookupResult(note=f"Refused: {refusal}.")
+            result = LookupResult(note=f"Refused: {refusal}.")
             self.refused += 1
-        self._before[asked] = (number, sight)
-        self._note(wanted, ", ".join(item.id for item in sight.found) or sight.note)
-        return sight
+        self._before[key] = (number, result)
+        self._note(look, ", ".join(item.id for item in result.found) or result.note)
+        return result
 
-    async def _answer(self, wanted: Look, what: str) -> LookupResult:
-        if wanted.kind not in LOOK_KINDS:
+    async def _answer(self, look: Look, what: str) -> LookupResult:
+        if look.kind not in LOOK_KINDS:
             raise Refused(f"a look is one of {', '.join(LOOK_KINDS)}")
         if not what:
             raise Refused("it has no content")
-        if wanted.kind == "open":
-            return await self._open(what, wanted.start_line, wanted.end_line)
-        if wanted.kind == "words":
+        if look.kind == "open":
+            return await self._open(what, look.start_line, look.end_line)
+        if look.kind == "words":
             return await self._words(what)
-        return await self._name(what, definition=wanted.kind == "definition")
+        return await self._name(what, definition=look.kind == "definition")
 
     async def _open(self, path: str, start: int, end: int) -> LookupResult:
         if not 1 <= start <= end:
@@ -171,11 +172,11 @@ class CodeLookups:
             self._gathered[evidence.key] = item
         return item
 
-    def _note(self, wanted: Look, given: str) -> None:
+    def _note(self, look: Look, answer: str) -> None:
         """Add a line to the trace. The text is masked because the model may have written anything."""
-        lines = f":{wanted.start_line}-{wanted.end_line}" if wanted.kind == "open" else ""
-        asked = _plain(f"{wanted.kind} {wanted.what}{lines}")[:_ASKED]
-        self.lines.append(f"{asked} → {_plain(given)}"[:_LINE])
+        lines = f":{look.start_line}-{look.end_line}" if look.kind == "open" else ""
+        key = _plain(f"{look.kind} {look.what}{lines}")[:_ASKED]
+        self.lines.append(f"{key} → {_plain(answer)}"[:_LINE])
 
 
 def _cut(found: Sequence[NumberedEvidence], lookup: Lookup) -> str:

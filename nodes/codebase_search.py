@@ -57,24 +57,24 @@ class Read:
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Rank the places most likely to contain the fault, with reasons."""
-    began = time.perf_counter()
+    started = time.perf_counter()
     context = runtime.context
     context.listener("codebase_search", "searching the code")
     try:
         gathered = await _gather(state, context)
     except SearchError as error:
-        return _unreadable(state, error, began)
+        return _unreadable(state, error, started)
     read = await _judge(gathered, context)
     await context.evidence.put([item.evidence for item in read.seen])
     return {
         "findings": (_finding(read),),
         "search_confidence": read.confidence,
-        "trace": (_entry(state, gathered, read, began),),
+        "trace": (_entry(state, gathered, read, started),),
         "metrics": spent(read.judged),
     }
 
 
-def _unreadable(state: BugTriageState, error: SearchError, began: float) -> Update:
+def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Update:
     """Record that nothing was searched, because a report must not claim otherwise."""
     texts = f"The code could not be read: {error}"
     entry = TraceEntry(
@@ -84,7 +84,7 @@ def _unreadable(state: BugTriageState, error: SearchError, began: float) -> Upda
         reason=texts[:300],
         error=str(error)[:300],
         iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - began) * 1000),
+        duration_ms=round((time.perf_counter() - started) * 1000),
     )
     finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
     return {"findings": (finding,), "search_confidence": 0.0, "trace": (entry,)}
@@ -111,6 +111,7 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     ranking = await context.code.find(query)
     pointed = await _pointed(state, context)
     facts = await _lines_of_facts(state, context)
+    # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
     candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts)
     seen = candidates.all if is_model_asked(context, state) else candidates.strong
     keys = [item.evidence.key for item in seen]
@@ -170,8 +171,8 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
     seen = (*candidates.all, *gathered.looks.gathered)
     ranked = rescored(in_order(seen, suspects))
     by_id = {item.id: item for item in ranked}
-    sure = capped_confidence(judged.value, ranked, gathered.ranking, case.search_confidence)
-    return Read(judged, tuple(by_id[item.id] for item in seen), ranked, sure)
+    confidence = capped_confidence(judged.value, ranked, gathered.ranking, case.search_confidence)
+    return Read(judged, tuple(by_id[item.id] for item in seen), ranked, confidence)
 
 
 def _finding(read: Read) -> AgentFinding:
@@ -186,7 +187,7 @@ def _finding(read: Read) -> AgentFinding:
     )
 
 
-def _entry(state: BugTriageState, gathered: Gathered, read: Read, began: float) -> TraceEntry:
+def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:
     looks = gathered.looks
     looked_up = {item.id for item in looks.gathered}
     candidates = sum(item.id not in looked_up for item in read.seen)
@@ -203,7 +204,7 @@ def _entry(state: BugTriageState, gathered: Gathered, read: Read, began: float) 
         "codebase_search",
         state,
         read.judged,
-        began,
+        started,
         decision="found" if read.ranked else "nothing found",
         confidence=read.confidence,
         reason=read.judged.value.summary,

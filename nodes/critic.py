@@ -18,17 +18,18 @@ from nodes.trust.statements import cited_in
 
 async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Re-read the evidence, then ask for a second opinion; the writer runs only after an approval."""
-    began = time.perf_counter()
+    started = time.perf_counter()
     context = runtime.context
     case = await load_case(state, context)
-    gone = await _unreadable(case, context)
+    # Before the brain judges: a check by code needs no opinion.
+    changed = await _unreadable(case, context)
     judged = await judge(context, case, lambda brain: brain.audit(case))
     audit = judged.value
     contradictions = _grounded(judged, case)
     # Evidence that changed leads to a rejection in code, independent of the brain's judgement.
-    gaps = (*(f"{name} no longer matches its quote" for name in gone), *audit.gaps)[:4]
+    gaps = (*(f"{name} no longer matches its quote" for name in changed), *audit.gaps)[:4]
     verdict = CriticVerdict(
-        verdict="APPROVED" if audit.approved and not gone else "REJECTED",
+        verdict="APPROVED" if audit.approved and not changed else "REJECTED",
         gaps=gaps,
         required_evidence=audit.required_evidence,
         contradictions=contradictions,
@@ -46,11 +47,11 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         "critic",
         state,
         judged,
-        began,
+        started,
         decision=verdict.verdict,
         confidence=verdict.confidence,
         reason="; ".join(gaps)[:300],
-        counts={"gaps": len(gaps), "contradictions": len(verdict.contradictions), "unreadable": len(gone)},
+        counts={"gaps": len(gaps), "contradictions": len(verdict.contradictions), "unreadable": len(changed)},
     )
     return {
         "findings": (finding,),
@@ -62,14 +63,14 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
 
 async def _unreadable(case: Case, context: Context) -> list[str]:
     """Return the ids of code evidence whose quote does not match the file at the commit."""
-    gone = []
+    changed = []
     for item in case.evidence:
         where = item.evidence.locator
         if item.evidence.kind != "code" or where.path is None or where.start_line is None or where.end_line is None:
             continue
         if await context.code.read(where.path, where.start_line, where.end_line) != item.evidence.quote:
-            gone.append(item.id)
-    return gone
+            changed.append(item.id)
+    return changed
 
 
 def _grounded(judged: Judged[Audit], case: Case) -> tuple[str, ...]:

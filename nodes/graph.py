@@ -59,6 +59,7 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
     # The error handlers turn a failure into a finding, so nodes only catch exceptions that they can name.
     for name, node in nodes.items():
         graph.add_node(name, node, error_handler=_specialist_failed)
+    # A handler of its own: a run without the writer's finding would have no report.
     graph.add_node("writer", writer, error_handler=_writer_failed)
     # A deferred node runs once, after all parallel branches.
     graph.add_node("join", join, defer=True)
@@ -127,6 +128,7 @@ def _specialist_failed(state: BugTriageState, error: NodeError) -> Command[Liter
     entry = _failure(state, error).model_copy(update={"node": name})
     finding = AgentFinding(agent_name=name, summary=f"{name} failed; the run continued without it.")
     update: dict[str, Any] = {"findings": (finding,), "trace": (entry,)}
+    # Otherwise the run would wait for an answer that no node reads.
     if error.node == "human_input":
         update |= {"pending_exchange": None, "awaiting_human": False}
         if state.pending_exchange is not None:

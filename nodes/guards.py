@@ -35,7 +35,7 @@ class Guard(NamedTuple):
 
 
 def route_from_supervisor(state: BugTriageState) -> NodeName:
-    """The next node for the decision in ``state.next_node`` (PRD section 6); ``end`` ends the run."""
+    """Return the next node for the decision in ``state.next_node`` (PRD section 6); ``end`` ends the run."""
     return route(state).node
 
 
@@ -122,54 +122,54 @@ _MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for
 
 
 def is_unreadable(state: BugTriageState) -> bool:
-    """Has at least one code search run, and could none of them read the code?"""
+    """Return whether at least one code search ran and none could read the code."""
     searches = [entry.decision for entry in state.trace if entry.node == "codebase_search"]
     return bool(searches) and set(searches) == {NOT_READABLE}
 
 
 def may_ask(state: BugTriageState) -> bool:
-    """Were fewer than two questions asked, over all runs of the issue, and do enough rounds remain for an answer?
+    """Return whether fewer than two questions were asked for the issue and enough rounds remain for an answer.
 
     If the code cannot be read, no answer can change the report.
     """
     if is_unreadable(state) or is_private(state):
         return False
-    put = len(state.human_exchanges) + (state.pending_exchange is not None)
-    return put < MAX_QUESTIONS and state.max_iterations - state.iterations >= ROUNDS_FOR_A_QUESTION
+    asked = len(state.human_exchanges) + (state.pending_exchange is not None)
+    return asked < MAX_QUESTIONS and state.max_iterations - state.iterations >= ROUNDS_FOR_A_QUESTION
 
 
 def is_private(state: BugTriageState) -> bool:
-    """Is the issue a security report? If so, no question is asked in public and no outside source is queried."""
+    """Return whether the issue is a security report; then no question is posted and no outside source is queried."""
     return state.reading is not None and state.reading.kind == "security"
 
 
 def may_search(state: BugTriageState) -> bool:
-    """Is a code search left under the limit, or did something new arrive since the last one?"""
+    """Return whether a code search is left under the limit, or something new arrived since the last one."""
     return state.marks.searches < MAX_SEARCHES or is_exempt(state)
 
 
 def is_exempt(state: BugTriageState) -> bool:
-    """Did evidence, an answer, a redirect or a retry arrive after the last code search was joined?"""
+    """Return whether evidence, an answer, a redirect or a retry arrived after the last code search was joined."""
     return state.marks.after_search is not None and progress(state) != state.marks.after_search
 
 
 def may_criticise(state: BugTriageState) -> bool:
-    """Has anything changed since the critic was last called?"""
+    """Return whether anything changed since the critic was last called."""
     return progress(state) != state.marks.at_critic
 
 
 def is_rejected(state: BugTriageState) -> bool:
-    """Is the last verdict REJECTED?"""
+    """Return whether the last verdict is REJECTED."""
     return state.critic_feedback is not None and state.critic_feedback.verdict == "REJECTED"
 
 
 def _given_since_verdict(state: BugTriageState) -> bool:
-    judged = state.critic_feedback.on_evidence if state.critic_feedback else None
+    last = state.critic_feedback.on_evidence if state.critic_feedback else None
     now = progress(state)
-    return judged is None or (now.evidence, now.answers, now.redirects) != (
-        judged.evidence,
-        judged.answers,
-        judged.redirects,
+    return last is None or (now.evidence, now.answers, now.redirects) != (
+        last.evidence,
+        last.answers,
+        last.redirects,
     )
 
 
@@ -183,32 +183,32 @@ def progress(state: BugTriageState) -> Progress:
     )
 
 
-def companions(state: BugTriageState, node: NodeName, wanted: Iterable[str]) -> tuple[str, ...]:
+def companions(state: BugTriageState, node: NodeName, requested: Iterable[str]) -> tuple[str, ...]:
     """Return the further specialists and tools that may run in parallel with ``node`` (SPEC section 4)."""
     if node not in get_args(Specialist):
         return ()
-    return tuple(name for name in dict.fromkeys(wanted) if name != node and may_run_beside(state, name))[:MAX_BESIDE]
+    return tuple(name for name in dict.fromkeys(requested) if name != node and may_run_beside(state, name))[:MAX_BESIDE]
 
 
 def may_run_beside(state: BugTriageState, name: str) -> bool:
-    """May a decision name this specialist or tool to run in parallel with another?"""
+    """Return whether a decision may run this specialist or tool in parallel with another."""
     return may_search(state) if name == "codebase_search" else may_be_asked(state, name)
 
 
 def may_be_asked(state: BugTriageState, name: str) -> bool:
-    """Is this source configured, and has it been queried fewer times than the limit?"""
+    """Return whether this source is configured and was queried fewer times than the limit."""
     configured = state.web_configured if name == "web_search" else name in state.tools
     return configured and not is_private(state) and sum(entry.node == name for entry in state.trace) < MAX_CALLS
 
 
 def all_failed(state: BugTriageState) -> bool:
-    """Did every parallel branch of the last round fail, so that the general search is due (SPEC section 4)?"""
+    """Return whether every parallel branch of the last round failed and the general search is due (SPEC section 4)."""
     last = state.trace[-1] if state.trace else None
     return last is not None and last.node == JOIN and last.decision == NOTHING_JOINED and may_search(state)
 
 
 def is_simple(state: BugTriageState) -> bool:
-    """Is there nothing to look for in the code? A redirect from a maintainer always requires a search."""
+    """Return whether no code search is needed; a redirect from a maintainer always requires one."""
     return state.tier == "simple" and not state.redirect_instructions
 
 

@@ -49,7 +49,7 @@ def tier_of(kind: Kind, facts: IssueFacts) -> Tiered:
 
 async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """State the problem, a hypothesis and what the issue lacks."""
-    began = time.perf_counter()
+    started = time.perf_counter()
     context = runtime.context
     evidence = _from_the_issue(context)
     await context.evidence.put(evidence)
@@ -74,7 +74,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         "investigator",
         state,
         judged,
-        began,
+        started,
         decision=reading.kind,
         confidence=reading.confidence,
         reason=f"{tiered.tier} ({tiered.signal}). {reading.hypothesis}"[:300],
@@ -95,6 +95,7 @@ async def _confirmed(reading: Investigation, context: Context) -> Investigation:
     try:
         missing = [await prose.text(line) for line in reading.missing]
         reason = await prose.text(reading.severity_reason)
+    # Without the code no name can be confirmed, so nothing that the model wrote is used.
     except SearchError:
         missing, reason = [], ""
     return reading.model_copy(update={"missing": tuple(filter(None, missing)), "severity_reason": reason})
@@ -107,10 +108,10 @@ def _details(hypothesis: str, missing: tuple[str, ...]) -> str:
 
 def _from_the_issue(context: Context) -> list[Evidence]:
     """Return traces and error messages verbatim, so that a program can find them in the issue again."""
-    whole = f"{context.title}\n{context.body}"
+    full_text = f"{context.title}\n{context.body}"
     found = [
         Evidence(kind="trace", quote=context.body[trace.start : trace.end][:MAX_QUOTE], score=1.0)
         for trace in context.facts.traces[:4]
     ]
     errors = [Evidence(kind="issue", quote=error[:MAX_QUOTE], score=0.8) for error in context.facts.errors[:4]]
-    return [item for item in (*found, *errors) if item.quote.strip() and item.quote in whole]
+    return [item for item in (*found, *errors) if item.quote.strip() and item.quote in full_text]

@@ -60,11 +60,11 @@ async def add_past_issues(
         known, found = await _compared(case, context, context.past)
         chosen = _chosen(found)
         evidence = [_evidence(one) for one in chosen]
-        standing = [await still_matches(item, context.code, "", PastIssueTitles(context.past)) for item in evidence]
+        confirmed = [await still_matches(item, context.code, "", PastIssueTitles(context.past)) for item in evidence]
     except PastUnreadableError as error:
         note = f"Earlier issues could not be read: {error}"[:300]
         return report.model_copy(update={"notes": (*report.notes, note)}), ()
-    pairs = [(one, item) for one, item, holds in zip(chosen, evidence, standing, strict=True) if holds]
+    pairs = [(one, item) for one, item, holds in zip(chosen, evidence, confirmed, strict=True) if holds]
     await context.evidence.put([item for _, item in pairs])
     numbers = _numbers(case, gathered, [item for _, item in pairs])
     related = tuple(_related(one, numbers[item.key]) for one, item in pairs)
@@ -75,16 +75,16 @@ async def add_past_issues(
 async def _compared(case: Case, context: Context, past: PastPort) -> tuple[int, list[Found]]:
     """Return the number of known issues, and the nearest ones that are still similar by their current text."""
     nearby = await past.similar(case.title, case.body, READ)
-    mine = await _read(case.title, case.body, context) if nearby.numbers else None
+    this_report = await _read(case.title, case.body, context) if nearby.numbers else None
     found: list[Found] = []
-    for number in nearby.numbers if mine is not None else ():
+    for number in nearby.numbers if this_report is not None else ():
         # No issue text is stored, so each candidate is judged by its current text.
         issue = await past.read(number)
-        if issue is None or mine is None:
+        if issue is None or this_report is None:
             continue
-        theirs = await _read(issue.title, issue.body, context)
+        other_report = await _read(issue.title, issue.body, context)
         # The comparison is pure computation, so it runs in a thread and does not block the event loop.
-        likeness = await asyncio.to_thread(compare, mine, theirs, nearby.past)
+        likeness = await asyncio.to_thread(compare, this_report, other_report, nearby.past)
         if likeness.relation is not None:
             found.append(Found(issue, likeness))
     return len(nearby.past), found
@@ -156,8 +156,8 @@ def _related(one: Found, number: str) -> RelatedIssue:
 def _tried(known: int, found: Sequence[Found]) -> tuple[str, ...]:
     if not known:
         return ()
-    alike = f"{len(found)} of them duplicates or similar" if found else "none of them similar"
-    return (f"Compared with {known} earlier {'issue' if known == 1 else 'issues'}: {alike}.",)
+    result = f"{len(found)} of them duplicates or similar" if found else "none of them similar"
+    return (f"Compared with {known} earlier {'issue' if known == 1 else 'issues'}: {result}.",)
 
 
 def _finding(related: Sequence[RelatedIssue], evidence: Sequence[Evidence]) -> tuple[AgentFinding, ...]:

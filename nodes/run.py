@@ -96,23 +96,26 @@ async def advance(
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
     snapshot = snapshot or await graph.aget_state(config)
-    given: BugTriageState | Command[object] | None = None
+    graph_input: BugTriageState | Command[object] | None = None
     # LangGraph returns a snapshot without a creation time for an unknown thread.
     if snapshot.created_at is None:
-        given = initial
+        graph_input = initial
     elif snapshot.interrupts:
         waiting = snapshot.interrupts[0]
         if answer is None:
             return _waiting(snapshot)
         if question_id != waiting.value.question_id:
             raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
-        given = Command(resume={waiting.id: answer})
+        graph_input = Command(resume={waiting.id: answer})
     elif not snapshot.tasks:
         return Finished(BugTriageState.model_validate(snapshot.values))
-    steps = graph.astream(given, config, context=context, durability=durability, stream_mode=["tasks"], version="v2")
+    steps = graph.astream(
+        graph_input, config, context=context, durability=durability, stream_mode=["tasks"], version="v2"
+    )
     async for part in steps:
         if watch is not None:
             watch(_step(cast("dict[str, Any]", part["data"])))
+    # The stream reports steps only; an interrupt is visible in the stored state.
     after = await graph.aget_state(config)
     if after.interrupts:
         return _waiting(after)

@@ -213,11 +213,11 @@ def shorten_old_findings(left: tuple[AgentFinding, ...], right: tuple[AgentFindi
     """
     findings = (*left, *right)
     old = findings[: -_WHOLE_FINDINGS or None] if len(findings) > _WHOLE_FINDINGS else ()
-    kept = (*map(_shortened, old), *findings[len(old) :])
+    shortened = (*map(_shortened, old), *findings[len(old) :])
     # Only runs with parallel specialists have so many findings that older ones must be cut further.
-    if not any(finding.agent_name == JOIN for finding in kept):
-        return kept
-    return (*map(_shorten_finding, kept[:-_REMEMBERED]), *kept[-_REMEMBERED:])
+    if not any(finding.agent_name == JOIN for finding in shortened):
+        return shortened
+    return (*map(_shorten_finding, shortened[:-_REMEMBERED]), *shortened[-_REMEMBERED:])
 
 
 def shorten_old_entries(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> tuple[TraceEntry, ...]:
@@ -269,6 +269,7 @@ class BugTriageState(Value):
     """Everything a run needs to resume from a checkpoint; ids and short strings, never bodies or code."""
 
     issue_title: Short = ""
+    # Bounded because LangGraph writes the state at each step.
     issue_body: Annotated[str, StringConstraints(max_length=4_000)] = ""
     """The beginning of the body; the context has the whole body."""
     repository: str = ""

@@ -32,28 +32,30 @@ _QUESTION, _EXPLANATION = 300, 600
 
 async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Collect what is new, decide the next step, and count the round."""
-    began = time.perf_counter()
-    stock = await _update_progress(state, runtime.context)
-    now = state.model_copy(update=dict(stock))
+    started = time.perf_counter()
+    # First, so that the guards and the brain see what has just arrived.
+    arrived = await _update_progress(state, runtime.context)
+    now = state.model_copy(update=dict(arrived))
     judged = await _decide(now, runtime.context)
     decision, guard = _check_question(now, await _checked(now, judged, runtime.context))
+    # The guards come last and have the final word, whatever the brain decided.
     route = guards.route(now.model_copy(update={"next_node": decision.next_node}))
     also = guards.companions(now, route.node, decision.also)
-    beside = f" Beside it: {', '.join(also)}." if also else ""
+    in_parallel = f" Beside it: {', '.join(also)}." if also else ""
     runtime.context.listener("supervisor", f"next: {' and '.join((route.node, *also))}")
     entry = TraceEntry(
         node="supervisor",
         decision=route.node,
         confidence=decision.confidence,
-        reason=f"{decision.reasoning[: 300 - len(beside)]}{beside}",
+        reason=f"{decision.reasoning[: 300 - len(in_parallel)]}{in_parallel}",
         guard=route.guard or guard,
         judged_by=judged.judged_by,
         error=judged.fallback,
         iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - began) * 1000),
+        duration_ms=round((time.perf_counter() - started) * 1000),
     )
     update: Update = {
-        **stock,
+        **arrived,
         "next_node": route.node,
         "also": also,
         "supervisor_reasoning": decision.reasoning[:600],
@@ -73,20 +75,20 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
 async def _update_progress(state: BugTriageState, context: Context) -> Update:
     """Number the joined evidence, record the progress after a search, and read new messages from people."""
     evidence = await _numbered(state, context)
-    stock: Update = {"evidence": evidence}
+    arrived: Update = {"evidence": evidence}
     searched = "codebase_search" in (state.next_node, *state.also)
     if searched:
         after = guards.progress(state.model_copy(update={"evidence": evidence}))
-        stock["marks"] = state.marks.model_copy(update={"after_search": after})
+        arrived["marks"] = state.marks.model_copy(update={"after_search": after})
     signals = await context.signals.unread(state.last_signal)
     if signals:
         # Each redirect adds rounds, so their number is limited.
         room = MAX_REDIRECTS - len(state.redirect_instructions)
         redirects = tuple(signal.text[:600] for signal in signals)[: max(room, 0)]
-        stock["redirect_instructions"] = (*state.redirect_instructions, *redirects)
-        stock["max_iterations"] = state.max_iterations + ROUNDS_PER_REDIRECT * len(redirects)
-        stock["last_signal"] = signals[-1].number
-    return stock
+        arrived["redirect_instructions"] = (*state.redirect_instructions, *redirects)
+        arrived["max_iterations"] = state.max_iterations + ROUNDS_PER_REDIRECT * len(redirects)
+        arrived["last_signal"] = signals[-1].number
+    return arrived
 
 
 def join_evidence(state: BugTriageState) -> tuple[str, ...]:
@@ -111,14 +113,14 @@ async def _without_duplicates(known: tuple[str, ...], keys: tuple[str, ...], con
     """Drop new outside evidence with the same source or the same quote as earlier evidence."""
     gathered = await context.evidence.get(keys)
     seen: set[str] = set()
-    kept = []
+    distinct = []
     for key in keys:
         item = gathered.get(key)
         marks = set() if item is None or item.kind not in OUTSIDE else {source_of(item), item.quote}
         if key in known or not marks & seen:
-            kept.append(key)
+            distinct.append(key)
         seen |= marks
-    return tuple(kept)
+    return tuple(distinct)
 
 
 async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorDecision]:
@@ -145,8 +147,8 @@ def _check_question(state: BugTriageState, decision: SupervisorDecision) -> tupl
     if decision.next_node != "human_input":
         return decision, None
     question = _normalised(whole_sentences(decision.question or "", _QUESTION))
-    put = {_normalised(exchange.question) for exchange in state.human_exchanges}
-    if question and question not in put:
+    asked = {_normalised(exchange.question) for exchange in state.human_exchanges}
+    if question and question not in asked:
         return decision, None
     return decision.model_copy(update={"next_node": "codebase_search"}), "empty_or_repeated_question"
 

@@ -22,6 +22,7 @@ async def judge(context: Context, case: Case, ask: Callable[[Brain], Awaitable[J
     try:
         return await ask(context.brain)
     except ModelError as failure:
+        # The usage of the failed calls is added, because the budget has paid for them.
         judged = await ask(context.rules)
         return dataclasses.replace(judged, usage=judged.usage + failure.usage, fallback=str(failure)[:300])
 

@@ -74,6 +74,7 @@ def _format_redirect_instructions(instructions: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+# Characters per section; together with the instructions they stay below 8,000 tokens.
 _BODY = 6_000
 _FACTS = 2_000
 _EVIDENCE = 9_000
@@ -87,6 +88,7 @@ _EACH = 10
 def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
     """Build the human message of every role except the supervisor; all text from strangers is fenced."""
     state = case.state
+    # Masked before it is cut: half of a token would no longer be recognised.
     issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), _BODY)}"
     sections = [
         ("Issue", fence("issue", issue)),
@@ -105,6 +107,7 @@ def select(evidence: Iterable[NumberedEvidence]) -> tuple[NumberedEvidence, ...]
     """Return the evidence that fits into a briefing: the best by score, in the order of its numbers."""
     room, chosen = _EVIDENCE, set[str]()
     numbered = tuple(evidence)
+    # An item that does not fit is skipped, not the rest: a shorter one of a lower score may still fit.
     for item in sorted(numbered, key=lambda item: -item.evidence.score):
         size = len(_evidence(item)) + 2
         if size <= room:

@@ -79,7 +79,7 @@ class Reserved(Protocol):
 
 
 class ModelBudget(Protocol):
-    """Pays for the calls of one run."""
+    """The budget for the model calls of one run."""
 
     def begin(self, before: Usage) -> None:
         """Set what the run had spent before this process, according to its state."""
@@ -130,6 +130,7 @@ class RunBudget:
 
     def begin(self, before: Usage) -> None:
         """Set what the run had spent before this process, according to its state."""
+        # Later calls repeat the usage of this process, which is already counted.
         if not self._calls:
             self._before = before
 
@@ -141,6 +142,7 @@ class RunBudget:
         """
         tokens = call.input_tokens + call.output_tokens
         cost = self._price(call.model, call.input_tokens, call.output_tokens)
+        # Counted before the wait, so that calls that wait at the same time cannot exceed the budget together.
         self._check(call, tokens, cost)
         self._calls += 1
         self._tokens += tokens

@@ -23,6 +23,7 @@ def squeeze(text: str, tokens: int) -> str:
     """Compress a text until its estimated size is at most this number of tokens."""
     limit = len(text)
     while (counted := estimate(short := compress(text, limit))) > tokens and limit > 0:
+        # Proportional steps need few estimates; ``limit - 1`` guarantees progress.
         limit = min(limit - 1, limit * tokens // counted)
     return short
 

@@ -28,6 +28,7 @@ def fit_window(messages: Sequence[tuple[Role, str]], tokens: int) -> list[tuple[
     stand outside, stay too; if they alone are too long, the result is longer than requested.
     """
     fitted = list(messages)
+    # A bound for the time: a dozen cuts suffice for the few fenced texts of a prompt.
     for _ in range(12):
         excess = counted(fitted) - tokens
         if excess <= 0:

@@ -37,8 +37,9 @@ def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tupl
 
 def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = ()) -> type[BaseModel]:
     """Build a decision schema that contains only these nodes and companions, so a model cannot choose another."""
-    own = {name: (field.annotation, field) for name, field in SupervisorDecision.model_fields.items()}
-    fields: dict[str, Any] = {**own, "next_node": (Literal[nodes], ...)}
+    fields_of_decision = {name: (field.annotation, field) for name, field in SupervisorDecision.model_fields.items()}
+    fields: dict[str, Any] = {**fields_of_decision, "next_node": (Literal[nodes], ...)}
+    # Without companions the field would only invite names that are not allowed.
     del fields["also"]
     if companions:
         allowed: Any = Literal[companions]
@@ -121,6 +122,7 @@ class LLMBrain:
         """Propose the report; suspects without evidence are dropped."""
         shown = select(case.evidence)
         judged = await self._ask(case, "writer", Draft, shown)
+        # A model may cite evidence that it did not see; such a suspect cannot be checked.
         known = set(_known([suspect.evidence for suspect in judged.value.suspects], shown))
         suspects = tuple(suspect for suspect in judged.value.suspects if suspect.evidence in known)
         return _with(judged, judged.value.model_copy(update={"suspects": suspects}))
@@ -135,8 +137,8 @@ class LLMBrain:
                 budget=self._paying(case.state),
             )
         except InvalidOutput as invalid:
-            why = f"{model.name} gave the {role} two invalid answers: {invalid}"
-            raise ModelError(why[:300], invalid.usage) from invalid
+            message = f"{model.name} gave the {role} two invalid answers: {invalid}"
+            raise ModelError(message[:300], invalid.usage) from invalid
         return Judged(answer.value, judged_by=model.name, usage=answer.usage)
 
     def _model_name(self, role: Role, state: BugTriageState) -> str:
@@ -176,8 +178,8 @@ def _plain(decision: BaseModel, state: BugTriageState) -> SupervisorDecision:
 
 def _known(ids: Sequence[str], shown: Sequence[NumberedEvidence]) -> tuple[str, ...]:
     """Return the ids that were shown, each once."""
-    given = {item.id for item in shown}
-    return tuple(dict.fromkeys(item for item in ids if item in given))
+    known = {item.id for item in shown}
+    return tuple(dict.fromkeys(item for item in ids if item in known))
 
 
 def _with(judged: Judged[T], value: T) -> Judged[T]:

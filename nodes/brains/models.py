@@ -74,6 +74,7 @@ class Model:
 
     def learn(self, **changes: Any) -> None:
         """Change what is known about the server, for this and later requests."""
+        # Replaced, not changed: a request in progress still holds the abilities that it was sent with.
         self.abilities = replace(self.abilities, **changes)
         self.remember(self.abilities)
 
@@ -97,6 +98,7 @@ class Model:
         own = self.max_output_tokens if room is None else min(self.max_output_tokens, room)
         limit = own * (LONGER if known.longer else 1)
         if known.window is not None:
+            # Prompt and answer share the window; a quarter for the answer leaves room for the question.
             limit = min(limit, max(_LEAST_ANSWER, known.window // 4))
         return limit if known.most_output is None else min(limit, known.most_output)
 
@@ -127,6 +129,7 @@ class LearntRefusals:
         if not isinstance(entry, dict) or not _is_recent(entry.pop("learnt", 0)):
             return None
         known = {f.name for f in fields(Abilities)}
+        # A file of another version may have other fields; it is learnt again.
         sound = set(entry) == known and entry["method"] in METHODS
         return Abilities(**entry) if sound else None
 
@@ -135,6 +138,7 @@ class LearntRefusals:
         if self._file is None:
             return
         entries = {**self._entries(), key: {**asdict(abilities), "learnt": int(time.time())}}
+        # Written aside and renamed, so that another process never reads half a file.
         part = self._file.with_name(f"{self._file.name}.{os.getpid()}")
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,7 @@ _BEST = 5
 _QUOTES = (90, 60, 40, 20, 1)
 _REASONS = 30
 _LINE = 160
-_SAYS_NOTHING = re.compile(r"in \S+$|outside any definition$|defines nothing$|its size$|represents its folder$")
+_UNINFORMATIVE = re.compile(r"in \S+$|outside any definition$|defines nothing$|its size$|represents its folder$")
 
 
 class Opening(NamedTuple):
@@ -51,15 +51,15 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
         ("Said since", _later_messages(case)),
         ("Candidates", "\n".join((order, fence("candidates", "\n".join(described)))) if described else ""),
     )
-    whole = "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
-    return Opening(whole, tuple(candidates[: len(described)]))
+    message = "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
+    return Opening(message, tuple(candidates[: len(described)]))
 
 
-def show_lookup_result(number: int, wanted: Look, result: LookupResult) -> str:
+def show_lookup_result(number: int, look: Look, result: LookupResult) -> str:
     """Format the answer to a lookup for the reader."""
-    lines = f" {wanted.start_line}-{wanted.end_line}" if wanted.kind == "open" else ""
-    asked = f"{wanted.kind} {wanted.what}{lines}"[:_LINE]
-    parts = [asked, *(show(item) for item in result.found), result.note]
+    lines = f" {look.start_line}-{look.end_line}" if look.kind == "open" else ""
+    request = f"{look.kind} {look.what}{lines}"[:_LINE]
+    parts = [request, *(show(item) for item in result.found), result.note]
     return fence(f"look {number}", "\n".join(filter(None, parts)))
 
 
@@ -80,6 +80,7 @@ def _described(candidates: Sequence[NumberedEvidence]) -> list[str]:
     common = {reason for reason, times in counts.items() if times > max(len(candidates) // 2, 1)}
     described: list[str] = []
     for quote in _QUOTES:
+        # ``n < _BEST`` counts as 1: the quotes of the first five are twice as long.
         described = [_candidate(item, quote * (1 + (n < _BEST)), common) for n, item in enumerate(candidates)]
         if estimate("\n".join(described)) <= CANDIDATES_TOKENS:
             return described
@@ -91,13 +92,13 @@ def _described(candidates: Sequence[NumberedEvidence]) -> list[str]:
 def _candidate(item: NumberedEvidence, tokens: int, common: Collection[str]) -> str:
     """Format a candidate: its location, the first lines of its quote, and the reasons that distinguish it."""
     lines = [line[:_LINE] for line in mask(item.evidence.quote).split("\n") if line.strip()]
-    kept = lines[:1]
-    while len(kept) < len(lines) and estimate("\n".join([*kept, lines[len(kept)]])) <= tokens:
-        kept.append(lines[len(kept)])
-    more = ["  …"] if len(kept) < len(lines) else []
-    own = [text for text in item.evidence.reasons if text not in common and not _SAYS_NOTHING.match(text)]
-    reasons = squeeze("; ".join(own[:3]), _REASONS).replace("\n", " ")
-    return "\n".join([_heading(item), *kept, *more, *([f"why: {reasons}"] if reasons else [])])
+    shown_lines = lines[:1]
+    while len(shown_lines) < len(lines) and estimate("\n".join([*shown_lines, lines[len(shown_lines)]])) <= tokens:
+        shown_lines.append(lines[len(shown_lines)])
+    more = ["  …"] if len(shown_lines) < len(lines) else []
+    specific = [text for text in item.evidence.reasons if text not in common and not _UNINFORMATIVE.match(text)]
+    reasons = squeeze("; ".join(specific[:3]), _REASONS).replace("\n", " ")
+    return "\n".join([_heading(item), *shown_lines, *more, *([f"why: {reasons}"] if reasons else [])])
 
 
 def _later_messages(case: Case) -> str:

@@ -51,8 +51,8 @@ class _Known:
 
     def only(self, text: str) -> tuple[str, int]:
         sentences = [part for part in _SENTENCE_END.split(text.strip()) if part]
-        kept = [sentence for sentence in sentences if self._holds(sentence)]
-        return " ".join(kept), len(sentences) - len(kept)
+        confirmed = [sentence for sentence in sentences if self._holds(sentence)]
+        return " ".join(confirmed), len(sentences) - len(confirmed)
 
     def _holds(self, sentence: str) -> bool:
         paths = (path.rstrip(".") for path in _PATH.findall(sentence))
@@ -116,22 +116,22 @@ class Reader:
 
     async def _look(self, step: CodeStep, looks: LookupPort) -> dict[str, NumberedEvidence]:
         """Answer the lookups of one step, as many as fit the budget, and tell the model what it may do next."""
-        asked: Message = ("ai", json.dumps({"looks": [look.model_dump() for look in step.looks]}, ensure_ascii=False))
+        request: Message = ("ai", json.dumps({"looks": [look.model_dump() for look in step.looks]}, ensure_ascii=False))
         answers: list[str] = []
         found: dict[str, NumberedEvidence] = {}
-        for wanted in step.looks:
+        for look in step.looks:
             if (
                 looks.remaining <= 0
-                or self._token_budget.room_for_lookups([*self._messages, asked, ("human", "\n".join(answers))]) < 0
+                or self._token_budget.room_for_lookups([*self._messages, request, ("human", "\n".join(answers))]) < 0
             ):
                 break
-            result = await looks.look_up(wanted)
-            answers.append(show_lookup_result(LOOKS - looks.remaining, wanted, result))
+            result = await looks.look_up(look)
+            answers.append(show_lookup_result(LOOKS - looks.remaining, look, result))
             found |= {item.id: item for item in result.found}
         before = self._messages
-        self._messages = (*before, asked, ("human", "\n\n".join([*answers, build_looks_left(looks.remaining)])))
+        self._messages = (*before, request, ("human", "\n\n".join([*answers, build_looks_left(looks.remaining)])))
         if not self._may_look_up(looks):
-            self._messages = (*before, asked, ("human", "\n\n".join([*answers, build_ranking_request()])))
+            self._messages = (*before, request, ("human", "\n\n".join([*answers, build_ranking_request()])))
         return found
 
     async def _rank(self) -> CodeStep:
@@ -147,8 +147,8 @@ class Reader:
         try:
             answer = await ask_structured(self._model, CodeStep, self._messages, budget=self._budget, room=room)
         except InvalidOutput as invalid:
-            why = f"{self._model.name} gave the codebase_search two invalid answers: {invalid}"
-            raise ModelError(why[:300], self._usage + invalid.usage) from invalid
+            message = f"{self._model.name} gave the codebase_search two invalid answers: {invalid}"
+            raise ModelError(message[:300], self._usage + invalid.usage) from invalid
         except ModelError as error:
             raise ModelError(str(error), self._usage + error.usage) from error
         self._messages = answer.asked

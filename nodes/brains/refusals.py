@@ -1,4 +1,4 @@
-"""Tell what part of a request a server refused, and what to send instead."""
+"""Determine which part of a request a server refused, and what to send instead."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ class Fault:
     @property
     def is_context(self) -> bool:
         """Whether the prompt was too long."""
+        # Some local servers answer 500 to a prompt that is too long.
         return self.status in {400, 413, 422, 500} and bool(_CONTEXT.search(self.text))
 
     @property
@@ -116,6 +117,7 @@ def instead(fault: Fault, sent: Abilities) -> Iterator[Abilities]:
     """
     named = [changed for part in fault.parts if (changed := without(part, sent, fault.text)) is not None]
     if fault.parts:
+        # Only the most specific part: changing several at once would give up parts that the server accepts.
         yield from named[:1]
         return
     order: Sequence[Part] = ("temperature", "limit", "method", "system")

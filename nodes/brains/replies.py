@@ -77,6 +77,7 @@ def read_answer(message: AIMessage) -> Answer:
     finish = message.response_metadata.get("finish_reason")
     if finish == "content_filter":
         raise ModelError("the provider's content filter stopped the answer")
+    # Independent of the requested method: an answer in another form is still an answer.
     if message.tool_calls:
         arguments = message.tool_calls[0]["args"]
         return Answer((arguments,), json.dumps(arguments, ensure_ascii=False), plain=True)
@@ -118,10 +119,11 @@ def _retry_after(error: APIError) -> float | None:
     """Return the seconds that the server requested; None if it gave no valid value."""
     response = getattr(error, "response", None)
     headers = {} if response is None else response.headers
+    # The more exact header first.
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        given = headers.get(name, "").strip()
-        if _NUMBER.fullmatch(given):
-            return min(float(given) * unit, _LONGEST)
+        value = headers.get(name, "").strip()
+        if _NUMBER.fullmatch(value):
+            return min(float(value) * unit, _LONGEST)
     try:
         at = parsedate_to_datetime(headers.get("retry-after", "")).timestamp()
     except (ValueError, TypeError):
@@ -173,6 +175,7 @@ def _decode(text: str) -> Answer:
 
 def _objects(text: str) -> tuple[tuple[dict[str, Any], ...], str]:
     """Return the objects in a text, outer ones before those inside them, and why the first one is malformed."""
+    # ``strict=False`` accepts line feeds inside strings, which local models write.
     decoder = json.JSONDecoder(strict=False, parse_constant=_refuse)
     found, why, start = list[dict[str, Any]](), "", text.find("{")
     for _ in range(_TRIED):
@@ -183,6 +186,7 @@ def _objects(text: str) -> tuple[tuple[dict[str, Any], ...], str]:
             found.append(decoded)
         except (ValueError, RecursionError) as error:
             why = why or f"the answer is not valid JSON: {error}"
+        # Inner objects too: models wrap the answer in another object, or give an example before it.
         start = text.find("{", start + 1)
     return tuple(found), why
 

@@ -12,7 +12,7 @@ from nodes.trust.secrets import mask
 T = TypeVar("T", bound=BaseModel)
 Schema = dict[str, Any]
 
-_KEPT = ("type", "description", "enum", "const", "items", "properties", "anyOf")
+_SUPPORTED = ("type", "description", "enum", "const", "items", "properties", "anyOf")
 
 
 def strict_schema(model: type[BaseModel]) -> Schema:
@@ -20,8 +20,8 @@ def strict_schema(model: type[BaseModel]) -> Schema:
 
     Strict mode rejects references and defaults, and many servers reject bounds. `fit` enforces the bounds.
     """
-    whole = _resolved(model)
-    return {"title": model.__name__, "description": model.__doc__ or "", **_strict(whole)}
+    schema = _resolved(model)
+    return {"title": model.__name__, "description": model.__doc__ or "", **_strict(schema)}
 
 
 def fit(model: type[T], answer: object, *, clamp: bool = False) -> T:
@@ -39,8 +39,8 @@ def fit(model: type[T], answer: object, *, clamp: bool = False) -> T:
 
 
 def _resolved(model: type[BaseModel]) -> Schema:
-    whole = model.model_json_schema()
-    resolved: Schema = _inline(whole, whole.pop("$defs", {}))
+    schema = model.model_json_schema()
+    resolved: Schema = _inline(schema, schema.pop("$defs", {}))
     return resolved
 
 
@@ -49,6 +49,7 @@ def _inline(node: Any, definitions: dict[str, Any]) -> Any:
         return [_inline(item, definitions) for item in node]
     if not isinstance(node, dict):
         return node
+    # Keys beside a reference, such as a description, override those of the definition.
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
         node = {**definitions[name], **{key: value for key, value in node.items() if key != "$ref"}}
@@ -56,17 +57,17 @@ def _inline(node: Any, definitions: dict[str, Any]) -> Any:
 
 
 def _strict(node: Schema) -> Schema:
-    kept: Schema = {key: node[key] for key in _KEPT if key in node}
+    strict: Schema = {key: node[key] for key in _SUPPORTED if key in node}
     if bound := _describe_bound(node):
-        kept["description"] = f"{kept.get('description', '')} {bound}".strip()
-    if "items" in kept:
-        kept["items"] = _strict(kept["items"])
-    if "anyOf" in kept:
-        kept["anyOf"] = [_strict(choice) for choice in kept["anyOf"]]
-    if "properties" in kept:
-        kept["properties"] = {name: _strict(field) for name, field in kept["properties"].items()}
-        kept |= {"required": list(kept["properties"]), "additionalProperties": False}
-    return kept
+        strict["description"] = f"{strict.get('description', '')} {bound}".strip()
+    if "items" in strict:
+        strict["items"] = _strict(strict["items"])
+    if "anyOf" in strict:
+        strict["anyOf"] = [_strict(choice) for choice in strict["anyOf"]]
+    if "properties" in strict:
+        strict["properties"] = {name: _strict(field) for name, field in strict["properties"].items()}
+        strict |= {"required": list(strict["properties"]), "additionalProperties": False}
+    return strict
 
 
 def _describe_bound(node: Schema) -> str:
@@ -81,6 +82,7 @@ def _describe_bound(node: Schema) -> str:
 
 def _fitted(schema: Schema, value: Any, *, clamp: bool) -> Any:
     if "anyOf" in schema:
+        # The only unions in these models are optional values, whose first choice is the type.
         return value if value is None else _fitted(schema["anyOf"][0], value, clamp=clamp)
     if isinstance(value, str):
         return _text(schema, value)
@@ -90,6 +92,7 @@ def _fitted(schema: Schema, value: Any, *, clamp: bool) -> Any:
         fields = schema.get("properties", {})
         known = {name: part for name, part in value.items() if name in fields and not _is_absent(fields[name], part)}
         return {name: _fitted(fields[name], part, clamp=clamp) for name, part in known.items()}
+    # In Python a bool is an int.
     if clamp and isinstance(value, int | float) and not isinstance(value, bool):
         return max(schema.get("minimum", value), min(schema.get("maximum", value), value))
     return value

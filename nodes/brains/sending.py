@@ -1,4 +1,4 @@
-"""Send one question to a model until its server accepts it: learn from refusals, wait while it is busy, pay for all."""
+"""Send one question to a model until its server accepts it: learn from refusals, retry if busy, count all costs."""
 
 from __future__ import annotations
 
@@ -88,6 +88,7 @@ class Sender:
                 if fault.is_context:
                     abilities = self._narrower(abilities, messages, fault)
                     continue
+                # A refusal that names a part starts a new list; one that names none continues with the present one.
                 if others is None or fault.parts:
                     others = instead(fault, abilities)
                 following = next(others, None)
@@ -130,21 +131,21 @@ class Sender:
     async def _with_retries(self, request: _Request) -> AIMessage:
         """Send the request, and retry while the server is busy; each attempt counts as a call."""
         model = request.model
-        left = model.deadline
+        seconds_left = model.deadline
         for attempt in range(model.max_retries + 1):
-            began = time.monotonic()
+            started = time.monotonic()
             try:
                 async with self._paid(request.call) as bill:
-                    reply = await _send(request, left)
+                    reply = await _send(request, seconds_left)
                     bill.answered(reply)
                     return reply
             except BusyError as busy:
                 pause = busy.pause(attempt)
                 # A wait that the server's rate limit requests does not count against the deadline.
-                left -= time.monotonic() - began + (0.0 if busy.limited else pause)
+                seconds_left -= time.monotonic() - started + (0.0 if busy.limited else pause)
                 if attempt == model.max_retries:
                     raise
-                if left <= 0:
+                if seconds_left <= 0:
                     raise ModelError(f"the model gave no answer within {model.deadline:g} s") from busy
                 await self.budget.pause(pause, limited=busy.limited)
         raise AssertionError("the last attempt returns or raises")
@@ -247,8 +248,8 @@ class _Request:
     def _form(self) -> dict[str, Any]:
         name = self.schema["title"]
         if self.abilities.method == "json_schema":
-            given = {"name": name, "strict": True, "schema": self.schema}
-            return {"response_format": {"type": "json_schema", "json_schema": given}}
+            named_schema = {"name": name, "strict": True, "schema": self.schema}
+            return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
         if self.abilities.method == "function_calling":
             function = {"name": name, "description": self.schema["description"], "parameters": self.schema}
             chosen = {"type": "function", "function": {"name": name}}
@@ -264,7 +265,7 @@ class _Request:
         return self.model.most(self.room, self.abilities)
 
 
-async def _send(request: _Request, left: float) -> AIMessage:
+async def _send(request: _Request, seconds_left: float) -> AIMessage:
     """Send one request and return the reply.
 
     Raises:
@@ -277,7 +278,7 @@ async def _send(request: _Request, left: float) -> AIMessage:
     # langchain-openai warns about servers without json_schema; the next method handles these.
     warnings.filterwarnings("ignore", category=UserWarning, module=r"langchain_openai\.")
     try:
-        async with asyncio.timeout(left):
+        async with asyncio.timeout(seconds_left):
             # langchain-openai renames and drops some settings; what stands in extra_body is sent as it is.
             reply: AIMessage = await model.llm.ainvoke(request.fitted, extra_body=request.body)
     except TimeoutError as error:

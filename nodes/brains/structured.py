@@ -69,22 +69,22 @@ async def ask_structured(
     """
     first = [_masked(message) for message in messages]
     sender = Sender(model, strict_schema(schema), budget)
-    asked, corrected, left = first, False, room
+    asked, corrected, remaining = first, False, room
     while True:
         method = model.abilities.method
         try:
-            reply, method = await sender.send(asked, left)
+            reply, method = await sender.send(asked, remaining)
             answer = read_answer(reply)
             value = _value(answer, (accept or schema) if corrected else schema, last=corrected)
         except ModelError as error:
             raise ModelError(str(error), sender.usage) from error
         except InvalidOutput as invalid:
-            again = _learnt(model, method, invalid)
-            turns = _correction(invalid, correction)
-            left = _left(room, sender.usage, turns, model)
-            if (corrected and not again) or (left is not None and left < _SHORTEST):
+            uses_other_method = _learnt(model, method, invalid)
+            correction_messages = _correction(invalid, correction)
+            remaining = _remaining_tokens(room, sender.usage, correction_messages, model)
+            if (corrected and not uses_other_method) or (remaining is not None and remaining < _SHORTEST):
                 raise InvalidOutput(str(invalid), sender.usage) from invalid
-            asked, corrected = [*first, *turns], corrected or not again
+            asked, corrected = [*first, *correction_messages], corrected or not uses_other_method
         else:
             if not answer.plain and method in ("json_schema", "function_calling"):
                 model.next_method(method)
@@ -108,8 +108,8 @@ def _value(answer: Answer, schema: type[T], *, last: bool) -> T:
     if first is None:
         raise InvalidOutput("the answer holds no JSON object", answer=answer.text)
     # A server that enforces the schema leaves out no field of it.
-    lacks = any(fault["type"] == "missing" and len(fault["loc"]) == 1 for fault in first.errors())
-    raise InvalidOutput(_explained(first), ignored=lacks or not answer.plain, answer=answer.text) from first
+    has_missing_field = any(fault["type"] == "missing" and len(fault["loc"]) == 1 for fault in first.errors())
+    raise InvalidOutput(_explained(first), ignored=has_missing_field or not answer.plain, answer=answer.text) from first
 
 
 def _explained(error: ValidationError) -> str:
@@ -131,8 +131,10 @@ def _correction(invalid: InvalidOutput, correction: Callable[[str], str]) -> tup
     return _masked(("ai", rejected)), _masked(("human", correction(str(invalid))))
 
 
-def _left(room: int | None, usage: Usage, turns: Sequence[Message], model: Model) -> int | None:
+def _remaining_tokens(
+    room: int | None, usage: Usage, correction_messages: Sequence[Message], model: Model
+) -> int | None:
     """Return the tokens that remain for the next answer; what a model thinks before it answers is not counted."""
     if room is None or model.abilities.longer:
         return room
-    return room - usage.output_tokens - sum(estimate(text) for _, text in turns)
+    return room - usage.output_tokens - sum(estimate(text) for _, text in correction_messages)

@@ -27,6 +27,7 @@ def _weight(piece: str) -> float:
     if not first.isascii():
         return sum(map(_weight_of_letter, piece))
     if size >= _LONG and not _SIGNS.match(piece):
+        # Random letters (keys, hashes, base64) have hardly any letters per token; paths consist of words.
         return size / 3 if _is_path(piece) else size / 1.35
     if first.isalpha():
         return _weight_of_word(piece, size)
@@ -44,6 +45,7 @@ def _is_path(piece: str) -> bool:
 def _weight_of_word(word: str, size: int) -> float:
     if word.isupper():
         return size / 1.4 if size > 6 else max(1.0, size / 2.2)
+    # Most English words of up to six letters are one token.
     if size <= 6:
         return 1.0
     return size / 1.7 if size > 20 else size / 6

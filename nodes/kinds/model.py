@@ -56,7 +56,7 @@ class Model:
 @cache
 def load_model(path: Path = WEIGHTS) -> Model:
     """Read the weights, once per process."""
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    if tuple(kept["kinds"]) != LEARNT:
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    if tuple(stored["kinds"]) != LEARNT:
         raise ValueError(f"{path} was trained for other kinds")
-    return Model(tuple(kept["bias"]), kept["temperature"], kept["fields"])
+    return Model(tuple(stored["bias"]), stored["temperature"], stored["fields"])

@@ -23,8 +23,8 @@ def _load() -> dict[str, list[str]]:
         elif is_named and name.isupper():
             named[f"{{{name}}}"] = value
         elif line and not line.startswith("#"):
-            for placeholder, meant in named.items():
-                line = line.replace(placeholder, meant)  # noqa: PLW2901  the line with its names filled in
+            for placeholder, pattern in named.items():
+                line = line.replace(placeholder, pattern)  # noqa: PLW2901  the line with its names filled in
             sections[list(sections)[-1]].append(line)
     return sections
 
@@ -39,7 +39,7 @@ _ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|
 
 
 def may_be_security(parts: Parts) -> bool:
-    """Does the title name a vulnerability, or does the body describe one together with an attack?"""
+    """Return whether the title names a vulnerability, or the body describes one together with an attack."""
     title = _HARMLESS.sub(" ", parts.title)
     prose = _HARMLESS.sub(" ", parts.prose[:READ])
     if _DOES_HARM.search(prose) or _DOES_HARM.search(parts.whole[:READ]):
@@ -65,6 +65,7 @@ def _is_described(prose: str) -> bool:
     if len(weak) > 1:
         return True
     begins = _WEAKNESS.search(prose[:OPENING])
+    # The name of the weakness is removed first, because it may contain a word for an attack.
     return bool(begins and (_ATTACK.search(prose.replace(begins[0], " ")) or not begins[0].isascii()))
 
 

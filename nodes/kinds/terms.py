@@ -33,6 +33,7 @@ class Parts:
 
 def parts_of(title: str, body: str) -> Parts:
     """Split the beginning of an issue into its parts, in time linear in the text read."""
+    # The model was trained on exactly this preparation, so a change here requires a new training.
     whole = body[:MAX_BODY].lower()
     prose, blocks = split_blocks(without_comments(whole))
     text = "\n".join(line for line in prose.split("\n") if not _by_a_template(line))
@@ -45,7 +46,7 @@ def parts_of(title: str, body: str) -> Parts:
 
 
 def _by_a_template(line: str) -> bool:
-    """Is it a heading, the label of a field or a checkbox?"""
+    """Return whether it is a heading, the label of a field or a checkbox."""
     return bool(_HEADING.match(line) or _TICK_BOX.match(line)) or line.strip() == "_no response_"
 
 

@@ -44,6 +44,7 @@ async def serve_child(
     """
     process, lifeline = await _start(command, env, cwd)
     output, stdin = process.stdout, process.stdin
+    # Never the case with pipes; the check is for the type checker.
     if output is None or stdin is None:
         raise SourceError("the server's standard streams are missing")
     read_in, read_out = anyio.create_memory_object_stream["SessionMessage | Exception"](0)
@@ -72,13 +73,13 @@ async def _start(
         raise SourceError(f"`{command[0]}` is not an executable on the PATH")
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
     # The reaper reads this pipe and kills all processes when our end closes, even if this process dies.
-    watched, lifeline = os.pipe()
+    reaper_end, lifeline = os.pipe()
     process = None
     try:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *_REAPER,
-            str(watched),
+            str(reaper_end),
             program,
             *command[1:],
             stdin=asyncio.subprocess.PIPE,
@@ -89,12 +90,12 @@ async def _start(
             cwd=cwd or os.sep,
             # A session of its own, so that `_end` can kill the whole process group without this process.
             start_new_session=True,
-            pass_fds=[watched],
+            pass_fds=[reaper_end],
         )
     except OSError as error:
         raise SourceError(f"`{command[0]}` cannot be started: {error.strerror or type(error).__name__}") from error
     finally:
-        os.close(watched)
+        os.close(reaper_end)
         if process is None:
             os.close(lifeline)
     return process, lifeline
@@ -113,6 +114,8 @@ async def _read(
     async with to:
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             while meter.takes(chunk := await output.read(_CHUNK)):
+                # Messages are lines of JSON. The meter bounds ``pending``, so a line without an end cannot fill the
+                # memory.
                 *lines, pending = (pending + chunk).split(b"\n")
                 for line in lines:
                     with suppress(ValueError):
@@ -134,11 +137,12 @@ async def _write(
 async def _end(process: asyncio.subprocess.Process, stdin: asyncio.StreamWriter, lifeline: int) -> None:
     """Close the server's input, wait briefly, then have it killed with every process that it started."""
     stdin.close()
-    gone = asyncio.ensure_future(_gone(process))
-    await asyncio.wait([gone], timeout=_GRACE)
+    exited = asyncio.ensure_future(_wait_for_exit(process))
+    await asyncio.wait([exited], timeout=_GRACE)
+    # Only after the grace period, so that a server may end by itself.
     os.close(lifeline)
-    await asyncio.wait([gone], timeout=_KILL)
-    gone.cancel()
+    await asyncio.wait([exited], timeout=_KILL)
+    exited.cancel()
     # Without a subreaper, the process group is all that can be found and killed.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -149,7 +153,7 @@ async def _end(process: asyncio.subprocess.Process, stdin: asyncio.StreamWriter,
     transport.close()
 
 
-async def _gone(process: asyncio.subprocess.Process) -> None:
+async def _wait_for_exit(process: asyncio.subprocess.Process) -> None:
     # `process.wait` also waits for pipes that a child of the server may still hold open.
     while process.returncode is None:  # noqa: ASYNC110  no event signals the exit alone
         await asyncio.sleep(0.01)

@@ -70,6 +70,7 @@ async def connect(server: Server, meter: Meter) -> AsyncIterator[mcp.Client]:
 
     if server.command:
         transport = serve_child(server.command, env=server.env, cwd=server.cwd, meter=meter)
+        # Without the SDK's cache: nothing that a server sent may influence a later question.
         async with mcp.Client(transport, cache=None) as client:
             yield client
         return
@@ -108,5 +109,5 @@ def choice(tools: Sequence[mcp_types.Tool], server: Server) -> mcp_types.Tool:
     if not server.tool and len(tools) == 1:
         return tools[0]
     names = ", ".join(clean(tool.name)[:40] for tool in tools[:8]) or "none"
-    wanted = f"no tool `{server.tool}`" if server.tool else "several tools and none of this name; set `tool`"
-    raise SourceError(f"{wanted if tools else 'the server has no tools'}; it has: {names}")
+    problem = f"no tool `{server.tool}`" if server.tool else "several tools and none of this name; set `tool`"
+    raise SourceError(f"{problem if tools else 'the server has no tools'}; it has: {names}")

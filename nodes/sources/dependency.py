@@ -50,6 +50,7 @@ async def _is_own(traces: Sequence[StackTrace], package: Package, code: Texts) -
     inside = [frame.path for trace in traces[-1:] for frame in trace.frames if package_of(frame) == package]
     if not inside or package.ecosystem != "python":
         return False
+    # Python only: other ecosystems install built files, whose paths differ from the source's.
     file = inside[0].rpartition("-packages/")[2]
     return any([await code.text(f"{folder}{file}") is not None for folder in _SOURCE_FOLDERS])
 

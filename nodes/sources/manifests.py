@@ -92,8 +92,9 @@ def _is_it(declared: Dependency, package: Package) -> bool:
         return package.name == group or package.name.startswith(f"{group}.") or group.startswith(f"{package.name}.")
     if package.ecosystem == "go":
         return package.name == declared.name or package.name.startswith(f"{declared.name}/")
-    wanted = _normal(package.name)
-    names = {wanted, _IMPORTED_AS.get(wanted, wanted)} if package.ecosystem == "python" else {wanted}
+    # PEP 503: names are compared without case, and with runs of ``-``, ``_`` and ``.`` as one dash.
+    name = _normal(package.name)
+    names = {name, _IMPORTED_AS.get(name, name)} if package.ecosystem == "python" else {name}
     return _normal(declared.name) in names
 
 
@@ -109,21 +110,21 @@ def _python_lock(text: str) -> Declared:
 
 
 def _pipfile_lock(text: str) -> Declared:
-    whole = json.loads(text)
+    document = json.loads(text)
     for part in ("default", "develop"):
-        for name, item in whole.get(part, {}).items():
+        for name, item in document.get(part, {}).items():
             yield Dependency(name, "python", str(item.get("version", "")).lstrip("="), repository_in(item.get("git")))
 
 
 def _pyproject(text: str) -> Declared:
-    whole = tomllib.loads(text)
-    project = whole.get("project", {})
+    document = tomllib.loads(text)
+    project = document.get("project", {})
     optional = project.get("optional-dependencies", {})
-    groups = whole.get("dependency-groups", {})
+    groups = document.get("dependency-groups", {})
     lists = [project.get("dependencies", []), *optional.values(), *groups.values()]
     yield from _requirements("\n".join(line for lines in lists for line in lines if isinstance(line, str)))
-    sources = whole.get("tool", {}).get("uv", {}).get("sources", {})
-    for name, value in {**whole.get("tool", {}).get("poetry", {}).get("dependencies", {}), **sources}.items():
+    sources = document.get("tool", {}).get("uv", {}).get("sources", {})
+    for name, value in {**document.get("tool", {}).get("poetry", {}).get("dependencies", {}), **sources}.items():
         yield Dependency(name, "python", "", repository_in(value.get("git") if isinstance(value, Mapping) else ""))
 
 
@@ -135,19 +136,19 @@ def _requirements(text: str) -> Declared:
 
 
 def _package_lock(text: str) -> Declared:
-    whole = json.loads(text)
-    for path, item in {**whole.get("dependencies", {}), **whole.get("packages", {})}.items():
+    document = json.loads(text)
+    for path, item in {**document.get("dependencies", {}), **document.get("packages", {})}.items():
         name = path.rpartition("node_modules/")[2]
         if name:
             yield Dependency(name, "javascript", str(item.get("version", "")), repository_in(item.get("resolved")))
 
 
 def _package_json(text: str) -> Declared:
-    whole = json.loads(text)
+    document = json.loads(text)
     for part in ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies"):
-        for name, wanted in whole.get(part, {}).items():
-            short = _SHORT.fullmatch(str(wanted))
-            repository = repository_in(wanted) or (f"{short[1]}/{short[2]}" if short else "")
+        for name, version in document.get(part, {}).items():
+            short = _SHORT.fullmatch(str(version))
+            repository = repository_in(version) or (f"{short[1]}/{short[2]}" if short else "")
             yield Dependency(name, "javascript", "", repository)
 
 
@@ -162,8 +163,8 @@ def _cargo_lock(text: str) -> Declared:
 
 
 def _cargo_toml(text: str) -> Declared:
-    whole = tomllib.loads(text)
-    for part in (whole, whole.get("workspace", {})):
+    document = tomllib.loads(text)
+    for part in (document, document.get("workspace", {})):
         for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
             for name, value in part.get(kind, {}).items():
                 table = value if isinstance(value, Mapping) else {}
@@ -195,14 +196,14 @@ def _gemfile_lock(text: str) -> Declared:
 
 
 def _composer_lock(text: str) -> Declared:
-    whole = json.loads(text)
-    for item in (*whole.get("packages", []), *whole.get("packages-dev", [])):
+    document = json.loads(text)
+    for item in (*document.get("packages", []), *document.get("packages-dev", [])):
         source = item.get("source") or {}
         yield Dependency(str(item["name"]), "php", str(item.get("version", "")), repository_in(source.get("url")))
 
 
-def _tables(whole: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    return [item for item in whole.get(name, []) if isinstance(item, Mapping)]
+def _tables(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    return [item for item in document.get(name, []) if isinstance(item, Mapping)]
 
 
 _READERS: dict[str, Callable[[str], Declared]] = {
@@ -224,8 +225,8 @@ _READERS: dict[str, Callable[[str], Declared]] = {
 }
 _OWN_NAMES: dict[str, Callable[[str], object]] = {
     "pyproject.toml": lambda text: (
-        (whole := tomllib.loads(text)).get("project", {}).get("name")
-        or whole.get("tool", {}).get("poetry", {}).get("name")
+        (document := tomllib.loads(text)).get("project", {}).get("name")
+        or document.get("tool", {}).get("poetry", {}).get("name")
     ),
     "package.json": lambda text: json.loads(text).get("name"),
     "go.mod": lambda text: next((line.split()[1] for line in text.splitlines() if line.startswith("module ")), ""),

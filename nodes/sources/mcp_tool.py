@@ -54,6 +54,7 @@ def _question_of(fields: Mapping[str, Any], required: list[str], given: Mapping[
     texts = [name for name, field in fields.items() if _is(field, "string") and name not in given]
     needed = [name for name in texts if name in required]
     known = [name for name in _QUESTIONS if name in texts]
+    # In this order: the only required text, a usual name, the only text at all.
     for names in (needed if len(needed) == 1 else [], known, texts if len(texts) == 1 else []):
         if names:
             return names[0]

@@ -71,9 +71,10 @@ async def fetch_json(
             httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client,
             client.stream(method, url, headers=sent, params=params, json=body) as answer,
         ):
+            # Before the body is read: a refused answer costs nothing.
             _refuse(answer)
-            whole = b"".join([chunk async for chunk in meter.through(answer.aiter_raw())])
-        return json.loads(whole)
+            content = b"".join([chunk async for chunk in meter.through(answer.aiter_raw())])
+        return json.loads(content)
     except TimeoutError as error:
         raise SourceError(f"no answer within {timeout:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -42,6 +42,7 @@ def raising_package(traces: Iterable[StackTrace]) -> Package | None:
     with_frames = [trace for trace in traces if trace.frames]
     if not with_frames:
         return None
+    # The last trace is the final error of a chain.
     for frame in with_frames[-1].frames[:5]:
         if (package := package_of(frame)) is not None:
             return package

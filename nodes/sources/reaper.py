@@ -16,8 +16,8 @@ from contextlib import suppress
 
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER: a descendant whose parent ends becomes our child, even after setsid (prctl(2), Linux)."""
-_LOOK = 0.05
-_MOST = 10.0
+_INTERVAL = 0.05
+_MAX_SECONDS = 10.0
 """Seconds to keep killing processes that continue to fork."""
 
 
@@ -39,8 +39,9 @@ def descendants(of: int) -> list[int]:
 
 def end_all() -> None:
     """Kill and reap until no descendant is left."""
-    until = time.monotonic() + _MOST
-    while time.monotonic() < until:
+    deadline = time.monotonic() + _MAX_SECONDS
+    while time.monotonic() < deadline:
+        # Repeated, because a process may fork between the listing and its kill.
         for pid in descendants(os.getpid()):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -70,7 +71,7 @@ def main() -> None:
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     while reap():
-        if select.select([lifeline], [], [], _LOOK)[0]:
+        if select.select([lifeline], [], [], _INTERVAL)[0]:
             end_all()
             return
 
@@ -84,6 +85,7 @@ def _processes() -> list[str]:
 def _with_parent(process: str) -> tuple[int, int] | None:
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
+            # The name of a process is in parentheses and may itself contain spaces and parentheses.
             return int(process), int(file.read().rpartition(b")")[2].split()[1])
     except (OSError, ValueError, IndexError):
         return None

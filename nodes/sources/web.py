@@ -129,8 +129,8 @@ def build_issue_query(text: str, dependency: Dependency) -> str:
 def words(text: str) -> str:
     """Reduce a text to plain words. Search operators are removed, because they could change the query's meaning."""
     plain = "".join(" " if c in _OPERATORS else c for c in text)
-    kept = [word.lstrip("-+@/#.,;'`") for word in plain.split()]
-    return " ".join(word for word in kept if word and word not in ("AND", "OR", "NOT"))[:_QUERY].strip()
+    stripped = [word.lstrip("-+@/#.,;'`") for word in plain.split()]
+    return " ".join(word for word in stripped if word and word not in ("AND", "OR", "NOT"))[:_QUERY].strip()
 
 
 def _with_dependency(inquiry: Inquiry) -> str:

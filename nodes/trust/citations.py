@@ -63,24 +63,27 @@ async def check(
     gathered = [name for name in cited if name in evidence]
     standing = frozenset([name for name in gathered if await still_matches(evidence[name], source, issue, others)])
     failed = tuple(name for name in gathered if name not in standing)
+    # Only evidence that was read again supports a statement.
     ground = Ground({name: evidence[name] for name in standing}, issue)
     kept, dropped, uncited = sentences(draft.root_cause, ground)
     suspects = tuple(suspect for suspect in draft.suspects if suspect.evidence in standing)
-    gone = [
+    removed_suspects = [
         f"suspect {s.evidence}: {_removal_reason(s.evidence, fabricated)}" for s in draft.suspects if s not in suspects
     ]
-    reasoned, unfounded = reasons(suspects, ground)
-    others_out, idle = ruled_out(draft.ruled_out, ground)
+    reasoned, replaced = reasons(suspects, ground)
+    supported_lines, dropped_lines = ruled_out(draft.ruled_out, ground)
     verdict, unreported_limits = headline(draft.verdict, ground)
     clean = draft.model_copy(
-        update={"root_cause": kept, "suspects": reasoned, "verdict": verdict, "ruled_out": others_out}
+        update={"root_cause": kept, "suspects": reasoned, "verdict": verdict, "ruled_out": supported_lines}
     )
     audit = CitationAudit(
         citations=len(cited),
         fabricated=fabricated,
         failed=failed,
         uncited_claims=uncited,
-        dropped=tuple(line[:300] for line in (*dropped, *gone, *unfounded, *idle, *unreported_limits)),
+        dropped=tuple(
+            line[:300] for line in (*dropped, *removed_suspects, *replaced, *dropped_lines, *unreported_limits)
+        ),
     )
     return Checked(clean, audit, standing)
 

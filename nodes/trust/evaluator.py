@@ -21,13 +21,14 @@ def evaluate(draft: Draft, audit: CitationAudit, relevance: float) -> Evaluation
         audit: the result of the citation engine.
         relevance: how well the first suspect answers the issue, 0..1: the engine's calibrated confidence.
     """
-    held = audit.citations - len(audit.fabricated) - len(audit.failed)
+    confirmed = audit.citations - len(audit.fabricated) - len(audit.failed)
     raw = Evaluation(
-        faithfulness=held / audit.citations if audit.citations else 1.0,
+        faithfulness=confirmed / audit.citations if audit.citations else 1.0,
         relevance=min(max(relevance, 0.0), 1.0),
         completeness=_share(draft.verdict, draft.suspects, draft.how_to_confirm, draft.severity_reason),
         reasoning_quality=_share(draft.root_cause, draft.ruled_out, all(s.why for s in draft.suspects)),
     )
+    # Clamped last, so that no weight can compensate for invented evidence.
     return clamp(raw, audit)
 
 

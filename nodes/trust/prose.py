@@ -48,8 +48,9 @@ class ProseCheck:
         """
         self._code = code
         self._paths = paths
+        # Without white space, because a name in prose may be wrapped.
         self._known = "".join("".join(known).split())
-        self._asked: dict[str, bool] = {}
+        self._looked_up: dict[str, bool] = {}
         self.dropped: list[str] = []
 
     async def draft(self, draft: Draft) -> Draft:
@@ -74,16 +75,17 @@ class ProseCheck:
 
     async def text(self, text: str) -> str:
         """Return the text without the sentences that name something that does not exist."""
-        kept = []
+        confirmed = []
         for sentence in filter(None, _SENTENCE_END.split(text.strip())):
             unknown = await self._unknown(sentence)
             if unknown:
                 self.dropped.append(f"names something that this commit does not contain: {sentence}")
             else:
-                kept.append(sentence)
-        return " ".join(kept)
+                confirmed.append(sentence)
+        return " ".join(confirmed)
 
     async def _unknown(self, sentence: str) -> bool:
+        # Places are checked inside and outside code spans; symbols inside only, because prose has words like them.
         for found in _PLACE.finditer(sentence.replace("`", " ")):
             if _is_place(found) and not await self._holds(found[0], lambda found=found: self._has_lines(found)):  # type: ignore[misc]
                 return True
@@ -94,10 +96,10 @@ class ProseCheck:
         return False
 
     async def _holds(self, name: str, look_up: Callable[[], Awaitable[bool]]) -> bool:
-        if name not in self._asked:
+        if name not in self._looked_up:
             known = "".join(name.split()).removesuffix("()") in self._known
-            self._asked[name] = known or (len(self._asked) < MOST and await look_up())
-        return self._asked[name]
+            self._looked_up[name] = known or (len(self._looked_up) < MOST and await look_up())
+        return self._looked_up[name]
 
     async def _has_lines(self, place: re.Match[str]) -> bool:
         start = int(place[2] or 1)
@@ -107,7 +109,7 @@ class ProseCheck:
         return False
 
     async def _has_name(self, span: str) -> bool:
-        """Is the name defined or used in the commit, or is it a file in the root folder?"""
+        """Return whether the name is defined or used in the commit, or is a file in the root folder."""
         name = re.split(r"\W+", span.removesuffix("()"))[-1]
         if (await self._code.definitions(name)).total or (await self._code.references(name)).total:
             return True
@@ -118,16 +120,16 @@ def whole_sentences(text: str, limit: int) -> str:
     """Return as many of the first sentences as fit into ``limit`` characters; none is cut."""
     if len(text) <= limit:
         return text
-    kept = ""
+    confirmed = ""
     for sentence in filter(None, _SENTENCE_END.split(text.strip())):
-        longer = f"{kept} {sentence}".strip()
+        longer = f"{confirmed} {sentence}".strip()
         if len(longer) > limit:
             break
-        kept = longer
-    return kept
+        confirmed = longer
+    return confirmed
 
 
 def _is_place(found: re.Match[str]) -> bool:
-    """Is it a path with an extension, or a possible file name with a line number?"""
+    """Return whether it is a path with an extension, or a possible file name with a line number."""
     ends = bool(_EXTENSION.search(found[1]))
     return ("/" in found[1] and (ends or bool(found[2]))) or (ends and bool(found[2]))

@@ -47,6 +47,7 @@ class Gate:
 
 def gate(signals: Signals, *, retry_count: int, max_retries: int) -> Gate:
     """Choose the outcome for a draft; retries come before a human review (seed 000, retry-first resolution)."""
+    # The causes that another search cannot change come first.
     if signals.unreadable:
         return Gate("review", message=_UNREADABLE)
     if signals.nothing_found:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 MASK = "[masked]"
-_FOR_SHOW = re.compile(r"(?i)x{4}|0{6}|\.{3}|example|your[-_]")
+_PLACEHOLDER = re.compile(r"(?i)x{4}|0{6}|\.{3}|example|your[-_]")
 _KEY_LENGTH = 200
-"""Characters. A shorter match is the header of a private key without a key: someone's example, not a leak."""
+"""Characters. A shorter match is the header of a private key without a key, as in examples."""
 
 # Each repetition is bounded or ends at a character that it cannot match itself, and no match may start inside
 # another's run, so hostile text costs linear time.
@@ -47,7 +47,7 @@ def mask(text: str) -> str:
 
 
 def holds_token(text: str) -> bool:
-    """Does the text contain a token or private key that may be real? Placeholders and sample JWTs do not count."""
+    """Return whether a text contains a token or key that may be real; placeholders and sample JWTs do not count."""
     found = (match[0] for pattern in _TOKENS for match in pattern.finditer(text))
     return any(_may_be_real(token) for token in found)
 
@@ -55,4 +55,4 @@ def holds_token(text: str) -> bool:
 def _may_be_real(token: str) -> bool:
     if token.startswith("-----BEGIN"):
         return len(token) > _KEY_LENGTH
-    return not token.startswith("eyJ") and not _FOR_SHOW.search(token)
+    return not token.startswith("eyJ") and not _PLACEHOLDER.search(token)

@@ -54,12 +54,15 @@ def names(text: str, path: str, symbol: str | None) -> bool:
 
 
 def _stands_in(text: str, name: str) -> bool:
-    at = text.find(name) if name else -1
-    while at >= 0:
-        before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
+    position = text.find(name) if name else -1
+    while position >= 0:
+        before, after = (
+            text[position - 1 : position] if position else "",
+            text[position + len(name) : position + len(name) + 1],
+        )
         if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
             return True
-        at = text.find(name, at + 1)
+        position = text.find(name, position + 1)
     return False
 
 
@@ -154,6 +157,7 @@ class Ground:
 
     def fault(self, statement: str, cited: Sequence[str]) -> str | None:
         """Return the reason why a statement that cites these numbers must not be published, or None."""
+        # Only the first fault is reported, so missing evidence comes before all that depends on it.
         if not set(cited) <= set(self._standing):
             return "evidence does not hold"
         named = [self._standing[name] for name in cited]
@@ -185,7 +189,7 @@ def cited_in(text: str) -> list[str]:
 
 def sentences(text: str, ground: Ground) -> tuple[str, list[str], int]:
     """Return the supported sentences, the dropped ones with reasons, and the number of sentences without a citation."""
-    kept: list[str] = []
+    supported: list[str] = []
     dropped: list[str] = []
     uncited = 0
     for sentence in filter(None, _SENTENCE_END.split(text.strip())):
@@ -196,8 +200,8 @@ def sentences(text: str, ground: Ground) -> tuple[str, list[str], int]:
         elif fault := ground.fault(sentence, cited):
             dropped.append(f"{fault}: {sentence}")
         else:
-            kept.append(sentence)
-    return " ".join(kept), dropped, uncited
+            supported.append(sentence)
+    return " ".join(supported), dropped, uncited
 
 
 def reasons(suspects: Sequence[DraftSuspect], ground: Ground) -> tuple[tuple[DraftSuspect, ...], list[str]]:
@@ -206,24 +210,24 @@ def reasons(suspects: Sequence[DraftSuspect], ground: Ground) -> tuple[tuple[Dra
     A reason that claims more than its evidence supports is replaced by the program's own reason.
     """
     faults = [ground.fault(suspect.why, [suspect.evidence]) for suspect in suspects]
-    kept = [
+    supported = [
         suspect.model_copy(update={"why": ground.program_reason(suspect.evidence)}) if fault else suspect
         for suspect, fault in zip(suspects, faults, strict=True)
     ]
-    return tuple(kept), [f"{fault}: {s.why}" for s, fault in zip(suspects, faults, strict=True) if fault]
+    return tuple(supported), [f"{fault}: {s.why}" for s, fault in zip(suspects, faults, strict=True) if fault]
 
 
 def ruled_out(lines: Sequence[str], ground: Ground) -> tuple[tuple[str, ...], list[str]]:
     """Return the supported lines and the dropped ones; ruling a place out is a claim and needs evidence."""
-    kept, dropped = [], []
+    supported, dropped = [], []
     for line in lines:
         cited = cited_in(line)
         fault = ground.fault(line, cited) if cited else "no evidence cited"
         if fault:
             dropped.append(f"{fault}: {line}")
         else:
-            kept.append(line)
-    return tuple(kept), dropped
+            supported.append(line)
+    return tuple(supported), dropped
 
 
 def headline(verdict: str, ground: Ground) -> tuple[str, list[str]]:

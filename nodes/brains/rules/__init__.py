@@ -1,4 +1,4 @@
-"""The judgements without a model: no key, no network, the same answer every time."""
+"""Judgements by rules: they need no key and no network, and are deterministic."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["RulesBrain"]
 
 
 class RulesBrain:
-    """Judges by rules; what a model's failure falls back to, and the default where there is no model."""
+    """Judges by rules. This is the default without a model, and the fallback if a model fails."""
 
     @property
     def name(self) -> str:
-        """What a report says wrote it."""
+        """The name that a report gives as its author."""
         return "rules"
 
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
@@ -34,11 +34,11 @@ class RulesBrain:
         return Judged(investigate(case))
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
-        """Judge what the search found."""
+        """Judge the results of the search."""
         return Judged(read_code(case, candidates))
 
     async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
-        """Judge what was found outside."""
+        """Judge the results from outside the repository."""
         return Judged(read_web(case, results))
 
     async def audit(self, case: Case) -> Judged[Audit]:

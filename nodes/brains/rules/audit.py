@@ -1,4 +1,4 @@
-"""Try to refute the main hypothesis with what is at hand."""
+"""Try to refute the main hypothesis with the gathered evidence."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from nodes.judgements import Audit
 from nodes.search.tokens import query_terms
 
 _SUPPORTED, _DOUBTED = 0.8, 0.6
-"""How sure the audit is of a place with two kinds of reasons or a frame of the trace, and of any other."""
+"""Confidence in a place with two kinds of reasons or a frame of the trace, and in any other place."""
 _ENOUGH_WORDS = 2
-"""Words that issue and quote must share where nothing else links them."""
+"""Number of words that issue and quote must share if nothing else links them."""
 
 
 def audit(case: Case) -> Audit:
-    """Name every doubt: as a gap, as a contradiction, and in the confidence.
+    """State every doubt as a gap or a contradiction, and lower the confidence.
 
-    By rules nothing is rejected. A rejection that no search can answer blocks the writer until the rounds are spent;
-    gaps, contradictions and a low confidence reach the quality gate, which searches wider or calls a person.
+    Rules reject nothing: a rejection that no search can resolve would block the writer until the rounds are spent.
+    Gaps, contradictions and a low confidence reach the quality gate, which widens the search or requests a review.
     """
     ranked = leading(case)
     if not ranked:
@@ -48,14 +48,14 @@ def audit(case: Case) -> Audit:
 
 
 def is_linked(case: Case, item: NumberedEvidence) -> bool:
-    """Does anything but chance tie the quoted code to the symptom?"""
+    """Return whether evidence links the quoted code to the symptom."""
     if reason_kinds(case, item.evidence) & {"trace", "answer", "phrase", "symbol", "path"}:
         return True
     return len(shared_words(case, item.evidence)) >= _ENOUGH_WORDS
 
 
 def _has_source(case: Case, ranked: Sequence[NumberedEvidence]) -> bool:
-    """An issue about documentation may end in a document; any other ends in code."""
+    """Return whether a place may be at fault: for an issue about documentation any place, for others source code."""
     about_docs = case.state.reading is not None and case.state.reading.kind == "docs"
     return about_docs or any(is_source(item.evidence) for item in ranked)
 
@@ -69,17 +69,18 @@ def _gaps(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
         (f"No evidence links the symptom to {name(first.evidence)} except its rank", not is_linked(case, first)),
         (f"Only one kind of reason supports {name(first.evidence)}", len(kinds) < 2 and "trace" not in kinds),
     )
+    # Cut to the length that a verdict may have (``nodes.state.Short``).
     return tuple(text[:300] for text, holds in faults if holds)
 
 
 def _required(case: Case) -> tuple[str, ...]:
-    """What a wider search could look for: what the issue names, never the suspects' own names."""
+    """Return terms for a wider search: what the issue names, never the suspects' own names."""
     named = [*case.facts.symbols[:3], *case.facts.errors[:1]]
     return tuple(dict.fromkeys(text[:300] for text in named))[:4]
 
 
 def _contradictions(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str, ...]:
-    """An answer that speaks of the runner-up and not of the first suspect."""
+    """Return answers that name the second suspect and not the first."""
     others = [item for item in ranked[1:] if item.evidence.locator.path != ranked[0].evidence.locator.path]
     if not others:
         return ()

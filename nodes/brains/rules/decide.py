@@ -17,7 +17,7 @@ _CORROBORATES = 0.5
 
 
 def decide(case: Case) -> SupervisorDecision:
-    """The first rule that applies; each says in one sentence why."""
+    """Apply the first matching rule; each gives its reason in one sentence."""
     state = case.state
     if not _ran(state, "investigator"):
         return _step(case, "investigator", "The issue has not been read.")
@@ -35,17 +35,19 @@ def _with_findings(case: Case) -> SupervisorDecision:
     state = case.state
     if _needs_web(case):
         return _step(case, "web_search", "The error or the issue's words point outside this repository.")
+    # A question costs a person's time, so none is asked if the place is probably right.
     unsure = _confidence(state) < WRITE_AT_IF_CORROBORATED or is_guess(case)
     question = next_question(case) if unsure else None
     if question is not None:
         return _ask(case, question)
+    # After the question: an answer may name what the search lacked.
     if not code_of(case):
         return _step(case, "writer", "The search found nothing to judge: report that.")
     if _may_search_for_gaps(state):
         return _step(case, "codebase_search", "The critic rejected the hypothesis and named what to search for.")
     if may_criticise(state):
         return _step(case, "critic", "The hypothesis has not been checked by the critic yet.")
-    return _step(case, "writer", _enough(state))
+    return _step(case, "writer", _reason_to_write(state))
 
 
 def _ran(state: BugTriageState, node: str) -> bool:
@@ -58,15 +60,15 @@ def _is_simple(case: Case) -> bool:
 
 
 def _has_new_input(state: BugTriageState) -> bool:
-    """Did an answer, a redirect or a retry arrive since the last search? New evidence is the search's own."""
-    then, now = state.marks.after_search, progress(state)
-    if then is None:
+    """Return whether an answer, a redirect or a retry arrived since the last search; new evidence does not count."""
+    last, now = state.marks.after_search, progress(state)
+    if last is None:
         return False
-    return (then.answers, then.redirects, then.retries) != (now.answers, now.redirects, now.retries)
+    return (last.answers, last.redirects, last.retries) != (now.answers, now.redirects, now.retries)
 
 
 def _needs_web(case: Case) -> bool:
-    """Was the error raised in somebody else's code, or does the issue name a keyword of the web search?"""
+    """Return whether the error was raised in a dependency, or the issue contains a keyword of the web search."""
     if not case.state.web_configured or _ran(case.state, "web_search"):
         return False
     raised_outside = is_third_party(case.facts) or raising_package(case.facts.traces) is not None
@@ -74,7 +76,7 @@ def _needs_web(case: Case) -> bool:
 
 
 def _parallel_nodes(case: Case) -> tuple[str, ...]:
-    """What is asked while the code is searched: the web where the error leads there, tools by their keywords."""
+    """Return the sources to query in parallel with the code search: the web if needed, and tools by their keywords."""
     web = ("web_search",) if _needs_web(case) else ()
     return (*web, *(name for name in _named(case) if name != "web_search"))
 
@@ -94,10 +96,10 @@ def _confidence(state: BugTriageState) -> float:
     return state.search_confidence if _ran(state, "codebase_search") else 0.0
 
 
-def _enough(state: BugTriageState) -> str:
+def _reason_to_write(state: BugTriageState) -> str:
     confidence = _confidence(state)
-    sure = [finding for finding in state.findings if finding.confidence >= _CORROBORATES]
-    supports = {finding.agent_name for finding in sure if finding.agent_name != "join"}
+    confident = [finding for finding in state.findings if finding.confidence >= _CORROBORATES]
+    supports = {finding.agent_name for finding in confident if finding.agent_name != "join"}
     if confidence >= WRITE_AT:
         return "The first place is very probably correct."
     if confidence >= WRITE_AT_IF_CORROBORATED and len(supports) >= 2:

@@ -1,4 +1,4 @@
-"""Read an issue: its kind, what happens, what that suggests, and what the reporter left out."""
+"""Determine an issue's kind, problem, hypothesis and missing information."""
 
 from __future__ import annotations
 
@@ -15,40 +15,41 @@ from nodes.report import Kind
 from nodes.search.types import Frame, StackTrace
 
 MAY_BE_A_BUG = 0.05
-"""From this probability on an issue is searched for as a bug: a missed bug costs its reporter more than a search."""
+"""Minimum probability for treating an issue as a bug: a missed bug costs more than a search."""
 UNLIKELY = 0.15
-"""Below it an issue that is searched as a bug reads so much like something else that the report says so."""
+"""Below this probability, the report of an issue that is treated as a bug states the more likely kind."""
 NOT_LIKELIER = 0.35
-"""From this probability on an issue whose own title calls it something else is searched as a bug all the same."""
-_SAYS_SO = re.compile(
+"""The same minimum for an issue whose title names another kind."""
+_NAMES_OTHER_KIND = re.compile(
     r"\W{0,3}(feature[ -]?requests?|features?|feat|rfe|enh|enhancement|proposal|question)\s{0,3}[\]):]", re.IGNORECASE
 )
-"""A title that begins with what it is; then a bug must be likelier to be searched for."""
+"""A title that begins with the name of another kind; see ``NOT_LIKELIER``."""
 
 
 class Taken(NamedTuple):
-    """The kind that a run acts on, and the one that the words indicate, if it differs."""
+    """The kind that a run acts on, and the more likely kind if it differs."""
 
     kind: Kind
     rather: Kind | None = None
 
 
 def kind_of(title: str, body: str, facts: IssueFacts) -> Kind:
-    """The kind that a run acts on."""
+    """Return the kind that a run acts on."""
     return acting_kind(title, body, facts).kind
 
 
 def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
-    """What a run takes an issue for; a stack trace is a bug's, whatever else the text says, but for a weakness."""
+    """Return the kind that a run acts on; an issue with a stack trace is a bug, unless it is a security report."""
     found = classify(title, body)
     if found.kind == "security":
         return Taken("security")
+    # A trace is stronger than any wording, except a vulnerability, whose place must not be named in public.
     if facts.traces:
         return Taken("bug")
     if found.kind in ("docs", "spam"):
         return Taken(found.kind)
     bug, likeliest = found.shares["bug"], max(found.shares, key=lambda kind: found.shares[kind])
-    if likeliest != "bug" and bug < (NOT_LIKELIER if _SAYS_SO.match(title) else MAY_BE_A_BUG):
+    if likeliest != "bug" and bug < (NOT_LIKELIER if _NAMES_OTHER_KIND.match(title) else MAY_BE_A_BUG):
         return Taken(likeliest)
     return Taken("bug", likeliest if bug < UNLIKELY and likeliest != "bug" else None)
 
@@ -77,13 +78,13 @@ def investigate(case: Case) -> Investigation:
 
 
 def own_frame(trace: StackTrace) -> Frame:
-    """The innermost frame that does not look like somebody else's code."""
-    mine = (frame for frame in trace.frames if frame.path and not _ELSEWHERE.search(frame.path))
-    return next(mine, trace.frames[0])
+    """Return the innermost frame that does not look like a dependency's code."""
+    own = (frame for frame in trace.frames if frame.path and not _ELSEWHERE.search(frame.path))
+    return next(own, trace.frames[0])
 
 
 def is_third_party(facts: IssueFacts) -> bool:
-    """Was the error raised in code that came from outside?"""
+    """Return whether the error was raised in a dependency's code."""
     trace = main_trace(facts)
     return trace is not None and bool(_ELSEWHERE.search(trace.frames[0].path))
 
@@ -155,5 +156,6 @@ def _field(facts: IssueFacts, heading: re.Pattern[str]) -> str:
 
 
 def _confidence(facts: IssueFacts) -> float:
-    signs = ((main_trace(facts), 0.6), (facts.paths, 0.55), (facts.symbols, 0.45), (facts.errors, 0.4), (True, 0.2))
-    return next(value for sign, value in signs if sign)
+    # The first sign that applies decides; the numbers only order findings and are not calibrated.
+    signals = ((main_trace(facts), 0.6), (facts.paths, 0.55), (facts.symbols, 0.45), (facts.errors, 0.4), (True, 0.2))
+    return next(value for signal, value in signals if signal)

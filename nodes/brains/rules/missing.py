@@ -1,4 +1,4 @@
-"""What an issue lacks: measured against the repository's own forms, and against what a search can use."""
+"""Determine what an issue lacks, compared with the repository's own forms and with what a search can use."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from nodes.search.types import StackTrace
 
 MOST = 4
 SHORT = 60
-"""Words of prose up to which a report without code and names may lack its steps, or what was expected."""
+"""Maximum words of prose of an issue without code and names that is asked for steps or the expected result."""
 LONG = 150
-"""Words of prose from which a report describes an error well enough without quoting it."""
+"""Minimum words of prose that describe an error well enough without a quotation."""
 ENOUGH = 12
-"""Words of prose that describe something, wherever they stand."""
+"""Number of words of prose that count as a description."""
 _STEPS = re.compile(
     r"^\s{0,3}(\d{1,2}[.)]|[-*]) \S|\bsteps\b|\bwhen (i|you|we|using|calling|running)\b", re.IGNORECASE | re.M
 )
@@ -33,23 +33,23 @@ _SAYS_ERROR = re.compile(
     r")\b",
     re.IGNORECASE,
 )
-"""Words that say that an error came up; a report may also be about errors as a subject."""
+"""Words that state that an error occurred; an issue may also be about errors as a subject."""
 _WORKED = re.compile(
     r"\b(?:regress\w*|used to work|no longer works|stopped working"
     r"|work(?:ed|s) (?:fine |well |correctly )?(?:before|until|in (?:the )?(?:old|previous|earlier))"
     r"|(?:since|after) (?:the |an? )?(?:last |latest |recent )?(?:updat|upgrad)(?:e|ing))\b",
     re.IGNORECASE,
 )
-"""Words that say that an earlier version did not have the fault; then which one has it leads to a change."""
+"""Words that state that an earlier version did not have the fault; then the version leads to a change."""
 _ERROR_NAME = re.compile(r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Warning)|NPE|[A-Z]{1,4}\d{3,5})\b")
-"""A class or a code of an error, which says as much as its message."""
+"""A class or code of an error, which is as useful as its message."""
 _COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40}(?![0-9A-Za-z])")
 _PROPOSES = re.compile(
     r"\s{0,9}(?:\[[^\]]{1,30}\]\s{0,9}|\w{1,20}:\s{0,9})?"
     r"(?:add|adds|adding|support|allow|implement|introduce|provide|expose|rename|refactor|improve|consider)\b",
     re.IGNORECASE,
 )
-"""A title that asks for something new: errors in it are ones that nobody saw."""
+"""A title that requests something new; its errors did not occur."""
 Need = Literal["error", "lines", "steps", "expected", "version"]
 _NEEDS: dict[Need, str] = {
     "error": "The whole error message or stack trace",
@@ -58,8 +58,8 @@ _NEEDS: dict[Need, str] = {
     "expected": "What was expected and what happened instead",
     "version": "The version it happens with",
 }
-"""What a search for a cause can use, most useful first."""
-_SAME = (
+"""Information that a search for a cause can use, most useful first."""
+_LABELS = (
     ("error", re.compile(r"\b(error|log|logs|output|trace|traceback|stack|message)\b")),
     ("steps", re.compile(r"\b(steps|reproduc\w*|repro|sample|snippet|example code|minimal)\b")),
     ("expected", re.compile(r"\b(expect\w*|actual|happened|happens|behaviou?r|result)\b")),
@@ -67,13 +67,13 @@ _SAME = (
     ("platform", re.compile(r"\b(os|platform|operating system|browser|environment|system|architecture)\b")),
     ("what", re.compile(r"\b(describe|description|summary|details|problem|bug|issue|about)\b")),
 )
-"""Which labels of a form ask for the same."""
+"""Labels of a form that ask for the same information."""
 _BUG = re.compile(r"\b(bug|defect|crash|problem|issue.?report|broken)", re.IGNORECASE)
-_SAYS_NO_MORE = re.compile(r"(n/?a|none|no|nothing|-+|\.+|\?+|todo|tbd|_no response_)?", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"(n/?a|none|no|nothing|-+|\.+|\?+|todo|tbd|_no response_)?", re.IGNORECASE)
 
 
 def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
-    """What the issue lacks, judged by its kind, most useful first."""
+    """Return what the issue lacks for its kind, most useful first."""
     facts = case.facts
     if kind == "docs":
         named = facts.paths or "http" in case.body
@@ -83,20 +83,21 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     if says_nothing(facts):
         return ("What was done, what happened, and what was expected instead",)
     form = used_form(case)
-    lacks = needs_worth_asking(case)
-    asked = _unanswered(case, form) if form else []
-    words = {need_of(field.label) for field in asked}
-    plain = [_NEEDS[name] for name in lacks if name not in words]
-    return (*plain, *(_as_gap(field) for field in asked))[:MOST]
+    needs = needs_worth_asking(case)
+    unanswered = _unanswered(case, form) if form else []
+    words = {need_of(field.label) for field in unanswered}
+    # A need that a field of the form asks for is named once, in the form's words.
+    plain = [_NEEDS[name] for name in needs if name not in words]
+    return (*plain, *(_as_gap(field) for field in unanswered))[:MOST]
 
 
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:
-    """What a search does not find and whose answer could change what the report says."""
+    """Return the open needs whose answer could change the report."""
     return tuple(need for need in open_needs(case) if _is_worth_asking(need, case))
 
 
 def _is_worth_asking(need: Need, case: Case) -> bool:
-    """Whether an answer could lead to a place that the report does not lead to as it is."""
+    """Return whether an answer could lead to a place that the issue does not lead to yet."""
     facts, words = case.facts, _own_words(case)
     named = facts.symbols or facts.paths or facts.modules
     if need == "error":
@@ -107,7 +108,7 @@ def _is_worth_asking(need: Need, case: Case) -> bool:
 
 
 def form_of(case: Case) -> IssueForm | None:
-    """The form that the issue was written with; if with none, the repository's one for bugs."""
+    """Return the form that the issue was written with, else the repository's form for bugs."""
     used = used_form(case)
     if used is not None:
         return used
@@ -115,48 +116,48 @@ def form_of(case: Case) -> IssueForm | None:
 
 
 def used_form(case: Case) -> IssueForm | None:
-    """The form that the issue was written with."""
-    filled = {_key(heading) for heading, _ in _answers_to_form(case)}
+    """Return the form that the issue was written with."""
+    filled = {_normalised(heading) for heading, _ in _answers_to_form(case)}
     used = max(case.forms, key=lambda form: _overlap(form, filled), default=None)
     return used if used is not None and _overlap(used, filled) >= 1 / 3 else None
 
 
 def need_of(label: str) -> str:
-    """What a form's label asks for, in the words of this module, or the label where it is something else."""
-    return next((need for need, pattern in _SAME if pattern.search(label.lower())), label)
+    """Return the need that a form's label asks for, or the label if it asks for something else."""
+    return next((need for need, pattern in _LABELS if pattern.search(label.lower())), label)
 
 
 def _overlap(form: IssueForm, headings: set[str]) -> float:
-    return sum(_key(field.label) in headings for field in form.fields) / len(form.fields)
+    return sum(_normalised(field.label) in headings for field in form.fields) / len(form.fields)
 
 
 def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
-    """Required fields left empty, and fields the issue shows with nothing of the reporter's in them."""
-    answers = {_key(heading): answer for heading, answer in _answers_to_form(case)}
+    """Return required fields that are empty, and sections of a template that the reporter did not fill in."""
+    answers = {_normalised(heading): answer for heading, answer in _answers_to_form(case)}
     return [
         field
         for field in form.fields
-        if (field.required or (_key(field.label) in answers and not _is_form(form)))
-        and _is_empty(answers.get(_key(field.label), ""), field)
+        if (field.required or (_normalised(field.label) in answers and not _is_form(form)))
+        and _is_empty(answers.get(_normalised(field.label), ""), field)
         and not _is_answered_elsewhere(case, field)
     ]
 
 
 def _is_form(form: IssueForm) -> bool:
-    """A YAML form says itself what it requires; of a template every section that was left empty counts."""
+    """Return whether it is a YAML form, which states what is required; in a template, every empty section counts."""
     return not form.path.endswith(".md")
 
 
 def _is_empty(answer: str, field: FormField) -> bool:
-    """Nothing, the form's own text, or what says as much as nothing."""
+    """Return whether an answer is empty, the form's own text, or a placeholder such as "n/a"."""
     words = " ".join(answer.split())
-    return words == " ".join(field.preset.split()) or _SAYS_NO_MORE.fullmatch(words) is not None
+    return words == " ".join(field.preset.split()) or _PLACEHOLDER.fullmatch(words) is not None
 
 
 def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
-    """Does the text say outside the field what the field asks for?"""
+    """Return whether the text outside a field contains what the field asks for."""
     facts, need = case.facts, need_of(field.label)
-    there = {
+    present = {
         "error": bool(facts.traces or facts.errors),
         "steps": bool(facts.code_blocks),
         "version": bool(facts.versions),
@@ -164,7 +165,7 @@ def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
         "what": facts.words >= ENOUGH,
         "expected": bool(facts.traces) or bool(_EXPECTED.search(_own_words(case))),
     }
-    return there.get(need, False) or (need not in there and not field.required)
+    return present.get(need, False) or (need not in present and not field.required)
 
 
 def _as_gap(field: FormField) -> str:
@@ -172,10 +173,10 @@ def _as_gap(field: FormField) -> str:
 
 
 def open_needs(case: Case) -> tuple[Need, ...]:
-    """What a search could use and does not find; a form that does not ask for versions says they do not matter."""
+    """Return the needs that the issue does not meet; a version is needed unless the form does not ask for it."""
     facts, words, form = case.facts, _own_words(case), form_of(case)
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
-    lacks: dict[Need, bool] = {
+    needs: dict[Need, bool] = {
         "error": bool(_SAYS_ERROR.search(words))
         and not _PROPOSES.match(case.title)
         and not (facts.traces or facts.errors),
@@ -184,35 +185,35 @@ def open_needs(case: Case) -> tuple[Need, ...]:
         "expected": not (facts.traces or facts.errors or _EXPECTED.search(words)),
         "version": "version" in asks and not facts.versions,
     }
-    return tuple(need for need, is_open in lacks.items() if is_open)
+    return tuple(need for need, is_open in needs.items() if is_open)
 
 
 def _own_words(case: Case) -> str:
-    """Title, body and answers without the lines that the repository's forms put there."""
-    theirs = set(_template_lines(case.forms))
-    kept = (line for line in case.body.split("\n") if _key(line) not in theirs)
+    """Return title, body and answers without the lines of the repository's forms."""
+    template = set(_template_lines(case.forms))
+    own_lines = (line for line in case.body.split("\n") if _normalised(line) not in template)
     answers = (exchange.answer or "" for exchange in case.state.human_exchanges)
-    return "\n".join((case.title, *kept, *answers))
+    return "\n".join((case.title, *own_lines, *answers))
 
 
 def _template_lines(forms: Iterable[IssueForm]) -> Iterable[str]:
     for form in forms:
         for field in form.fields:
-            yield _key(field.label)
-            yield from filter(None, map(_key, field.preset.split("\n")))
+            yield _normalised(field.label)
+            yield from filter(None, map(_normalised, field.preset.split("\n")))
 
 
 def _answers_to_form(case: Case) -> tuple[tuple[str, str], ...]:
-    """The headings of the issue with what stands below them."""
+    """Return the headings of the issue with their content."""
     return case.facts.form or form_fields(with_headings(case.body))
 
 
-def _key(text: str) -> str:
-    """What makes two labels the same, however they are marked up."""
+def _normalised(text: str) -> str:
+    """Normalise a label, so that differences in mark-up do not matter."""
     return " ".join("".join(c if c.isalnum() else " " for c in text[:300].casefold()).split())
 
 
 def main_trace(facts: IssueFacts) -> StackTrace | None:
-    """The trace to follow: of a chain the last with frames, which is what the program died of."""
+    """Return the last trace with frames, which ended the program; None if there is none."""
     with_frames = [trace for trace in facts.traces if trace.frames]
     return with_frames[-1] if with_frames else None

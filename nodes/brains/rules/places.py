@@ -1,4 +1,4 @@
-"""The places that were found, in the order they are believed, and what is known of each in words."""
+"""Rank the places that were found, and give the reasons for each."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nodes.search.tokens import WORD, query_terms
 from nodes.search.types import Frame
 
 EQUAL = 0.95
-"""Two scores are nearly equal from this share of each other on."""
+"""Minimum ratio of two scores that count as nearly equal."""
 _AGREES = 0.15
-"""What a frame of the reporter's trace in the same file adds to a normalised score."""
-_BESIDE = frozenset({"test", "docs", "example", "vendored", "minified"})
-_POINTED = 1.0
-"""What a maintainer's word adds: more than anything else can."""
+"""Added to a normalised score if a frame of the reporter's trace is in the same file."""
+_NOT_AT_FAULT = frozenset({"test", "docs", "example", "vendored", "minified"})
+_NAMED_BY_MAINTAINER = 1.0
+"""Added if a maintainer named the place: more than all other signals together."""
 _REASON_KINDS = (
     ("pointed", re.compile(r"\bpointed here\b|\bsaid to look here\b")),
     ("trace", re.compile(r"\bstack trace\b|\bframe\b", re.IGNORECASE)),
@@ -30,13 +30,13 @@ _REASON_KINDS = (
     ("neighbour", re.compile(r"\bimport", re.IGNORECASE)),
     ("history", re.compile(r"\bfix(es|ed)?\b|\bcommit|\bchanged\b", re.IGNORECASE)),
 )
-_SAYS_NOTHING = re.compile(
+_UNINFORMATIVE = re.compile(
     r"^in .*\.\w{1,8}$|^outside any definition$|^defines nothing$|^represents its folder$|rarely at fault$"
 )
 
 
 def code_of(case: Case) -> tuple[NumberedEvidence, ...]:
-    """The code that was gathered, what the last search found before anything older."""
+    """Return the gathered code, results of the last search first."""
     code = [item for item in case.evidence if item.evidence.kind == "code" and item.evidence.locator.path]
     searches = [finding for finding in case.state.findings if finding.agent_name == "codebase_search"]
     last = set(searches[-1].evidence) if searches else set()
@@ -44,12 +44,12 @@ def code_of(case: Case) -> tuple[NumberedEvidence, ...]:
 
 
 def rank(case: Case, candidates: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
-    """Order by score, agreement with the reporter's own frames, and tests and documents last."""
-    return tuple(sorted(candidates, key=lambda item: -_belief(case, item.evidence)))
+    """Order by score and agreement with the reporter's frames; tests and documents come last."""
+    return tuple(sorted(candidates, key=lambda item: -_ranking_score(case, item.evidence)))
 
 
 def leading(case: Case) -> tuple[NumberedEvidence, ...]:
-    """What the last search found, in the order it is believed; what only an older one found stays behind."""
+    """Return the results of the last search in ranked order, without those of older searches."""
     code = code_of(case)
     searches = [finding for finding in case.state.findings if finding.agent_name == "codebase_search"]
     last = set(searches[-1].evidence) if searches else {item.evidence.key for item in code}
@@ -57,20 +57,23 @@ def leading(case: Case) -> tuple[NumberedEvidence, ...]:
     return rank(case, newest or code)
 
 
-def _belief(case: Case, evidence: Evidence) -> float:
-    belief = (
-        evidence.score + _AGREES * (frame_in(case, evidence) is not None) + _POINTED * is_named_by_maintainer(evidence)
+def _ranking_score(case: Case, evidence: Evidence) -> float:
+    score = (
+        evidence.score
+        + _AGREES * (frame_in(case, evidence) is not None)
+        + _NAMED_BY_MAINTAINER * is_named_by_maintainer(evidence)
     )
-    return belief if is_source(evidence) else belief - 1.0
+    # A test or a document comes before source code only if a maintainer named it.
+    return score if is_source(evidence) else score - 1.0
 
 
 def is_named_by_maintainer(evidence: Evidence) -> bool:
-    """Did a maintainer say to look there?"""
+    """Return whether a maintainer named the place."""
     return any(kind_of_reason(text) == "pointed" for text in evidence.reasons)
 
 
 def is_answered(case: Case, evidence: Evidence) -> bool:
-    """Did somebody name the symbol, in a spelling only code has, when they were asked? The search goes by the issue."""
+    """Return whether an answer contains the symbol in its exact spelling; the search itself uses the issue only."""
     symbol = (evidence.symbol or "").rpartition(".")[2]
     if not COMPOUND.search(symbol):
         return False
@@ -78,12 +81,12 @@ def is_answered(case: Case, evidence: Evidence) -> bool:
 
 
 def is_source(evidence: Evidence) -> bool:
-    """Is it code that can be at fault, rather than a test, an example or a document?"""
-    return role_of(evidence.locator.path or "") not in _BESIDE
+    """Return whether it is code that can be at fault, not a test, an example or a document."""
+    return role_of(evidence.locator.path or "") not in _NOT_AT_FAULT
 
 
 def frame_in(case: Case, evidence: Evidence) -> Frame | None:
-    """The innermost frame of the reporter's traces that is in this file."""
+    """Return the innermost frame of the reporter's traces that is in this file."""
     path = evidence.locator.path or ""
     for trace in case.facts.traces:
         for frame in trace.frames:
@@ -93,15 +96,16 @@ def frame_in(case: Case, evidence: Evidence) -> Frame | None:
 
 
 def _same_file(written: str, path: str) -> bool:
-    """A trace names a file from anywhere: the shorter of the two paths must end the longer, at a folder."""
+    """Compare the last parts of two paths, because a trace may contain the path of any machine."""
     ours, theirs = PurePosixPath(path).parts, PurePosixPath(written).parts
+    # Three parts are enough: outer folders differ between machines.
     shared = min(len(ours), len(theirs), 3)
     return shared > 0 and ours[-shared:] == theirs[-shared:]
 
 
 def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
-    """The independent kinds of reasons that support a place."""
-    found = {kind_of_reason(text) for text in evidence.reasons if not _SAYS_NOTHING.search(text)}
+    """Return the independent kinds of reasons that support a place."""
+    found = {kind_of_reason(text) for text in evidence.reasons if not _UNINFORMATIVE.search(text)}
     if frame_in(case, evidence) is not None:
         found.add("trace")
     if is_answered(case, evidence):
@@ -110,7 +114,7 @@ def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:
 
 
 def why(case: Case, evidence: Evidence) -> str:
-    """What a person said of a place: a pointer of a maintainer, an answer, a frame of the trace; empty if nothing."""
+    """Return the reasons that people gave for a place: a redirect, an answer, a frame of the trace; empty if none."""
     reasons: dict[str, str] = {}
     if is_named_by_maintainer(evidence):
         reasons["pointed"] = next(text for text in evidence.reasons if kind_of_reason(text) == "pointed")
@@ -123,44 +127,44 @@ def why(case: Case, evidence: Evidence) -> str:
 
 
 def kind_of_reason(text: str) -> str:
-    """The kind of a reason, or the reason itself where it is of no known kind."""
+    """Return the kind of a reason, or the reason itself if its kind is unknown."""
     return next((kind for kind, pattern in _REASON_KINDS if pattern.search(text)), text)
 
 
 def shared_words(case: Case, evidence: Evidence, most: int = 3) -> list[str]:
-    """The words of the issue that the quoted code uses too, those of the title first, long ones before short ones."""
-    there = set(query_terms(f"{evidence.quote} {evidence.symbol or ''}"))
+    """Return the words that issue and quoted code share, those of the title first, long ones before short ones."""
+    in_code = set(query_terms(f"{evidence.quote} {evidence.symbol or ''}"))
     found: list[str] = []
     for text in (case.title, case.body):
         words = {
             word.lower()
             for word in WORD.findall(text)
-            if 3 < len(word) <= 40 and "_" not in word and set(query_terms(word)) & there
+            if 3 < len(word) <= 40 and "_" not in word and set(query_terms(word)) & in_code
         }
         found += sorted(words, key=lambda word: (-len(word), word))
     return list(dict.fromkeys(found))[:most]
 
 
 def name(evidence: Evidence) -> str:
-    """A place as one writes it in a sentence."""
+    """Return a place as it is written in a sentence."""
     path = f"`{evidence.locator.path}`"
     return f"`{evidence.symbol}` in {path}" if evidence.symbol else path
 
 
 def words_of(evidence: Evidence) -> frozenset[str]:
-    """The plain words of a place's symbol and file name."""
+    """Return the plain words of a place's symbol and file name."""
     stem = PurePosixPath(evidence.locator.path or "").stem
     return frozenset(plain_words(f"{evidence.symbol or ''} {stem}"))
 
 
 def plain_words(text: str) -> list[str]:
-    """Identifiers cut into lower-case words, in order, each once."""
+    """Split identifiers into distinct lower-case words, in order."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]", " ", text)
     return list(dict.fromkeys(word.lower() for word in WORD.findall(spaced) if len(word) > 2))
 
 
 def rival(ranked: Sequence[NumberedEvidence]) -> NumberedEvidence | None:
-    """The best place of another file, if it is nearly as strong as the first."""
+    """Return the best place of another file if its score is nearly equal to the first."""
     if not ranked:
         return None
     first = ranked[0].evidence

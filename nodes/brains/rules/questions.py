@@ -1,4 +1,4 @@
-"""The questions worth a person's time: only those whose answer can change the ranking."""
+"""Choose questions to the reporter: only those whose answer can change the ranking."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _GERUNDS = {
     print+ format+ send+ fetch+ insert+ append+ edit+ search+ convert+ copy+ pars- writ- sav- clos- delet- updat-
     encod- decod- serializ- merg- compil- resolv- validat- resiz- remov- mov- renam- releas- stor-""".split()  # noqa: SIM905
 }
-"""Verbs that symbols start with, and how one says them: a plus for -ing, a minus for an e that gives way to it."""
+"""Verbs at the start of symbols with their -ing forms: ``+`` appends it, ``-`` replaces a final e by it."""
 _SYSTEMS = {
     **dict.fromkeys(("windows", "win32", "win64", "winapi", "msvc", "mingw"), "Windows"),
     **dict.fromkeys(("darwin", "macos", "osx", "cocoa"), "macOS"),
@@ -40,7 +40,7 @@ _SYSTEMS = {
     "nodejs": "Node.js",
     "deno": "Deno",
 }
-"""Words of paths and symbols that stand for code of one system, and its name."""
+"""Words in paths and symbols that indicate code of one system, with the system's name."""
 _GENERATION = re.compile(r"v\d{1,2}")
 _NEITHER = "Both, or I cannot tell"
 _EQUALLY = f"Two places fit the report equally well (scores within {round(100 * (1 - EQUAL))} %)"
@@ -48,7 +48,7 @@ _EQUALLY = f"Two places fit the report equally well (scores within {round(100 * 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question in the reporter's words, and for the maintainer why it is put."""
+    """A question for the reporter, and the reason for the maintainer."""
 
     text: str
     reason: str
@@ -57,7 +57,7 @@ class Question:
 
 
 def distinguishing_question(case: Case, first: Evidence, second: Evidence) -> Question | None:
-    """The question whose answer would put one of two suspects first; None if there is none, or the issue answers it."""
+    """Return a question that decides between two suspects; None if there is none or the issue answers it."""
     if _systems_of(first) != _systems_of(second):
         return _by_system(case, _systems_of(first), _systems_of(second))
     generations = _generation_of(first), _generation_of(second)
@@ -70,7 +70,8 @@ def distinguishing_question(case: Case, first: Evidence, second: Evidence) -> Qu
 
 
 def _by_system(case: Case, here: frozenset[str], there: frozenset[str]) -> Question | None:
-    """One place is one system's code, the other another's or any system's."""
+    """Ask for the system if the places are code of different systems."""
+    # The issue already names its platform, or a place belongs to several.
     if len(here) > 1 or len(there) > 1 or case.facts.platforms:
         return None
     one, two = next(iter(here), "another system"), next(iter(there), "another system")
@@ -87,7 +88,7 @@ def _systems_of(place: Evidence) -> frozenset[str]:
 
 
 def _by_generation(case: Case, one: str, two: str) -> Question | None:
-    """The places are of different generations of one interface, as `api/v1` and `api/v2` are."""
+    """Ask for the version of an interface if the places differ in it, such as `api/v1` and `api/v2`."""
     words = {word.casefold() for word in re.findall(r"\w{2,3}", f"{case.title} {case.body[:20_000]}")}
     if words & {one, two}:
         return None
@@ -104,7 +105,7 @@ def _generation_of(place: Evidence) -> str:
 
 
 def _folders_apart(first: Evidence, second: Evidence) -> tuple[list[str], list[str]]:
-    """The words of the first folders in which the places differ: parts of the program have their own."""
+    """Return the words of the first folders in which the paths differ."""
     here, there = (PurePosixPath(place.locator.path or "").parts[:-1] for place in (first, second))
     apart = next(((one, two) for one, two in zip(here, there, strict=False) if one != two), ("", ""))
     one, two = (frozenset(plain_words(name)) for name in apart)
@@ -112,7 +113,7 @@ def _folders_apart(first: Evidence, second: Evidence) -> tuple[list[str], list[s
 
 
 def _between(case: Case, one: list[str], two: list[str]) -> Question | None:
-    """Which of two things the reporter was doing: only where code names both as something that a person does."""
+    """Ask which of two activities fails, if code names both as activities of a user."""
     words = set(plain_words(f"{case.title}\n{case.body}"))
     # If the issue uses the words of one side only, it has answered the question.
     if not (one and two and one[0] in _GERUNDS and two[0] in _GERUNDS) or bool(words & set(one)) != bool(
@@ -143,27 +144,27 @@ def _capital(text: str) -> str:
 
 
 WEAK = 0.35
-"""Below this the first place is little more than a guess."""
+"""Confidence below which the first place is little more than a guess."""
 THIN = 12
-"""Words below which prose alone gives a search nothing to hold on to."""
+"""Number of words below which prose alone is not enough for a search."""
 
 
 def next_question(case: Case) -> Question | None:
-    """The first question that would help, was not put before, and still has somebody to answer it."""
+    """Return the first useful question that was not asked before; None if no question may be asked."""
     exchanges = case.state.human_exchanges
     if not may_ask(case.state) or case.state.redirect_instructions or any(one.withdrawn for one in exchanges):
-        return None  # once a maintainer has said where to look, it is for them to ask
-    put = {normalised(exchange.question) for exchange in exchanges}
-    return next((question for question in _candidates(case) if normalised(question.text) not in put), None)
+        return None  # after a redirect, the maintainer decides what to ask
+    asked = {normalised(exchange.question) for exchange in exchanges}
+    return next((question for question in _candidates(case) if normalised(question.text) not in asked), None)
 
 
 def normalised(question: str) -> str:
-    """What makes two questions the same, as the supervisor compares them."""
+    """Normalise a question for comparison, as the supervisor does."""
     return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
 
 
 def is_thin(case: Case) -> bool:
-    """Does the report give a search nothing but a few words?"""
+    """Return whether the issue contains only a few words and nothing else to search for."""
     facts = case.facts
     return facts.words < THIN and not (
         facts.traces or facts.errors or facts.code_blocks or facts.symbols or facts.paths or facts.modules
@@ -171,9 +172,9 @@ def is_thin(case: Case) -> bool:
 
 
 def is_guess(case: Case) -> bool:
-    """Is the first place named though neither the report nor the place says why?
+    """Return whether no reason supports the first place of a short issue.
 
-    However few places there are to choose from, and however likely that makes each of them.
+    The number of places does not matter, although a small one makes each of them more probable.
     """
     found = leading(case)
     return is_thin(case) and not (found and reason_kinds(case, found[0].evidence))

@@ -1,4 +1,4 @@
-"""Judge what was found in the code and outside the repository."""
+"""Judge the results from the code and from outside the repository."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from nodes.judgements import CodeReading, WebReading
 from nodes.search.tokens import query_terms
 
 AMBIGUOUS = 0.85
-"""What is left of the confidence where two files are nearly equal."""
+"""Factor for the confidence if two files are nearly equal."""
 NO_SOURCE = 0.5
-"""What is left of it where only tests, examples or documents were found."""
+"""Factor for the confidence if only tests, examples or documents were found."""
 
 
 def read_code(case: Case, candidates: Sequence[NumberedEvidence]) -> CodeReading:
-    """Name the top suspect, why it is one, and how sure that is."""
+    """Name the top suspect with its reason and confidence."""
     ranked = rank(case, candidates)
     if not ranked:
         return CodeReading(
@@ -35,10 +35,10 @@ def read_code(case: Case, candidates: Sequence[NumberedEvidence]) -> CodeReading
 
 
 def _confidence(case: Case, ranked: Sequence[NumberedEvidence]) -> float:
-    """The engine's calibrated number, which a rule may lower and never raise."""
+    """Return the engine's calibrated confidence; a rule may lower it but never raise it."""
     ambiguous = AMBIGUOUS if rival(ranked) is not None else 1.0
-    beside = 1.0 if is_source(ranked[0].evidence) else NO_SOURCE
-    return round(min(max(case.search_confidence, 0.0), 1.0) * ambiguous * beside, 4)
+    no_source = 1.0 if is_source(ranked[0].evidence) else NO_SOURCE
+    return round(min(max(case.search_confidence, 0.0), 1.0) * ambiguous * no_source, 4)
 
 
 _ENOUGH = 2
@@ -46,10 +46,10 @@ _ENOUGH = 2
 
 
 def read_web(case: Case, results: Sequence[NumberedEvidence]) -> WebReading:
-    """Keep the results that speak of the same error."""
+    """Select the results about the same error."""
     messages = [trace.message or trace.error or "" for trace in case.facts.traces]
-    wanted = set(query_terms(" ".join((case.title, *messages, *case.facts.errors))))
-    shared = {item.id: len(wanted & set(query_terms(item.evidence.quote))) for item in results}
+    terms = set(query_terms(" ".join((case.title, *messages, *case.facts.errors))))
+    shared = {item.id: len(terms & set(query_terms(item.evidence.quote))) for item in results}
     relevant = [item for item in results if shared[item.id] >= _ENOUGH]
     relevant.sort(key=lambda item: -shared[item.id])
     if not relevant:

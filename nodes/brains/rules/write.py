@@ -1,4 +1,4 @@
-"""Propose the report from what was found: every sentence of the cause cites its evidence."""
+"""Propose the report from the evidence."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from nodes.evidence import NumberedEvidence
 from nodes.judgements import Draft, DraftSuspect, Investigation
 from nodes.report import Kind
 
-_SIMPLE = 0.9
-"""How sure the rules are of what kind an issue is, once they name one that needs no code."""
+_SIMPLE_CONFIDENCE = 0.9
+"""Confidence of the rules in a kind that needs no code."""
 _SUSPECTS = 5
 _PER_FILE = 2
 _PLAIN_FOLDERS = frozenset(
@@ -43,7 +43,7 @@ _SIMPLE_VERDICTS: dict[Kind, str] = {
 
 
 def write(case: Case) -> Draft:
-    """The report as the rules see it; its cause and headline follow from facts, which the program adds."""
+    """Propose the report; the program adds its cause and headline from facts."""
     reading = case.state.reading or investigate(case)
     ranked = leading(case)
     if not ranked and not _searched(case):
@@ -53,6 +53,7 @@ def write(case: Case) -> Draft:
         verdict=f"The search ranks {name(chosen[0].evidence)} first." if chosen else "",
         root_cause="",
         suspects=tuple(DraftSuspect(evidence=item.id, why=why(case, item.evidence)) for item in chosen),
+        # After an exchange the list is computed again, because the answers may contain what was missing.
         missing=missing_from(case, reading.kind) if case.state.human_exchanges else reading.missing,
         ruled_out=_ruled_out(case, ranked, chosen),
         labels=(*_kind_labels(case, reading.kind), *_area(chosen, case.state.repository)),
@@ -64,7 +65,7 @@ def write(case: Case) -> Draft:
 
 
 def _kind_labels(case: Case, kind: Kind) -> tuple[str, ...]:
-    """None for what was only searched as a bug, and reads like something else: no label is better than a wrong one."""
+    """Return no label if another kind is more likely: no label is better than a wrong one."""
     return () if kind == "bug" and acting_kind(case.title, case.body, case.facts).rather else _LABELS[kind]
 
 
@@ -81,22 +82,22 @@ def _simple(reading: Investigation) -> Draft:
         kind=reading.kind,
         severity=reading.severity,
         severity_reason=reading.severity_reason,
-        confidence=_SIMPLE if reading.kind in ("feature", "question", "spam", "security") else 0.0,
+        confidence=_SIMPLE_CONFIDENCE if reading.kind in ("feature", "question", "spam", "security") else 0.0,
     )
 
 
 def _choose(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
-    """The best places, no file more than twice, and tests only where there is nothing else."""
+    """Choose the best places, at most two per file; tests only if there is nothing else."""
     source = [item for item in ranked if is_source(item.evidence)] or list(ranked)
-    kept: list[NumberedEvidence] = []
+    selected: list[NumberedEvidence] = []
     for item in source:
-        if sum(item.evidence.locator.path == other.evidence.locator.path for other in kept) < _PER_FILE:
-            kept.append(item)
-    return tuple(kept[:_SUSPECTS])
+        if sum(item.evidence.locator.path == other.evidence.locator.path for other in selected) < _PER_FILE:
+            selected.append(item)
+    return tuple(selected[:_SUSPECTS])
 
 
 def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[NumberedEvidence]) -> tuple[str, ...]:
-    """Places that were found and are not suspects, with the reason, best first."""
+    """Return places that were found and are not suspects, with the reason, best first."""
     sentences = [
         f"{name(item.evidence)}: a test, example or document, not code at fault [{item.id}]"
         for item in ranked
@@ -112,7 +113,7 @@ def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[
 
 
 def _area(chosen: Sequence[NumberedEvidence], repository: str) -> tuple[str, ...]:
-    """The first folder of the top suspect that means something: the repository's own name does not."""
+    """Return a label for the first specific folder of the top suspect; the repository's own name is not specific."""
     if not chosen:
         return ()
     folders = str(chosen[0].evidence.locator.path).split("/")[:-1]
