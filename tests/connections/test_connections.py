@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -12,9 +13,12 @@ from typing import TYPE_CHECKING, cast
 
 import httpx
 import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.app import build_app
-from bot.connections import Connections, Refusals
+from bot.connections import Bodies, Connections, Refusals, registry
+from bot.connections.bodies import LARGE_AT_ONCE, USUAL, Turns
+from bot.connections.protocol import AHEAD
 from bot.connections.registry import PATIENCE, Phase, address_group
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
@@ -22,6 +26,7 @@ from bot.store.sqlite import SqliteStore
 from bot.web import forms
 from tests.connections.callers import Caller, calling
 from tests.deliveries import SECRET, headers
+from tests.patience import until
 from tests.serving import NobodyWorks, serving
 
 if TYPE_CHECKING:
@@ -112,6 +117,16 @@ async def test_requests_sent_ahead_are_few(url: str) -> None:
         assert await caller.is_closed()
 
 
+async def test_of_requests_sent_ahead_few_are_answered(url: str) -> None:
+    async with calling(url) as caller:
+        await caller.send((GET + b"\r\n") * 200)
+        answers = b""
+        with contextlib.suppress(ConnectionError):
+            while read := await caller.reader.read(65_536):
+                answers += read
+    assert answers.count(b"HTTP/1.1 200") <= AHEAD + 1
+
+
 async def _answer(caller: Caller) -> int:
     status = await caller.status()
     await caller.reader.readexactly(3)
@@ -194,6 +209,93 @@ async def test_the_address_with_the_most_connections_gives_way() -> None:
         connections.add(cast("Connection", one))
     assert [one.ended for one in (*capped_confidence, newest)] == [False] * 3
     assert [one.ended for one in crowd] == [False, True, False, False, False, False]
+
+
+def holding(begun: list[str], go_on: asyncio.Event) -> ASGIApp:
+    """An application that reads each request and answers when it is told to."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        await receive()
+        begun.append(scope["path"])
+        await go_on.wait()
+        await send({"type": "http.response.start", "status": 202, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    return app
+
+
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
+async def test_a_delivery_that_arrived_is_not_closed_for_requests_that_came_later() -> None:
+    begun: list[str] = []
+    go_on = asyncio.Event()
+    async with serving(holding(begun, go_on), connections=Connections(4)) as url, AsyncExitStack() as stack:
+        first = await stack.enter_async_context(calling(url))
+        await first.send(b"POST /webhooks/github HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+        await until(lambda: begun == ["/webhooks/github"])
+        for number in range(1, 9):
+            other = await stack.enter_async_context(calling(url))
+            await other.send(GET + b"\r\n")
+            await until(lambda number=number: len(begun) == 1 + number)  # type: ignore[misc]
+        go_on.set()
+        assert await first.status() == 202
+
+
+@pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
+async def test_a_caller_that_does_not_read_its_answer_is_disconnected(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def endless(scope: Scope, _receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            while connections:
+                await send({"type": "http.response.body", "body": b"x" * 1_000_000, "more_body": True})
+
+    monkeypatch.setattr(registry, "STALLED_SECONDS", 0.2)
+    connections = Connections(4)
+    async with serving(endless, connections=connections) as url, calling(url) as caller:
+        await caller.send(GET + b"\r\n")
+        await until(lambda: len(connections) == 1, 5.0)
+        await until(lambda: len(connections) == 0, 5.0)
+    assert "response that was not read" in caplog.text
+
+
+async def test_large_bodies_are_read_a_few_at_a_time() -> None:
+    bodies, read = Bodies(), 0
+
+    async def one(done: asyncio.Event) -> None:
+        nonlocal read
+        with bodies.one() as body:
+            async with body.reading(asyncio.get_running_loop().time() + 600):
+                await body.hold(USUAL + 1)
+                read += 1
+                await done.wait()
+
+    ends = [asyncio.Event() for _ in range(LARGE_AT_ONCE + 1)]
+    tasks = [asyncio.create_task(one(end)) for end in ends]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert read == LARGE_AT_ONCE
+    for end in ends:
+        end.set()
+    await asyncio.gather(*tasks)
+    assert read == len(ends)
+
+
+async def test_few_requests_begin_in_one_round_of_the_event_loop() -> None:
+    begun = 0
+
+    async def app(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        nonlocal begun
+        begun += 1
+
+    turns = Turns(app)
+    tasks = [asyncio.create_task(turns({}, None, None)) for _ in range(20)]  # type: ignore[arg-type]
+    await asyncio.sleep(0)
+    assert 0 < begun <= 4
+    await asyncio.gather(*tasks)
+    assert begun == 20
 
 
 class Fake:

@@ -15,9 +15,11 @@ from bot.report.explain import Account, folded
 from bot.report.markdown import MarkdownRenderer
 from bot.report.sticky import report_comment
 from nodes.checkpoints import serializer
+from nodes.compose import safe_kind
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState
+from tests.cases import case
 from tests.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
 from tests.kinds.weaknesses import SECURITY
 from tests.report.test_sticky import THREAD
@@ -75,6 +77,14 @@ async def test_a_writer_that_breaks_names_no_place_either() -> None:
     state = await triaged(ScriptedBrain(list(PLAIN), before=broken), "XSS in comment preview", "It is rendered.")
     for said in published(state):
         assert not [place for place in PLACES if place in said], said
+
+
+@pytest.mark.parametrize("ran", ["", "investigator"])
+def test_the_rules_of_today_judge_the_text_again_when_the_report_is_written(ran: str) -> None:
+    """A run may have been read by an older release, or not at all."""
+    title, body = SECURITY[0]
+    assert safe_kind("bug", case(title, body, ran=ran)) == "security"
+    assert safe_kind("bug", case("The table is cut off", "It shows three of four rows.", ran=ran)) == "bug"
 
 
 async def test_an_ordinary_bug_is_reported_as_before() -> None:

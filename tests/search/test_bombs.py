@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import resource
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.git import Repository
+from nodes.search.git import Repository, parse_batch
 from nodes.search.git.blobs import BlobReader
 from nodes.search.git.running import ReadLimits, Running
 from nodes.search.types import Query
@@ -129,3 +130,15 @@ def test_a_command_that_goes_on_for_ever_is_ended(tmp_path: Path) -> None:
     with Running(["sleep", "60"], stdin=0, env={"PATH": "/usr/bin:/bin"}, limits=ReadLimits(seconds=0.1)) as running:
         assert running.out.read() == b""
         assert running.cut == "seconds"
+
+
+def test_a_record_without_an_end_is_not_read_to_its_end() -> None:
+    zeros = ["head", "-c", "3000000", "/dev/zero"]
+    with Running(zeros, stdin=0, env={"PATH": "/usr/bin:/bin"}, limits=SMALL) as running:
+        assert list(running.records(b"\n", 10)) == []
+        assert running.cut == "bytes"
+
+
+def test_an_object_that_is_too_large_is_left_out_and_the_next_one_read() -> None:
+    printed = io.BytesIO(b"a blob 5\nlarge\nb blob 2\nhi\n")
+    assert list(parse_batch(printed, 4)) == [("a", None), ("b", b"hi")]

@@ -87,6 +87,15 @@ def test_too_many_missed_deadlines_end_the_parsing(tmp_path: Path, monkeypatch: 
     assert definitions(loaded, "pkg/reader.py")
 
 
+def test_nothing_is_parsed_after_too_many_missed_deadlines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "MOST_MISSED", 1)
+    largest = "function last() {}\n" * 9_000  # files are parsed from the smallest to the largest
+    make_repository(tmp_path / "r", {**SOUND, "lib/bad.ts": HANGS, "last.js": largest})
+    loaded = load(tmp_path / "r")
+    assert definitions(loaded, "lib/parser.rb")
+    assert (loaded.unparsed, definitions(loaded, "last.js")) == (2, ())
+
+
 def test_processor_time_of_all_files_together_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "MOST_PROCESSOR", 0.0)
     files = {f"a{number}.js": f"function f{number}() {{}}\n" * 500 for number in range(300)}
@@ -111,6 +120,21 @@ def test_a_helper_that_is_killed_leaves_its_work_to_others(tmp_path: Path, monke
     monkeypatch.setattr(child.Helper, "__init__", begin_and_die)
     assert state(load(tmp_path / "r").index) == expected
     assert killed
+
+
+def test_a_helper_that_makes_no_progress_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sha = make_repository(tmp_path / "r", {"bad.ts": HANGS})
+    repository = Repository.open(tmp_path / "r")
+    (entry,) = repository.tree(sha)
+    jobs = [parsing.Job("bad.ts", entry.path, entry.blob, entry.size)]
+    monkeypatch.setattr(child, "STALL", 0.0)
+    helper = child.Helper(repository, [jobs], [], first=[(0, [0])])
+    try:
+        os.kill(helper._process.pid, signal.SIGSTOP)
+        # The first call may still find that the helper began the file.
+        assert [helper.ended() for _ in range(3)][-1] == -signal.SIGKILL
+    finally:
+        helper.close()
 
 
 @pytest.mark.parametrize("code", [1, -signal.SIGKILL])

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from bot import webhook
+from bot.connections.bodies import MOST
 from bot.jobs import InstallationChanged
 from bot.webhook import LARGEST
 from tests.connections.callers import calling
@@ -145,6 +146,32 @@ async def test_many_large_bodies_leave_room_for_usual_ones(
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert held < 110_000_000  # 160 MB were sent
+
+
+async def test_a_body_that_arrives_too_slowly_is_refused(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook, "PATIENCE", 0.2)
+    async with calling(str(receiver.http.base_url)) as caller:
+        await caller.send(SIGNED_LARGE + b"Content-Length: 100\r\n\r\n{")
+        assert await caller.status() == 408
+        assert await caller.is_closed()
+
+
+async def test_bodies_that_do_not_fit_together_are_dropped_until_the_others_fit(
+    receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook, "PATIENCE", 600.0)  # none is refused because it is slow
+    head = SIGNED_LARGE + b"Content-Length: 26214400\r\n\r\n"
+    url, begun = str(receiver.http.base_url), b"x" * (MOST // 60)
+    async with AsyncExitStack() as stack:
+        callers = [await stack.enter_async_context(calling(url)) for _ in range(70)]
+        await asyncio.gather(*(caller.send(head + begun) for caller in callers))
+        answers = [asyncio.create_task(caller.status()) for caller in callers]
+        answered, waiting = await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
+        for one in waiting:
+            one.cancel()
+        assert {one.result() for one in answered} == {503}
+        answer = await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))
+        assert answer.status_code == 202
 
 
 @pytest.mark.tried("forged and malformed deliveries")

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
+from bot.store.jobs.deliveries import Arrival
 from bot.worker import upkeep
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import prune, remove_unused_mirrors
@@ -20,7 +22,7 @@ from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance, initial_state
 from tests.fakes import SHA, ScriptedBrain, context, decide
-from tests.github_server import private_key
+from tests.github_server import private_key, serve_github
 from tests.github_world import APP_ID
 from tests.patience import until
 
@@ -54,6 +56,26 @@ async def test_of_those_that_start_one_does_a_round_and_none_of_those_that_follo
                 with suppress(asyncio.CancelledError):
                     await task
     assert len(rounds) == 1
+
+
+async def test_a_round_queues_dead_and_parked_jobs_again(tmp_path: Path) -> None:
+    with serve_github() as github:
+        settings = Settings(triage_data_dir=tmp_path, github_api_url=github.url, github_server_url=github.url)
+        async with open_tools(ServerSettings(settings, APP_ID, private_key(), (b"secret",))) as given:
+            jobs, database = given.store.jobs, given.store._database
+            for name in ("octo/dead", "octo/parked"):
+                repo = github.world.repository(name)
+                ref = IssueRef("127.0.0.1", repo.installation, repo.id, repo.owner, repo.name, 1)
+                await given.store.installations.add([ref.repository])
+                await given.store.inbox.accept(Arrival(name, "issues", b"{}", (Triage(ref=ref, why="opened"),)))
+                job = await jobs.claim("run", "us")
+                assert job is not None
+                await (jobs.mark_dead(job, "no answer", death="transient") if "dead" in name else jobs.park(job, "off"))
+            long_ago = "UPDATE jobs SET due = 0 WHERE state = 'dead'"
+            await database.do(lambda db: db.execute(long_ago).rowcount)
+            assert await jobs.counts() == {"dead": 1, "parked": 1}
+            await upkeep.run_upkeep_round(given)
+            assert await jobs.counts() == {"todo": 2}
 
 
 async def test_a_part_that_fails_keeps_nobody_from_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,0 +1,53 @@
+"""A command that was accepted and whose run then does nothing is answered with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.dispatch.attempts import Attempts
+from bot.dispatch.outage import Outage
+from bot.jobs import Triage
+from bot.store.jobs.deliveries import Arrival
+from tests.github_server import GitHubServer, serve_github
+from tests.github_world import person
+from tests.limits.test_admission import staged
+
+ONE_A_DAY = "limits:\n  runs_per_day: 1\n"
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubServer]:
+    with serve_github() as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("config", "stopped", "change", "says"),
+    [
+        pytest.param(ONE_A_DAY, False, {}, "Not now:", id="the-limit-waits"),
+        pytest.param(f"{ONE_A_DAY}  over: skip\n", False, {}, "Not done:", id="the-limit-skips"),
+        pytest.param("", True, {}, "Triage is stopped for this issue", id="stopped"),
+        pytest.param("", False, {"state": "closed"}, "Nothing was done:", id="closed"),
+    ],
+)
+async def test_a_command_whose_run_does_nothing_gets_the_reason(
+    github: GitHubServer, tmp_path: Path, config: str, stopped: bool, change: dict[str, Any], says: str
+) -> None:
+    async with staged(github, tmp_path) as stage:
+        stage.repo.files[".github/triage.yml"] = config
+        number = await stage.opened()
+        ref, store = stage.ref(number), stage.worker.store
+        asked = github.world.comment(stage.repo, number, "/triage", "mona")
+        await store.for_issue(ref).row.mute(muted=stopped)
+        stage.repo.issues[number] |= change
+        work = Triage(ref=ref, why="command", asked_in=asked["id"], by=person("mona")["id"])
+        await store.inbox.accept(Arrival("command", "issue_comment", b"{}", (work,)))
+        attempts = Attempts(stage.worker.jobs, stage.worker.work, Outage())
+        while (job := await stage.worker.jobs.claim("run", "us")) is not None:
+            await attempts.make(job)
+        assert says in github.world.ours(stage.repo, number)[-1]
+        assert len(github.world.reports(stage.repo, number)) == 1
