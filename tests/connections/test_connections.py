@@ -237,7 +237,7 @@ async def test_a_delivery_that_arrived_is_not_closed_for_requests_that_came_late
         for number in range(1, 9):
             other = await stack.enter_async_context(calling(url))
             await other.send(GET + b"\r\n")
-            await until(lambda number=number: len(begun) == 1 + number)  # type: ignore[misc]
+            await until(lambda number=number: len(begun) == 1 + number)
         go_on.set()
         assert await first.status() == 202
 
