@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from bot.errors import RateLimitedError, RetryableError
 from bot.mirrors import MirrorLimits, Mirrors, TooLargeToFetchError
 from bot.mirrors.disk import evict, free_bytes, size_of
+from bot.mirrors.git import confined, fetch
 from bot.ports import RepositoryRef
 from tests.hostile_git import (
     delta_bomb,
@@ -24,6 +27,8 @@ from tests.hostile_git import (
     refs,
     serve_hostile,
 )
+from tests.patience import patience
+from tests.repositories import git
 
 pytestmark = pytest.mark.tried("git bombs and hostile git servers")
 
@@ -113,6 +118,27 @@ async def test_nothing_is_fetched_onto_a_full_disk(tmp_path: Path) -> None:
             async with Mirrors(tmp_path / "repos", limits).ready(REF, At(server.url)):
                 pass
         assert server.asked == []
+
+
+async def test_a_fetch_that_fills_the_disk_is_ended(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--bare", "mirror")
+    limits = MirrorLimits(size=500_000_000, seconds=60.0, free=free_bytes(tmp_path) * 2)
+    with serve_hostile(endless_pack) as server, pytest.raises(RateLimitedError, match="bytes are free"):
+        await fetch(tmp_path / "mirror", server.url, "", limits)
+
+
+def test_no_process_of_a_fetch_writes_a_file_above_the_limit(tmp_path: Path) -> None:
+    command = ["head", "-c", "9000000", "/dev/zero"]
+    with (tmp_path / "pack").open("wb") as output:
+        done = subprocess.run(confined(command, TIGHT), stdout=output, stderr=subprocess.DEVNULL, check=False)
+    assert done.returncode != 0
+    assert (tmp_path / "pack").stat().st_size <= TIGHT.size + 512
+
+
+def test_no_process_of_a_fetch_computes_longer_than_the_fetch_may_last() -> None:
+    limits = MirrorLimits(seconds=0.5)
+    done = subprocess.run(confined(["sh", "-c", "while :; do :; done"], limits), check=False, timeout=patience(60))
+    assert -done.returncode in (signal.SIGXCPU, signal.SIGKILL)
 
 
 def test_mirrors_go_until_the_disk_has_room(tmp_path: Path) -> None:
