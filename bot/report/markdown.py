@@ -185,7 +185,7 @@ def _is_led(report: TriageReport) -> bool:
 
 
 def _headline(report: TriageReport, links: Links) -> str:
-    if report.statement in ("ranked", "nothing") and _reporter(report):
+    if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and _reporter(report):
         return ""  # that nothing was found helps nobody; the request does
     headline = report.verdict
     if _is_led(report) and report.headline is not None and _permalink(report, links):
