@@ -175,6 +175,9 @@ def test_an_answer_counts_where_the_issue_was_moved_to(app: App, github: GitHubS
     app.settled()
     assert "- [x] **Q1**" in report(github, there, new)
     assert len(world.ours(there, new)) == 1
+    # The question moved with the issue; it was not asked anew.
+    places = f"issue_key LIKE '%/{here.id}#{number}' OR issue_key LIKE '%/{there.id}#{new}'"
+    assert app.ask(f"SELECT count(*) FROM questions WHERE {places}") == [(1,)]
 
 
 def test_the_configurations_fault_is_told_once_of_two_issues_at_once(app: App, github: GitHubServer) -> None:
