@@ -24,7 +24,8 @@ SHORT_BODY = 8
 LONGEST_STATEMENT = 8
 """Lines above a line that its statement may begin on."""
 _REFUSAL = re.compile(
-    r"\s*(?:raise\b|throw\b|(?:return\s+)?Err\(|bail!|assert\b[^\n]*?,\s*(?:\\|\(?\s*[frb]{0,2}[\"']))"
+    r"(?:raise\b|throw\b|(?:return\s{1,20})?Err\(|bail!"
+    r"|assert\b[^\n]{0,300}?,\s{0,50}(?:\\|\(?\s{0,50}[frb]{0,2}[\"']))"
 )
 """A statement by which code refuses what it was given, and says so."""
 _RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
@@ -64,7 +65,7 @@ def is_refusal(lines: tuple[str, ...], line: int, start: int = 1) -> bool:
     while first > max(start, line - LONGEST_STATEMENT) and (depth < 0 or lines[first - 2].rstrip().endswith("\\")):
         first -= 1
         depth += _depth(lines[first - 1])
-    return bool(_REFUSAL.match("\n".join(lines[first - 1 : line])))
+    return bool(_REFUSAL.match("\n".join(lines[first - 1 : line]).lstrip()))
 
 
 def _depth(text: str) -> int:
