@@ -154,6 +154,8 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            # A shell's background jobs ignore Ctrl-C, and a fork would inherit that; a command in a terminal does not.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             for at, stream in enumerate(streams):
                 os.dup2(stream, at)
             for fd in (*streams, ended, wakes):

@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -148,15 +147,6 @@ def test_a_number_that_is_no_option_is_an_answer_in_words(place: Path, number: b
     assert json.loads(done.stdout)["questions"][0]["answer"] == number.decode()
 
 
-@pytest.fixture
-def _interruptible() -> Iterator[None]:
-    """A shell's background jobs ignore Ctrl-C and hand that on; one who handles it does not."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("_interruptible")
 def test_a_question_survives_ctrl_c(place: Path) -> None:
     asked = interrupted_question(place)
     again = triage(place, "run", "--repo", "app", "--text", THIN, "--interactive", "--format", "json", stdin=b"3\n")
