@@ -121,7 +121,7 @@ class Ticket(Part):
     title: Line = ""
     body: Annotated[str, StringConstraints(max_length=3_000)] = ""
     fields: dict[str, str] = Field(default_factory=dict)
-    """Tracker fields such as type, priority and component."""
+    """Tracker fields such as type, severity and component."""
 
 
 class CitationAudit(Part):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.report.account import Step, citation_check, dropped_claims, retry_reason, scores, spending, step
 from bot.report.document import Result
 from bot.report.folds import fold
 from bot.report.sanitise import block, cell, code, prose
@@ -85,22 +86,22 @@ def _head(account: Account) -> str:
 def _path(trace: Iterable[TraceEntry], *, reasons: bool) -> list[str]:
     rows = [
         (
-            str(entry.iteration),
-            code(entry.node),
-            prose(entry.decision),
-            "" if entry.confidence is None else f"{entry.confidence:.0%}",
-            code(entry.guard or ""),
-            code(entry.judged_by),
-            prose(_reason(entry)) if reasons else "",
+            str(one.round),
+            code(one.node),
+            prose(one.decision),
+            one.confidence,
+            code(one.guard),
+            code(one.judged_by),
+            prose(_reason(one)),
         )
-        for entry in trace
+        for one in (step(entry, reasons=reasons) for entry in trace)
     ]
     return _table(("Round", "Node", "Decision", "Confidence", "Guard", "Judged by", "Reason"), rows)
 
 
-def _reason(entry: TraceEntry) -> str:
-    failed = f"failed: {entry.error}" if entry.error else ""
-    return "; ".join(cut(reason, _REASON_WORDS) for reason in (entry.reason, failed) if reason)
+def _reason(one: Step) -> str:
+    failed = f"failed: {one.error}" if one.error else ""
+    return "; ".join(cut(reason, _REASON_WORDS) for reason in (one.reason, failed) if reason)
 
 
 def _guards(trace: Iterable[TraceEntry]) -> list[str]:
@@ -137,56 +138,30 @@ def _evidence(account: Account) -> list[str]:
 
 def _dropped(result: Result) -> list[str]:
     """What the citation engine took out of the last draft, and how much of all drafts."""
-    audit = result.report.citation_audit
-    lines = [f"- {prose(line)}" for line in audit.dropped]
-    lines += [f"- cites evidence that was not gathered: {code(name)}" for name in audit.fabricated]
-    lines += [f"- no longer matches its quote: {code(name)}" for name in audit.failed]
-    counted = f"{audit.citations} citations checked, {audit.uncited_claims} sentences cited nothing"
-    return [
-        f"{counted}, {result.metrics.claims_dropped} claims dropped over all drafts.",
-        *(["", *lines] if lines else []),
-    ]
+    lines = [f"- {prose(line)}" for line in dropped_claims(result.report.citation_audit)]
+    return [citation_check(result), *(["", *lines] if lines else [])]
 
 
 def _evaluation(result: Result) -> list[str]:
-    score = result.report.evaluation
-    rows = [
-        ("faithfulness", "35 %", f"{score.faithfulness:.2f}"),
-        ("relevance", "25 %", f"{score.relevance:.2f}"),
-        ("completeness", "25 %", f"{score.completeness:.2f}"),
-        ("reasoning", "15 %", f"{score.reasoning_quality:.2f}"),
-        ("overall, after clamping", "", f"{score.overall_score:.2f}"),
-    ]
-    lines = _table(("", "Weight", "Score"), rows)
+    lines = _table(("", "Weight", "Score"), scores(result.report.evaluation))
     review = result.report.review_message
     return [*lines, *(["", f"For review: {prose(review)}"] if review else [])]
 
 
 def _retries(result: Result) -> list[str]:
     rows = [
-        (
-            str(retry.iteration),
-            code(retry.reason),
-            f"{retry.confidence:.0%}",
-            "yes" if retry.citation_issue else "no",
-            "yes" if retry.hallucination else "no",
-        )
-        for retry in result.metrics.retry_reasons
+        (str(retry.iteration), retry_reason(retry), f"{retry.confidence:.0%}") for retry in result.metrics.retry_reasons
     ]
-    return _table(("Round", "Reason", "Confidence", "Citation issue", "Fabrication"), rows)
+    return _table(("Round", "Rejected because", "Confidence"), rows)
 
 
 def _cost(account: Account, *, looks: bool) -> list[str]:
-    metrics, trace = account.result.metrics, account.result.trace
-    judges = ", ".join(code(name) for name in dict.fromkeys(entry.judged_by for entry in trace))
-    usage = metrics.usage
-    lines = [
-        f"- Judged by: {judges or code(account.brain)}",
-        f"- Model calls: {usage.calls}; tokens in: {usage.input_tokens}, out: {usage.output_tokens}",
-        *([f"- Configuration: {code(account.config_hash)}"] if account.config_hash else []),
-        *(f"- Rules judged instead: {prose(why)}" for why in metrics.fallbacks),
+    pairs = spending(account.result, brain=account.brain, config_hash=account.config_hash)
+    looked = [look for entry in account.result.trace for look in step(entry, reasons=looks).looks]
+    return [
+        *(f"- {label}: {prose(value)}" for label, value in pairs),
+        *(f"- Looked up: {prose(look)}" for look in looked),
     ]
-    return lines + [f"- Looked up: {prose(look)}" for entry in trace for look in entry.looks if looks]
 
 
 def _questions(result: Result) -> list[str]:

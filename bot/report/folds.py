@@ -29,7 +29,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) 
         affected(report),
         bullets("Less likely", map(prose, report.ruled_out)),
         sentence("How to confirm", report.how_to_confirm),
-        sentence("Impact", report.severity_reason) if report.severity != "unknown" else "",
+        sentence("Severity", report.severity_reason) if report.severity != "unknown" else "",
         sentence("For review", report.review_message),
         bullets("Related", map(_related, report.related)),
         bullets("Outside this repository, not checked", map(_outside, report.outside)),

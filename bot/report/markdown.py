@@ -82,7 +82,7 @@ class MarkdownRenderer:
 
     def ticket(self, report: TriageReport) -> Ticket:
         """The same for a tracker: a title, a body, and fields."""
-        fields: dict[str, str] = {"type": report.kind, "priority": report.severity}
+        fields: dict[str, str] = {"type": report.kind, "severity": report.severity}
         if report.kind == "security":
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
         links = self._links(report)

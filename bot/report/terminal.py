@@ -49,7 +49,7 @@ def _layout(report: TriageReport) -> RenderableType:
 def _subtitle(report: TriageReport) -> str:
     parts: list[str] = [report.kind]
     if report.severity != "unknown":
-        parts.append(f"impact {report.severity}: {report.severity_reason}")
+        parts.append(f"severity {report.severity}: {report.severity_reason}")
     parts.append(f"confidence {confidence_word(report.confidence)} ({report.confidence:.0%})")
     return _clean(" · ".join(parts))
 

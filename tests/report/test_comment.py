@@ -220,7 +220,7 @@ def test_a_ticket_has_fields_and_whole_parts() -> None:
     ticket = MarkdownRenderer().ticket(TriageReport(**FOUND))
     assert ticket.fields == {
         "type": "bug",
-        "priority": "medium",
+        "severity": "medium",
         "component": "src/order parser.py",
         "labels": "bug, area: orders",
     }

@@ -83,11 +83,11 @@ def test_every_part_of_the_way_is_there() -> None:
         "`something_new`: A third code search or another call of the critic needs new",
         "cites evidence that was not gathered: `E99`",
         "no longer matches its quote: `E2`",
-        "| overall, after clamping |  | 0.61 |",
-        "| 3 | `quality_issue_detected` | 40% | yes | yes |",
+        "| Overall, after clamping |  | 0.61 |",
+        "| 3 | quality too low, a citation failed, fabricated evidence | 40% |",
         "Looked up: x",
         "Rules judged instead: x",
-        "tokens in: 1200, out: 34",
+        "Tokens in: 1 200 tokens",
         "| E1 | code | `x:1-2` |",
     ):
         assert part in said, part

@@ -110,5 +110,5 @@ def test_what_would_outgrow_githubs_limit_loses_the_fold_and_not_its_end():
 def test_a_ticket_has_fields_and_fits():
     ticket = MarkdownRenderer().ticket(longest())
     assert len(ticket.body) <= 6_000
-    named = {"type": "bug", "priority": "high", "component": "parser/lexer.py", "labels": "bug, area: parser"}
+    named = {"type": "bug", "severity": "high", "component": "parser/lexer.py", "labels": "bug, area: parser"}
     assert ticket.fields == named

@@ -138,11 +138,11 @@ async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
         "Start, then Investigator, then Code search, then Critic, then Writer, then the end.",  # the graph in words
         "cites evidence that was not gathered: E99",  # dropped claims
         "no evidence cited: It is bad.",
-        "quality too low; a citation failed",  # a retry
-        "draft 1: 52%, sent back because quality too low; draft 2: 78%",
+        "quality too low, a citation failed",  # a retry
+        "draft 1: 52%, sent back because quality too low, a citation failed; draft 2: 78%",
         "Which version does it happen with?",
         "2.4.1, on Debian",
-        "18\N{NARROW NO-BREAK SPACE}420 tokens",
+        "18 420 tokens",
         "$0.0413",
         "It was checked that the quote stands at these lines.",  # the comment
         "Code search 420 ms",  # when each node was at work

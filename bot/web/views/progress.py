@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from bot.report.words import count
 from bot.store.pages.runs import FullRun
 from bot.store.runs.run_events import Visit
 from bot.web.views import path
 from bot.web.views.filters import Row
-from bot.web.views.words import count, label
+from bot.web.views.words import label
 from nodes.state import TraceEntry
 
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from bot.backtest.score import Threshold, recommend
 from bot.drawing import picture, text
+from bot.report.words import percent
 from bot.store.pages.repositories import OutcomeRow
-from bot.web.views.words import percent
 
 TARGET = 0.9
 """Fraction of correct first files that the recommended threshold aims at."""
