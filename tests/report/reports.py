@@ -50,7 +50,7 @@ GUARDED = Fact(
 )
 DEFINED = Fact(
     "defined_once",
-    "`read` is defined in one place, `parser/reader.py`.",
+    "The only definition of `read` is in `parser/reader.py`.",
     words="read",
     path="parser/reader.py",
     line=10,

@@ -161,7 +161,7 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     number = int(code.index.def_file[hit.row])
     line, text = head
     symbol = code.index.name_of(hit.row)
-    says = f"`{hit.name.words}` is defined in one place, `{code.path(number)}`."
+    says = f"The only definition of `{hit.name.words}` is in `{code.path(number)}`."
     return Fact("defined_once", says, hit.name.words, code.path(number), line, text, symbol, count=1, users=hit.users)
 
 
