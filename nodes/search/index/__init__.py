@@ -12,6 +12,7 @@ import numpy as np
 
 from nodes.search.index.changes import Changes, unpack_changes
 from nodes.search.index.columns import MUCH, Columns, is_intact, sealed, starts, unpack
+from nodes.search.index.combined import combined_files
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
 from nodes.search.paths import PathIndex
@@ -198,10 +199,12 @@ def lookup(query: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
 
 
 def _roles(tree: Tree) -> tuple[Role, ...]:
-    """Return the role of each file: by its path, or by its first lines if the path only says source."""
+    """Return the role of each file: by its path, its first lines or its content, the later ones for source only."""
     roles = list(tree.roles)
     marked = tree.columns.owners("mark").tolist()
     for number, mark in zip(marked, tree.columns.values["marks"].tolist(), strict=True):
         if roles[number] == "source":
             roles[number] = MARKS[mark]
+    for number in combined_files(tree.columns, np.array([role == "source" for role in roles], bool)):
+        roles[number] = "generated"
     return tuple(roles)
