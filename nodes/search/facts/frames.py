@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.code import whole_word
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nodes.search.types import Frame, StackTrace
 
 MOST_FRAMES = 60
+_FILE = re.compile(r"File [\"“”]")
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
 _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
 _FORWARDS = re.compile(
@@ -44,6 +45,8 @@ class Mapped:
     symbol: str | None
     exact: bool
     """Whether the frame's own text, or the call to the next frame, stands on that line."""
+    has_lost: bool = False
+    """Whether a frame inside it is in a file of own code, in a function that this commit does not have there."""
 
 
 class _Span(NamedTuple):
@@ -79,12 +82,16 @@ def _root(chain: Sequence[StackTrace]) -> StackTrace:
 
 def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[Mapped]:
     """Yield the frames of own code, innermost first; helpers that only forward are left out."""
+    has_lost = False
     for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
         if _FORWARDS.fullmatch(last_part(frame.function) or ""):
             continue
         numbers = [number for number in files_of_frame(code.index.names, frame) if code.own[number]]
-        if len(numbers) == 1 and (found := _mapped(code, issue, trace, depth, numbers[0])):
-            yield found
+        if len(numbers) == 1:
+            found = _mapped(code, issue, trace, depth, numbers[0])
+            if found is not None:
+                yield replace(found, has_lost=has_lost)
+            has_lost |= found is None
 
 
 def own_files(code: Code, issue: Issue) -> frozenset[int]:
@@ -117,7 +124,7 @@ def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
         if name and name in line and re.search(rf"(?:line |:){frame.line}\b", line):
             below = lines[at + 1] if at + 1 < len(lines) else ""
             above = next((text for text in reversed(lines[max(0, at - 12) : at]) if text.lstrip().startswith(">")), "")
-            if trace.language == "python" and 'File "' in line:
+            if trace.language == "python" and _FILE.search(line):
                 return _code(below)
             if above:
                 return _code(above.lstrip().removeprefix(">"))
@@ -125,8 +132,8 @@ def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
 
 
 def _code(line: str) -> str | None:
-    text = squeezed(line.strip().lstrip("|").strip())
-    return text if sum(map(str.isalnum, text)) >= 4 and 'File "' not in text else None
+    text = squeezed(line.strip().strip("|").strip())
+    return text if sum(map(str.isalnum, text)) >= 4 and not _FILE.search(text) else None
 
 
 def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int) -> Mapped | None:

@@ -46,7 +46,8 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         if fact is None:
             continue
         refuses = is_refusal(lines, frame.line, frame.start)
-        yield replace(fact, strong=frame.exact and not chained and not purpose, refuses=refuses)
+        strong = frame.exact and not chained and not purpose and not frame.has_lost
+        yield replace(fact, strong=strong, refuses=refuses)
         if purpose:
             yield _on_purpose(fact, frame)
 
@@ -85,6 +86,10 @@ def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:
     says = f"{what} passes through {where}; this line is its innermost frame in the project's own code."
     if not mapped.exact:
         says = f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
+    if mapped.has_lost:
+        says = (
+            f"{what} passes through {where}; a frame inside it names a function that this commit does not have there."
+        )
     return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
 
 
