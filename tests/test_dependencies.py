@@ -40,3 +40,9 @@ def test_every_import_is_declared() -> None:
     brings, asked = packages_distributions(), declared()
     foreign = {name for package in OURS for name in imported(package)} - {*OURS, *sys.stdlib_module_names}
     assert {name for name in foreign if not asked & set(map(normal, brings.get(name, ())))} == set()
+
+
+def test_a_wheel_holds_the_program_alone() -> None:
+    """A package named ``tests`` in a user's environment would hide, or be hidden by, another project's."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert tuple(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == OURS

@@ -43,7 +43,7 @@ def place(tmp_path: Path) -> Path:
         pytest.param(("--repo", "app", "--issue", "binary.md"), "binary", id="binary-file"),
         pytest.param(("--repo", "app", "--issue", "gone.md"), "gone.md", id="no-such-issue"),
         pytest.param(("--repo", "app", "--issue", "plain"), "plain", id="a-folder-as-issue"),
-        pytest.param(("--repo", "app"), "--issue", id="no-issue"),
+        pytest.param(("--repo", "app"), "give one issue", id="no-issue"),
         pytest.param(("--repo", "app", "--issue", "blank.md", *TEXT), "--text", id="two-issues"),
     ],
 )

@@ -21,7 +21,7 @@ LEAST = 30
 """Definitions of a combined file; smaller files may share names by chance."""
 LEAST_OF_PART = 3
 LONGEST = 4_095
-"""Lines of a definition that are told apart."""
+"""Lines; all longer definitions count as equally long."""
 PARTS = 3
 """Files that a combined file holds."""
 HELD = 0.8
