@@ -24,4 +24,4 @@ class GitFailed(SearchError):  # noqa: N818 - see NotARepository
 
 
 class CodeNotReadable(SearchError):  # noqa: N818 - see NotARepository
-    """There is no code to search; the message gives the reason as half a sentence for a report."""
+    """There is no code to search; the message is a clause that a report can quote."""
