@@ -67,12 +67,12 @@ class FirstReport:
                 task.exception()  # marks it as retrieved; asyncio would log it as an error otherwise
 
     async def _is_posted(self) -> bool:
-        """Whether the issue has a report. An older report by a model is better than a new one by rules."""
+        """Return whether the issue has a report. An older report by a model is better than a new one by rules."""
         sticky = await self.issue_job.store.repository.effects.get(self.issue_job.ref.key, "sticky")
         return sticky is not None and sticky.github_id is not None
 
     def _left(self) -> float:
-        """Seconds until a report is due; negative if it is overdue."""
+        """Return the seconds until a report is due; negative if it is overdue."""
         return self.run.began_at + PATIENCE - self.issue_job.tools.store.clock()
 
     async def _post(self) -> None:

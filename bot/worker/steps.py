@@ -68,5 +68,5 @@ async def _pin(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort
 
 
 def _title(issue: Issue) -> str:
-    """The title for pages and their search: secrets masked, at most 300 characters."""
+    """Return the title for pages and their search: secrets masked, at most 300 characters."""
     return " ".join(mask(issue.title).split())[:300]
