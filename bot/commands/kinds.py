@@ -72,7 +72,7 @@ def check_writable(context: CommandContext) -> None:
 
 
 def is_allowed(kind: CommandKind, context: CommandContext) -> bool:
-    """Whether the sender may use this command."""
+    """Return whether the sender may use this command."""
     role = kind.required_role(context.config)
     if role == "nobody":
         return False

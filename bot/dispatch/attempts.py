@@ -45,7 +45,7 @@ def pause(attempt: int, first: float) -> float:
 
 
 class Attempts:
-    """Makes any number of attempts concurrently, and then settles, postpones, parks or buries each job."""
+    """Makes any number of attempts concurrently, then settles, postpones or parks each job, or marks it as dead."""
 
     def __init__(self, jobs: Jobs, worker: Worker, outage: Outage, *, deadline: float = DEADLINE) -> None:
         self._jobs = jobs

@@ -68,7 +68,7 @@ class SharedDispatcher:
 
     @property
     def active_attempts(self) -> ActiveAttempts:
-        """The attempts in progress."""
+        """Return the attempts in progress."""
         return self._attempts.active_attempts
 
     def wake(self) -> None:
@@ -115,9 +115,9 @@ class SharedDispatcher:
             await asyncio.sleep(POLL)
 
     async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  shown to people who read procrastinate's table
-        """Claim and run jobs while any is due. The wake-up only says that there is work; the store chooses the job."""
+        """Claim and run jobs while any is due. The wake-up only signals work; the store chooses the job."""
         wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
-        # `_free_unanswered` must not take a wake-up for lost while its task runs here.
+        # `_free_unanswered` must not treat a wake-up as lost while its task runs here.
         self._awake.add(wakeup)
         try:
             while not self._draining and (claimed := await self._claimed(lane, owner)) is not None:

@@ -1,4 +1,4 @@
-"""Keep a worker process alive: beside the server, or alone for servers elsewhere."""
+"""Supervise a worker process: beside the server, or alone for servers elsewhere."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class _Essay(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """What one question cost, and its seconds."""
+    """The answer to one question, its tokens and its duration in seconds."""
 
     usage: Usage
     seconds: float

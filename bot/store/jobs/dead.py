@@ -54,7 +54,7 @@ def _revive(db: Connection, now: float) -> list[int]:
 
 
 def _is_superseded(db: Connection, number: int, key: str, lane: str, kind: str) -> bool:
-    """Whether a later job of the issue replaces this one.
+    """Return whether a later job of the issue replaces this one.
 
     A job of the same kind does. In the lane ``control`` any later job does, because an old command must not run after
     newer ones.
