@@ -134,10 +134,10 @@ class Renderer(Protocol):
     """Renders a report as the texts that leave the program."""
 
     def comment(self, report: TriageReport) -> str:
-        """The GitHub comment, sanitised Markdown."""
+        """Return the GitHub comment, sanitised Markdown."""
 
     def ticket(self, report: TriageReport) -> Ticket:
-        """The draft for a tracker."""
+        """Return the draft for a tracker."""
 
 
 class Listener(Protocol):
@@ -148,7 +148,7 @@ class Listener(Protocol):
 
 
 def ignore_progress(node: str, message: str) -> None:
-    """Listen to nothing: the listener of a run without a terminal."""
+    """Ignore progress messages: the listener of a run without a terminal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Rules in a fixed order that no decision of the supervisor can override (SPEC section 2)."""
+"""Rules in a fixed order that override the supervisor's decisions (SPEC section 2)."""
 
 from __future__ import annotations
 
