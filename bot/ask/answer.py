@@ -78,7 +78,7 @@ class Answerer:
         if outside.route == "fallback":
             return Reply("fallback", outside.message)
         if outside.found:
-            message = f"{', '.join(outside.sources)} answered; what follows are their words, not checked here."
+            message = f"{', '.join(outside.sources)} answered. The answers below are theirs and were not verified."
             return Reply("sources", message, results=outside.found, notes=_notes(outside.message))
         question = understand(text)
         reply = self._routes[question.kind](question)
@@ -150,7 +150,7 @@ class Answerer:
         people = tuple(f"{one.name}: {'; '.join(reason.text for reason in one.reasons[:2])}" for one in history.owners)
         if not people:
             return Reply(
-                "owner", "Nobody can be named: no CODEOWNERS line and no history of these lines.", _places(found)
+                "owner", "No owner is known: these lines have neither a CODEOWNERS rule nor a history.", _places(found)
             )
         return Reply("owner", f"{history.owners[0].name} knows this best.", _places(found)[:2], people[:PLACES])
 
@@ -176,7 +176,7 @@ class Answerer:
         first = since.day(self._today()).isoformat()
         if not known:
             last = self._engine.last(self._sha)
-            when = f" The commit that is read is of {_day(last.committed)}." if last else ""
+            when = f" The commit was made on {_day(last.committed)}." if last else ""
             return Reply("changes", f"I found nothing: no change{of} since {first} ({since.words}).{when}")
         count = "At least " if len(known) == MOST_COMMITS else ""
         text = f"{count}{_counted(len(known), 'change')}{of} since {first} ({since.words})."

@@ -160,9 +160,7 @@ class SharedDispatcher:
     async def _free_stalled(self, app: App) -> None:
         freed = await self._store.workers.free_stalled(STALLED)
         if freed:
-            logger.warning(
-                "took over the jobs of a worker that is gone", extra={"action": "jobs_taken_over", "jobs": freed}
-            )
+            logger.warning("took over the jobs of a stopped worker", extra={"action": "jobs_taken_over", "jobs": freed})
         for wakeup in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED):
             await self._retry_wakeup(app, wakeup.id or 0)
 

@@ -56,7 +56,7 @@ def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: s
     """
     repository = Repository.open(directory)
     if not outcome.sha or repository.output("cat-file", "-e", f"{outcome.sha}^{{commit}}") is None:
-        return Verdict("unknown", why="the commit that was read is gone")
+        return Verdict("unknown", why="the reported commit no longer exists")
     fix = _fix(read_mainline(repository, tip, after=outcome.sha), number, project)
     if fix is None:
         return Verdict("unknown", why=_NO_FIX)

@@ -110,7 +110,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if witness.grep(fact.words):
         return "it does occur"
     if fact.sha is not None and not _held(witness.repository, fact.sha, fact.words):
-        return "it did not occur in the release either"
+        return "the release does not contain the name either"
     if fact.change is not None and not _takes_out(witness.repository, fact.change, fact.words):
-        return "the change did not take it out"
+        return "the change did not remove it"
     return None

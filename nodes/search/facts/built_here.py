@@ -188,7 +188,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     around = _plain(" ".join(witness.lines(fact.path or "", line - BEFORE, line + AFTER)))
     runs = [run for run in _runs(fact.words or "") if run in around]
     if not runs:
-        return "no three words of the message stand there"
+        return "the line does not contain three words of the message"
     return None
 
 

@@ -98,9 +98,9 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the commit's history has the change, and that it touches the file and added any given line."""
     change, path = fact.change or "", fact.path or ""
     if witness.message(change) is None:
-        return "the commit does not lie behind the one that is read"
+        return "the commit is not in the history of the commit that is read"
     if path not in witness.changed(change):
-        return "the commit does not touch this file"
+        return "the commit does not change this file"
     if fact.kind == "introduced_in" and fact.text is not None:
         before = witness.repository.read_file(witness.repository.resolve(f"{change}~1"), path) or b""
         if fact.text.strip() in {line.strip() for line in before.decode("utf-8", "replace").split("\n")}:

@@ -170,7 +170,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     parts = [part for part in re.split(r"[.:#>-]+", (fact.words or "").strip("@!?")) if part]
     name = parts[-1] if parts else ""
     if not name or not whole_word(name).search(fact.text or ""):
-        return "the line does not hold the name"
+        return "the line does not contain the name"
     if len(parts) > 1:
         return None
     head = re.compile(_HEAD.format(re.escape(name)))

@@ -86,8 +86,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the page is documentation and has the name under that heading."""
     path = fact.path or ""
     if role_of(path) != "docs":
-        return "the file is no documentation"
+        return "the file is not documentation"
     lines = witness.lines(path, 1, 1_000_000)
     pattern = whole_word(fact.words or "")
     held = [at for at, text in enumerate(lines, 1) if pattern.search(text)]
-    return None if any(heading(lines, at) == fact.line for at in held) else "the name does not stand under the heading"
+    return (
+        None if any(heading(lines, at) == fact.line for at in held) else "the name is not in the section of the heading"
+    )

@@ -108,7 +108,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     path, line = fact.follows or ("", 0)
     guarded = witness.line(path, line)
     if path != fact.path or guarded is None or fact.line is None or not fact.line < line <= fact.line + FAR:
-        return "it does not stand above the line that it guards"
+        return "it is not above the line that it guards"
     if not _CONDITION.match(fact.text or "") or _indent(fact.text or "") >= max(1, _indent(guarded)):
-        return "the line is no condition around the other"
+        return "the line is not a condition around the other line"
     return None

@@ -150,7 +150,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
         last = min(max(found[0].first, found[0].last), found[0].first + MOST_RANGE)
         then = witness.repository.read_file(at, found[0].path) or b""
         linked = then.decode("utf-8", "replace").split("\n")[found[0].first - 1 : last]
-        return (
-            None if any(line.strip() == (fact.text or "").strip() for line in linked) else "the link holds other text"
-        )
+        return None if any(line.strip() == (fact.text or "").strip() for line in linked) else "the linked text differs"
     return None if fact.line == found[0].first else "the words link to another line"

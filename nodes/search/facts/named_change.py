@@ -91,9 +91,9 @@ def check(fact: Fact, witness: Witness) -> str | None:
     change, words = fact.change or "", fact.words or ""
     message = witness.message(change)
     if message is None:
-        return "the commit does not lie behind the one that is read"
+        return "the commit is not in the history of the commit that is read"
     if fact.path not in witness.changed(change):
-        return "the commit does not touch this file"
+        return "the commit does not change this file"
     number = re.search(r"(?:#|GH-|pull/|issues/)(\d{1,9})$", words)
     if number and not re.search(rf"(?<![\w&])#{number[1]}(?!\w)", message):
         return "the message does not name the number"

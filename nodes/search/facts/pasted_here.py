@@ -131,4 +131,4 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line equals the pasted one apart from white space."""
     del witness
     same = _SPACE.sub("", fact.text or "") == _SPACE.sub("", fact.words or "")
-    return None if same and fact.words else "the line is not the pasted one"
+    return None if same and fact.words else "the line differs from the pasted one"

@@ -116,5 +116,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the words name neither the file nor the function"
     quoted = [word for word in WORD.findall(fact.text or "") if len(word) >= 3]
     if fact.exact and quoted and not any(witness.says(word) for word in quoted) and not is_raising(fact.text or ""):
-        return "the trace tells nothing of this line"
+        return "the trace does not give this line"
     return None

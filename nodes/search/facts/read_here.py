@@ -152,6 +152,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     bare = (fact.words or "").lstrip("-")
     names = {bare, bare.replace("-", "_")}
     if not any(whole_word(name).search(fact.text or "") for name in names):
-        return "the line does not hold the name"
+        return "the line does not contain the name"
     others = {hit.path for hit in witness.grep(bare, path=fact.path) or ()} - {fact.path}
-    return f"`{min(others)}` holds it as well" if others else None
+    return f"`{min(others)}` contains it as well" if others else None

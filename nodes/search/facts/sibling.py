@@ -64,5 +64,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
     del witness
     name = (fact.symbol or "").rpartition(".")[2]
     if not whole_word(name).search(fact.text or ""):
-        return "the line does not hold the name"
-    return None if alike(parts(fact.words or ""), parts(name)) >= ALIKE else "the names are not alike"
+        return "the line does not contain the name"
+    return None if alike(parts(fact.words or ""), parts(name)) >= ALIKE else "the names are not similar"

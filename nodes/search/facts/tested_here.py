@@ -84,5 +84,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the file is a test and that the line contains the name."""
     del witness
     if role_of(fact.path or "") != "test":
-        return "the file is no test"
-    return None if whole_word(fact.words or "").search(fact.text or "") else "the line does not hold the name"
+        return "the file is not a test"
+    return None if whole_word(fact.words or "").search(fact.text or "") else "the line does not contain the name"

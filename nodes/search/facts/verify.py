@@ -71,13 +71,13 @@ def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str
 def _everywhere(fact: Fact, witness: Witness) -> str | None:
     """Check what every fact must have: words of the issue, and a line with the stated text."""
     if fact.words is not None and not witness.says(fact.words):
-        return "the issue does not hold these words"
+        return "the issue does not contain these words"
     if fact.words is None and fact.follows is None:
         return "it neither has words of the issue nor follows a fact"
     if fact.line is None:
         return None
     if fact.path is None or fact.text is None or not fact.text.strip():
-        return "it has a line, and no path or text"
+        return "it has a line but no path or text"
     if witness.line(fact.path, fact.line, fact.sha) != fact.text:
-        return "the line does not read so"
+        return "the line has different text"
     return None
