@@ -1,4 +1,4 @@
-"""Texts that a regular expression dislikes most: what it repeats, repeated behind what it begins with."""
+"""Texts that are slow for a regular expression: its repeated parts after its beginning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile git repositories: a few small objects that unfold into more than any machine can hold."""
+"""Hostile git repositories: a few small objects that expand to more than a machine can store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases as the rules see them: an issue, what was read off it, and code that a search found."""
+"""Cases as the rules receive them: an issue, its facts, and the results of a code search."""
 
 from __future__ import annotations
 

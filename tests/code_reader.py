@@ -1,4 +1,4 @@
-"""What a model says while it reads code."""
+"""The scripted replies of a model that reads code."""
 
 from __future__ import annotations
 

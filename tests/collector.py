@@ -1,4 +1,4 @@
-"""A stand-in for whoever collects traces: real HTTP on a free port of 127.0.0.1, keeps what it is sent."""
+"""A simulated trace collector: real HTTP on a free port of 127.0.0.1 that stores what it receives."""
 
 from __future__ import annotations
 

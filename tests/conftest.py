@@ -1,4 +1,4 @@
-"""No test sees the settings of the machine it runs on, writes outside its own folder, or fails on a busy machine."""
+"""Isolation of tests from the machine's settings, files outside their folders, and load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deliveries as GitHub sends them: payloads from the stand-in's world, signed, with their headers."""
+"""Deliveries as GitHub sends them: signed payloads of the simulated GitHub, with their headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One fake per port: a repository in memory, scripted brains, a renderer that renders little."""
+"""One fake per port: a repository in memory, scripted brains and a minimal renderer."""
 
 from __future__ import annotations
 

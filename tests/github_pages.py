@@ -1,4 +1,4 @@
-"""The pages of GitHub that a person's browser meets: making an App from a manifest, and logging in to one."""
+"""The GitHub pages for creating an App from a manifest and for the login."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stand-in for GitHub: real HTTP on a free port of 127.0.0.1, with login, permissions and faults."""
+"""A simulated GitHub: real HTTP on a free port of 127.0.0.1, with login, permissions and faults."""
 
 from __future__ import annotations
 

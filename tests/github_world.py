@@ -1,4 +1,4 @@
-"""What a stand-in for GitHub knows: repositories, issues, comments, labels, people, in plain dictionaries."""
+"""The data of the simulated GitHub: repositories, issues, comments, labels and people in dictionaries."""
 
 from __future__ import annotations
 

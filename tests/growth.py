@@ -1,7 +1,7 @@
-"""How processor time grows with the length of a text: linear time is proven without a stopwatch.
+"""Measures how processor time grows with the length of a text, to test for linear time.
 
-Another process that wants the same core changes wall time and hardly the ratio of two processor times. Four times the
-text takes 4 times as long in linear time and 16 times in quadratic time; the limit lies between.
+Other processes on the same core change wall time but hardly the ratio of two processor times. Four times the text takes
+4 times as long in linear time and 16 times in quadratic time; the limit is in between.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Git servers that mean harm: what they send never ends, or unfolds into more than a machine can hold."""
+"""Malicious git servers whose data never ends or expands to more than a machine can store."""
 
 from __future__ import annotations
 

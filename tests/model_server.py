@@ -1,4 +1,4 @@
-"""A stand-in for an OpenAI-compatible server: real HTTP on a free port of 127.0.0.1, answers scripted by the test."""
+"""A simulated OpenAI-compatible server: real HTTP on a free port of 127.0.0.1, with scripted replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time limits of tests, which follow the machine's load: a busy machine makes tests slower and never red.
+"""Time limits of tests that scale with the machine's load, so that load never fails a test.
 
 Limits are written for an idle machine. A test waits for a condition and never asserts how long something took.
 """

@@ -1,4 +1,4 @@
-"""A real Postgres in a folder of its own, for as long as the tests run; it ends with them, however they end."""
+"""A real Postgres in a temporary folder, which ends with the test run, however that ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The web application on a real port, in the test's own process; nobody works on what it stores."""
+"""The web application on a real port in the test's process, without a worker."""
 
 from __future__ import annotations
 

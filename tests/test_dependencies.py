@@ -1,4 +1,4 @@
-"""What the code imports is what an installation brings: nothing is there only because something else wants it."""
+"""Every imported package is a declared dependency."""
 
 from __future__ import annotations
 

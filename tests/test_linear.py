@@ -1,4 +1,4 @@
-"""Hostile text costs no more than its length: no pattern and no reader takes more than linear time."""
+"""No pattern and no parser takes more than linear time for hostile text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The GitHub Action: the event as a runner hands it over, GitHub's stand-in, and the files a runner reads."""
+"""The GitHub Action with a runner's event, a simulated GitHub and a runner's files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is sent, the API answers as its description says it does."""
+"""The API conforms to its OpenAPI description for any request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small repository with a history of fixes: straight, squashed, merged, reverted and beside the point."""
+"""A small repository with direct, squashed, merged, reverted and irrelevant fixes."""
 
 from __future__ import annotations
 

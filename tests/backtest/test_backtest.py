@@ -1,4 +1,4 @@
-"""Past fixes of a real repository, triaged blind."""
+"""Blind triage of past fixes of a real repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model may look up: nothing outside the repository, six times, each thing once."""
+"""A model's lookups: limited to the repository, to six, and to one answer per question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language model's brain against a real HTTP server that behaves, or does not."""
+"""The language model's brain with a real HTTP server, correct or faulty."""
 
 from __future__ import annotations
 

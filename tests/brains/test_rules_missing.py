@@ -1,4 +1,4 @@
-"""What an issue lacks, measured against the repository's own forms."""
+"""The rules for missing information, by the repository's own forms."""
 
 from __future__ import annotations
 

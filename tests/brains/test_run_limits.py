@@ -1,4 +1,4 @@
-"""A run's limits on calls, tokens and cost: the same in this process alone and in the store, all three at once."""
+"""A run's limits on calls, tokens and cost, in memory and in the store."""
 
 from __future__ import annotations
 

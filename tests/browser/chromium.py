@@ -1,4 +1,4 @@
-"""A real Chromium that may ask nobody but the servers under test, and says what went wrong on a page."""
+"""A real Chromium that may only request the servers under test and records a page's faults."""
 
 from __future__ import annotations
 

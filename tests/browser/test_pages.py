@@ -1,4 +1,4 @@
-"""Runs, a run, repositories and the queue in a browser: readable by everybody, live, and by keyboard alone."""
+"""Runs, a run, repositories and the queue in a browser: accessible, live and usable by keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Some seconds of attacks in every run of the tests; ``python -m benchmarks.chaos.attacks`` is the whole of it."""
+"""Some seconds of attacks; ``python -m benchmarks.chaos.attacks`` runs all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One hostile repository beside a healthy one; ``python -m benchmarks.chaos.hostile`` has all of them."""
+"""One hostile repository beside a healthy one; ``python -m benchmarks.chaos.hostile`` runs all."""
 
 from __future__ import annotations
 

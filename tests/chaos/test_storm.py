@@ -1,4 +1,4 @@
-"""A small storm in every run of the tests; ``python -m benchmarks.chaos.storm`` is the whole of it."""
+"""A short run of the fault test; ``python -m benchmarks.chaos.storm`` runs it in full."""
 
 from __future__ import annotations
 

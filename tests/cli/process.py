@@ -1,4 +1,4 @@
-"""The command line as a person meets it: a process of its own, with its streams and its exit code."""
+"""Runs the command line in a separate process, with its streams and exit code."""
 
 from __future__ import annotations
 

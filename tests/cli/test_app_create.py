@@ -1,4 +1,4 @@
-"""`triage app create` goes from a terminal to an App that is kept, or printed."""
+"""`triage app create` registers an App and stores or prints its secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input gets exit code 2 and one line that says what to mend; nothing is printed where the report would be."""
+"""Bad input leads to exit code 2 and one line on stderr that says what to fix; stdout stays empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``triage doctor``: each thing that can be wrong is named with its mend, and what is right is said too."""
+"""``triage doctor`` names each fault with its fix, and confirms what is correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ``.env`` is the operator's or it is not read: one that came with the code could name where the key is sent."""
+"""A ``.env`` is read only if it is the operator's; the repository's could redirect the key."""
 
 from __future__ import annotations
 

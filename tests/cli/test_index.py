@@ -1,4 +1,4 @@
-"""``triage index`` says what it did, shares its cache, and may be killed at any instant."""
+"""``triage index`` reports its work, shares its cache, and may be killed at any time."""
 
 from __future__ import annotations
 

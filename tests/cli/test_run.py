@@ -1,4 +1,4 @@
-"""A whole run on a small repository, as a person at a terminal or a script in a pipe has it."""
+"""A whole run on a small repository, on a terminal and in a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``triage stats`` beside a server's store."""
+"""``triage stats`` with a server's store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of one repository, from the command line."""
+"""Export and deletion of a repository's data from the command line."""
 
 from __future__ import annotations
 

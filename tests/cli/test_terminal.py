@@ -1,4 +1,4 @@
-"""What a person at a terminal sees, on a real one."""
+"""The output on a real terminal."""
 
 from __future__ import annotations
 

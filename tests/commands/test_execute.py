@@ -1,4 +1,4 @@
-"""Commands end to end but for the run itself: a comment in, rows in the store and marks on GitHub out."""
+"""Commands from a comment to rows in the store and effects on GitHub, without the run itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callers that speak HTTP badly, over plain sockets."""
+"""HTTP clients that violate the protocol, over plain sockets."""
 
 from __future__ import annotations
 

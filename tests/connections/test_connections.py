@@ -1,4 +1,4 @@
-"""What any caller can do to the server before proving anything, and that it stays well."""
+"""The server stays available whatever an unauthenticated client sends."""
 
 from __future__ import annotations
 

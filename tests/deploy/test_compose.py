@@ -1,4 +1,4 @@
-"""The compose files: as the Compose specification has them, and with what a fleet needs."""
+"""The compose files conform to the specification and contain what several workers need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dispatcher on a real store: how many at once, what becomes of failures, and how it ends."""
+"""The dispatcher with a real store: concurrency, handling of failures, and shutdown."""
 
 from __future__ import annotations
 

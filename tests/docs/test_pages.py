@@ -1,4 +1,4 @@
-"""What the pages say of permissions, tables, commands and settings is what there is."""
+"""The pages on permissions, tables, commands and settings match the code."""
 
 from __future__ import annotations
 

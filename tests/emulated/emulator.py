@@ -1,6 +1,7 @@
-"""The emulator of GitHub in npm's ``emulate``: a second opinion about GitHub's behaviour that is not ours.
+"""The emulator of GitHub from npm's ``emulate``: an independent implementation of GitHub's behaviour.
 
-It checks the App's signed token and the permissions of each installation token, and it delivers signed webhooks itself.
+It verifies the App's signed token and the permissions of each installation token, and it delivers signed webhooks
+itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The real server beside an emulator of GitHub that others wrote: issue, question, answer, commands and login."""
+"""The real server with an independent emulator of GitHub: issue, question, answer, commands and login."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stand-in for GitHub, and our client logged in to it."""
+"""A simulated GitHub, and the client logged in to it."""
 
 from __future__ import annotations
 

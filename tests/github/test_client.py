@@ -1,4 +1,4 @@
-"""The client against a stand-in that answers as GitHub does, and fails as it does."""
+"""The client with a simulated GitHub that responds and fails like the real one."""
 
 from __future__ import annotations
 

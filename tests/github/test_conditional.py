@@ -1,4 +1,4 @@
-"""What has not changed is not counted: GitHub answers 304 to the ETag of what we know."""
+"""Unchanged data costs no rate limit: GitHub answers 304 to a known ETag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run in a process of its own, so that it can be killed; logs every question to the brain."""
+"""A run in a separate process that can be killed; it logs every question to the brain."""
 
 from __future__ import annotations
 

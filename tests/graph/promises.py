@@ -1,4 +1,4 @@
-"""What holds for every run, whatever the supervisor decides and whatever breaks (SPEC section 2)."""
+"""The invariants of every run, whatever the supervisor decides and whatever fails (SPEC section 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specialists beside each other: at the same time, each with its own limit, joined once, partial results used."""
+"""Parallel specialists: separate time limits, one join, and use of partial results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole runs with a model that looks into the code: what becomes of what it saw."""
+"""Whole runs with a model that looks up code, and the use of its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every simulated endpoint through a whole triage: the report is by the model wherever the model can answer at all."""
+"""Each simulated endpoint in a whole triage; the model writes the report if it can answer at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole runs against a model server that fails in every way it can: none loses the report."""
+"""Whole runs with every failure of a model server; none loses the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that breaks off, skips the search or contradicts itself: the report says only what the program found."""
+"""If a model stops, skips the search or contradicts itself, the report has only the program's findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Earlier issues in a report: found by what is kept of them, and named only as they are now."""
+"""Earlier issues in a report: found by stored hashes, and shown in their current state."""
 
 from __future__ import annotations
 

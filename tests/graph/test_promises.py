@@ -1,4 +1,4 @@
-"""SPEC section 2's promises, for arbitrary decisions and failures; and that each guard is needed for them."""
+"""The invariants of SPEC section 2 for arbitrary decisions and failures, and the need for each guard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named scenarios of routing (seed 004): which tier, which nodes, which tools, and what happens when things fail."""
+"""Named routing scenarios (seed 004): tier, nodes, tools and failures."""
 
 from __future__ import annotations
 

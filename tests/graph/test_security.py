@@ -1,4 +1,4 @@
-"""A security report names no place in public, whatever a model says of it."""
+"""A security report names no place in public, whatever a model writes."""
 
 from __future__ import annotations
 

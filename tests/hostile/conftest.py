@@ -1,4 +1,4 @@
-"""Prints the pass-rate that the README tells of."""
+"""Prints the pass rate that the README states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Issues and comments that mean harm, each with what it must not achieve in its name."""
+"""Malicious issues and comments; each name states what the text must not achieve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that does whatever the strangers' text tells it, as far as the answer's form lets it."""
+"""A model that follows every instruction in a text, as far as the answer's schema permits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every hostile text through the whole triage, by rules and by a model that obeys it: nothing of it may act."""
+"""Every malicious text in a whole triage, by rules and by an obedient model; none may have an effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small made-up issues of three repositories, enough to learn something from."""
+"""Small invented issues of three repositories for training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Security reports are told in whatever words; what they cost is a few ordinary ones withheld."""
+"""Security reports are recognised in any words, at the cost of a few ordinary issues withheld."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Security reports in the words people use, and ordinary issues that merely mention such words."""
+"""Security reports in various words, and ordinary issues that mention such words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A day that passes whenever nobody has anything to do, and what it is lived with: a worker, a GitHub, a model."""
+"""A simulated day whose clock skips idle time, with a worker, a GitHub and a model."""
 
 from __future__ import annotations
 

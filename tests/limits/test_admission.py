@@ -1,4 +1,4 @@
-"""Who is looked at and who is not: floods of one author, a day's issues and questions, through the whole worker."""
+"""Which issues are triaged under limits per author and per day, with the whole worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A day of a model that is busy every other call, and of a GitHub at its secondary limit."""
+"""A day with a model that refuses every other call, and a GitHub at its secondary limit."""
 
 from __future__ import annotations
 

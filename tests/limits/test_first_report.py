@@ -1,4 +1,4 @@
-"""A report by rules comes first where the model's takes more than a minute; the model's report replaces it."""
+"""A report by rules comes first if the model's takes over a minute; the model's then replaces it."""
 
 from __future__ import annotations
 

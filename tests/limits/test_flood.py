@@ -1,4 +1,4 @@
-"""A stranger floods an issue with commands; another reporter is answered promptly. By a simulated clock."""
+"""One person floods an issue with commands; another reporter is answered promptly. Simulated clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels that must wait hold up neither their report's run nor a redirect. By a simulated clock."""
+"""Postponed labels delay neither their report's run nor a redirect. Simulated clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line a record: ids, no secrets, whoever logs; and readable where a person reads."""
+"""Logs have one line per record with ids and without secrets, and are readable on a terminal."""
 
 from __future__ import annotations
 

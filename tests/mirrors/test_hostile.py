@@ -1,4 +1,4 @@
-"""A git server that means harm costs a bounded time, memory and disk, and is left alone for a while."""
+"""A malicious git server costs limited time, memory and disk, and is not retried for a while."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Old issues are learnt a page at a time, newest first, each page once."""
+"""Old issues are read page by page, newest first, each page once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port over store and GitHub: which issues are near, and what they are now."""
+"""The port over the store and GitHub: similar issues, in their current state."""
 
 from __future__ import annotations
 

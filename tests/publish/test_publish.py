@@ -1,4 +1,4 @@
-"""What reaches the thread, how often, and what happens when GitHub fails in between."""
+"""What is posted, how often, and the handling of GitHub's failures in between."""
 
 from __future__ import annotations
 

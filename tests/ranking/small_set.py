@@ -1,4 +1,4 @@
-"""The project's own small set: issues about six little repositories in as many languages, and the sample's."""
+"""The project's small data set: issues about six small repositories in six languages, and the sample's."""
 
 from __future__ import annotations
 

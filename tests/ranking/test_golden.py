@@ -1,4 +1,4 @@
-"""What the engine answers for the small set, kept: a change to the ranking is a change to read in ``golden.json``.
+"""The engine's results for the small set as golden data, so that ranking changes are reviewable.
 
 pytest tests/ranking/test_golden.py --rewrite-ranking
 """

@@ -1,4 +1,4 @@
-"""Texts that strangers would write to act through a comment of ours, and values filled with them."""
+"""Texts that would act through a comment of ours, and values filled with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a report came about: nothing of it is left out, however long, and nothing foreign in it acts."""
+"""The explanation of a report: complete, limited in length, and without active foreign text."""
 
 from __future__ import annotations
 

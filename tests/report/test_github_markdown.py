@@ -1,4 +1,4 @@
-"""Nothing that is posted acts on GitHub, read by GitHub's own Markdown parser; FUZZ=10 tries ten times as much."""
+"""No posted text acts on GitHub, by GitHub's own Markdown parser; FUZZ=10 runs ten times as many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every comment: its length, its links, and that nothing foreign acts wherever it stands."""
+"""Properties of every comment: its length, its links, and inactive foreign text in every field."""
 
 from __future__ import annotations
 

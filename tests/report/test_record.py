@@ -1,4 +1,4 @@
-"""What a repository's fixes say of a confidence: bounded, monotone, and slow to leave the shipped calibration."""
+"""The adjustment of confidences by a repository's fixes: bounded, monotone and gradual."""
 
 from __future__ import annotations
 

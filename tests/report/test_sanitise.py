@@ -1,4 +1,4 @@
-"""Nothing that an issue, a model or a repository says may act in a comment."""
+"""Text of an issue, a model or a repository has no effect in a comment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An index as plain values, to hold one against another."""
+"""An index as plain values, for comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache may forget, keeps to its bound, and never breaks an answer."""
+"""The cache may lose entries, respects its size limit, and never changes a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns for paths fit exactly what git's own ``.gitignore`` fits, and cost no more than the path is long."""
+"""Path patterns match what git's ``.gitignore`` matches, in time linear in the path."""
 
 from __future__ import annotations
 

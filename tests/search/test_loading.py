@@ -1,4 +1,4 @@
-"""An index is the same, to the byte, however much of it was known before."""
+"""An index is the same to the byte, however much of it was cached."""
 
 from __future__ import annotations
 

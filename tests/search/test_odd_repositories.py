@@ -1,4 +1,4 @@
-"""Whatever state a repository is in, it is read as its commits say, or refused in one line; nothing of it is run."""
+"""A repository in any state is read by its commits or refused in one line; its code never runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``triage serve`` as a process of its own, beside a stand-in for GitHub that sends it deliveries."""
+"""``triage serve`` in a separate process, with a simulated GitHub that sends deliveries."""
 
 from __future__ import annotations
 

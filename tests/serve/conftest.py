@@ -1,4 +1,4 @@
-"""A repository with a bug in it, a stand-in for GitHub that serves it, and the server beside it."""
+"""A repository with a bug, a simulated GitHub that serves it, and the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run asked for over HTTP, done by the worker; GitHub is only read."""
+"""A run requested over HTTP and done by the worker; GitHub is only read."""
 
 from __future__ import annotations
 

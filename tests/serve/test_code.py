@@ -1,4 +1,4 @@
-"""Code that cannot be read, that was pushed away by force, or that is too large: the report says what it is made of."""
+"""Code that is unreadable, force-pushed away or too large: the report states what it is based on."""
 
 from __future__ import annotations
 

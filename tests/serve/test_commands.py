@@ -1,4 +1,4 @@
-"""What an operator does beside the server: old issues, saved deliveries, jobs that were given up."""
+"""An operator's commands beside the server: old issues, saved deliveries and dead jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do while a run waits, or is in flight, through the whole server."""
+"""People's actions while a run waits or is in progress, with the whole server."""
 
 from __future__ import annotations
 

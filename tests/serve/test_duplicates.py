@@ -1,4 +1,4 @@
-"""The same failure reported twice, through the whole server: named as it is now, and never against a person."""
+"""Duplicate reports with the whole server: current state, and people's decisions take precedence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator sees of a triage: log lines with ids, measures, spans; and nothing that anybody wrote."""
+"""Log lines, metrics and spans of a triage, without any text that people wrote."""
 
 from __future__ import annotations
 

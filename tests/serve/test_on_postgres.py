@@ -1,4 +1,4 @@
-"""The same server with everything it must not lose in Postgres."""
+"""The same server with its durable data in Postgres."""
 
 from __future__ import annotations
 

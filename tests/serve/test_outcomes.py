@@ -1,4 +1,4 @@
-"""When the fix of a triaged issue lands, the report is held against it, and said so."""
+"""When the fix of a triaged issue lands, the report is compared with it and the result is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proxy that answers in GitHub's place for a while costs time and nothing else, through the whole server."""
+"""A proxy that temporarily responds instead of GitHub only costs time, with the whole server."""
 
 from __future__ import annotations
 

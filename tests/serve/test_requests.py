@@ -1,4 +1,4 @@
-"""How many requests a warm issue costs of GitHub's rate limit."""
+"""The number of requests that a warm issue costs of GitHub's rate limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that cannot do its work says why in one line, and does not start."""
+"""A server that cannot work names the reason in one line and does not start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fresh data folder, and a stop in the middle of work, with real processes: nothing unforeseen is logged."""
+"""A new data folder and a stop during work, with real processes: no unexpected log record."""
 
 from __future__ import annotations
 

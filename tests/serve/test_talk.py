@@ -1,4 +1,4 @@
-"""A thread with a real server: a question, an answer, commands, and what is none of it."""
+"""A thread with a real server: a question, an answer, commands, and other comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that speak no MCP: over standard streams as a script, over HTTP as a thread."""
+"""Servers that violate MCP: over standard streams as a script, over HTTP as a thread."""
 
 from __future__ import annotations
 

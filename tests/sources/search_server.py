@@ -1,4 +1,4 @@
-"""Stand-ins for SearXNG and Tavily: real HTTP on a free port of 127.0.0.1, answers given by the test."""
+"""Simulated SearXNG and Tavily: real HTTP on a free port of 127.0.0.1, with the test's responses."""
 
 from __future__ import annotations
 

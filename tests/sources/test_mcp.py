@@ -1,4 +1,4 @@
-"""MCP tools over both transports, with real servers: what they answer, and how little a bad one can do."""
+"""MCP tools over both transports, with real servers: their answers, and limits on faulty ones."""
 
 from __future__ import annotations
 

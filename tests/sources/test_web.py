@@ -1,4 +1,4 @@
-"""Web search: each provider against a server of its own, joined results, and what a bad one costs."""
+"""Web search: each provider with a server of its own, joined results, and faulty providers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers measured adds up, on both databases."""
+"""Workers' metrics are summed, on both databases."""
 
 from __future__ import annotations
 

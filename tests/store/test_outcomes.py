@@ -1,4 +1,4 @@
-"""Reports and what became of them."""
+"""Reports and their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a database of many processes has to promise: alone in a transaction, there again after a restart."""
+"""Guarantees of a database with many processes: isolation of transactions, and recovery after a restart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of a run are there to be read while it goes on."""
+"""Steps of a run are readable while it is in progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything of one repository: read out, forgotten, and no row of another."""
+"""Export and deletion of all data of one repository, and of no other."""
 
 from __future__ import annotations
 

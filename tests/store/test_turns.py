@@ -1,4 +1,4 @@
-"""Installations take turns at the queue, on both databases."""
+"""Installations take turns in the queue, on both databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is written under an installation, whoever writes it."""
+"""The write limits of an installation, shared by all processes."""
 
 from __future__ import annotations
 

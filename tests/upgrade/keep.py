@@ -1,8 +1,8 @@
-"""Keep a run that waits for an answer, as the code at hand saves it: the rows of its checkpoints, unread.
+"""Save a run that waits for an answer with the current code: the raw rows of its checkpoints.
 
 python tests/upgrade/keep.py FILE sqlite|postgres [--before-versions]
 
-Run it in a checkout of the release whose checkpoints are to be kept; it needs nothing that only newer code has.
+Run it in a checkout of the release whose checkpoints are to be saved; it uses only code that this release has.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs that waited for an answer while the program was replaced: this release goes on with every one of them."""
+"""Runs that waited for an answer during an upgrade are resumed by this release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that was busy for some months: what the pictures in docs and the browser tests look at."""
+"""A server's data after some months, for the screenshots in docs and the browser tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages on a real port over a real store."""
+"""The pages on a real port with a real store."""
 
 from __future__ import annotations
 

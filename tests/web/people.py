@@ -1,4 +1,4 @@
-"""The pages as different people see them, over either database."""
+"""The pages for different viewers, on either database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server that ran for a while has in its store, written through the store's own doors."""
+"""The store of a server that ran for a while, written through the store's own interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People log in with their GitHub account, and are somebody who may see what GitHub says and nothing else."""
+"""People log in with a GitHub account and see only what GitHub lets them see."""
 
 from __future__ import annotations
 

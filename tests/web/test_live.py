@@ -1,4 +1,4 @@
-"""Pages follow what happens, whichever process did it, and for nobody longer than they may."""
+"""Pages follow changes of any process, as long as the viewer has permission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue: what waits, runs, was laid aside or given up, and who may begin it again."""
+"""The queue: waiting, running, parked and dead jobs, and who may replay them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a repository's reports were worth, as its page says it."""
+"""The accuracy of a repository's reports on its page."""
 
 from __future__ import annotations
 

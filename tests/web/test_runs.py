@@ -1,4 +1,4 @@
-"""The list of runs and a run's page: what they show, to whom, and whatever an issue says."""
+"""The list of runs and a run's page: their content, their viewers, and hostile issues."""
 
 from __future__ import annotations
 

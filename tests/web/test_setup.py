@@ -1,4 +1,4 @@
-"""The page that has GitHub make the App: for the token of the log alone, once, and then closed."""
+"""The page that registers the App: only with the token in the log, once, and closed afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may not see a repository learns nothing of it, whatever they ask for, not even that it is there."""
+"""A viewer without access learns nothing about a repository, not even that it exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GitHub's own sample payloads, every one of them: acknowledged, and starting only what they should."""
+"""GitHub's own sample payloads: all are acknowledged and lead only to the intended jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The receiver over real HTTP: what is taken in, what is refused, and that it stays well."""
+"""The webhook over real HTTP: accepted and refused requests, and availability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Issues of which no delivery ever came: found by looking, once, and none from before the App."""
+"""Issues without a delivery are found once, and only those opened after the App's installation."""
 
 from __future__ import annotations
 

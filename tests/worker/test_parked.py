@@ -1,4 +1,4 @@
-"""Parked jobs come back without the event that says so, on both databases."""
+"""Parked jobs are queued again without the event that reports it, on both databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done now and then: once for everybody, and on each one's own disk."""
+"""Periodic maintenance: once for all processes, and on each machine's disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much may be said, by where the strong facts lie."""
+"""What a report may state, by the files of its strong facts."""
 
 from __future__ import annotations
 

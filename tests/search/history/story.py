@@ -1,4 +1,4 @@
-"""Histories told commit by commit, and made into a real repository by one git process."""
+"""Histories defined commit by commit, and created as a real repository by one git process."""
 
 from __future__ import annotations
 

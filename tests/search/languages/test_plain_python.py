@@ -1,4 +1,4 @@
-"""Python read by its lines says what its syntax tree says, and leaves to the tree what it cannot tell."""
+"""The outline by lines equals the parser's; unclear files are left to the parser."""
 
 from __future__ import annotations
 
