@@ -76,21 +76,21 @@ NAMES = re.compile(
     r"|come_back|came_in|made_anew)(?:_|$)",
     re.IGNORECASE,
 )
-"""Parts of names that say nothing to a reader; docs/glossary.md has the terms that replace them."""
+"""Parts of names that carry no meaning for a reader; docs/glossary.md has the terms that replace them."""
 STORED = {"put_off", "job_put_off", "jobs_in_hand"}
-"""Names of metrics, log actions and indexes that operators or databases know."""
+"""Names of metrics, log actions and indexes that operators or databases use."""
 PROMPTS = ("nodes/judgements.py",)
 """Modules whose texts are prompts for a model."""
 
 
 def found(text: str) -> list[str]:
-    """The phrases of the list in a text; code spans are names, and names are not prose."""
+    """Return the phrases of the list in a text; code spans are ignored, because names are not prose."""
     without_code = re.sub(r"``[^`\n]+``|`[^`\n]+`", "", text)
     return [match.group() for match in DIALECT.finditer(" ".join(without_code.split()))]
 
 
 def prose(source: str) -> Iterator[tuple[int, str]]:
-    """Docstrings, those of attributes too, and comments of a module, with their line."""
+    """Yield docstrings, including those of attributes, and comments of a module, with their line."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value
@@ -100,7 +100,7 @@ def prose(source: str) -> Iterator[tuple[int, str]]:
 
 
 def literals(source: str) -> Iterator[tuple[int, str]]:
-    """String literals of a module that are not docstrings, with their line."""
+    """Yield string literals of a module that are not docstrings, with their line."""
     tree = ast.parse(source)
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -109,14 +109,14 @@ def literals(source: str) -> Iterator[tuple[int, str]]:
 
 
 def names(source: str) -> Iterator[tuple[int, str]]:
-    """Identifiers of a module, with their line."""
+    """Yield identifiers of a module, with their line."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.NAME:
             yield token.start[0], token.string
 
 
 def modules(package: str) -> list[tuple[str, str]]:
-    """Paths and sources of a package's modules."""
+    """Return paths and sources of a package's modules."""
     paths = sorted((ROOT / package).rglob("*.py"))
     return [(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in paths]
 

@@ -12,7 +12,7 @@ from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID
 
 TIMEOUT = 1.0
-"""Seconds; short, so that silence is soon over."""
+"""Seconds; short, so that tests of silence are fast."""
 
 
 @pytest.fixture

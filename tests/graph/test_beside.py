@@ -59,7 +59,7 @@ def entry(state: BugTriageState, node: str) -> TraceEntry:
 
 
 async def test_two_specialists_work_at_the_same_time() -> None:
-    both = asyncio.Barrier(2)  # neither is over before the other has begun
+    both = asyncio.Barrier(2)  # neither ends before the other has begun
 
     async def together() -> None:
         await both.wait()

@@ -50,7 +50,7 @@ scripts = st.builds(
         decisions=[decide("critic"), decide("codebase_search")], failures=[*[None] * 6, "bug"], audits=[False, True]
     )
 )
-# A supervisor that fails still leads to a step, which the next decision must count.
+# A failed supervisor still leads to a step, which the next decision must count.
 @example(
     script=Script(
         decisions=[decide("critic"), decide("human_input", question="Which version?"), *[decide("critic")] * 2],
@@ -72,7 +72,7 @@ def test_without_any_one_guard_a_promise_breaks(guard: str, monkeypatch: pytest.
 
 
 def _stubborn(dice: random.Random) -> Script:
-    """A supervisor that has one or two favourite nodes and insists on them."""
+    """Return a supervisor that repeatedly chooses one or two nodes."""
     favourites = dice.sample(NODES, dice.choice([1, 1, 2]))
     fresh = (f"Question {n}?" for n in range(100))
     return Script(

@@ -9,7 +9,7 @@ from nodes.facts import read_facts
 from tests.kinds.weaknesses import ORDINARY, SECURITY
 
 MOST_WITHHELD = 2
-"""Ordinary issues of the list that may be taken for security reports."""
+"""Maximum number of ordinary issues in the list that may be classified as security reports."""
 
 
 @pytest.mark.tried("security reports in plain words, which get no public pointer")

@@ -26,7 +26,7 @@ USED = int(PER_HOUR * LABELS.hour)
 
 @asynccontextmanager
 async def busy_hour(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Stage, Day]]:
-    """As many writes were made in the last minutes as leave no room for a label."""
+    """Fill the write limit of the last minutes, so that no label can be written."""
     day = Day()
     monkeypatch.setattr(SqliteDatabase, "clock", lambda _self: day.now())
     with serve_github() as github:

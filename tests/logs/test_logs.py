@@ -18,7 +18,7 @@ TOKEN = "ghp_" + "a1B2" * 9
 
 
 class Terminal(io.StringIO):
-    """Somebody looks at it."""
+    """A stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True

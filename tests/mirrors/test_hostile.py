@@ -89,7 +89,7 @@ async def refused(mirrors: Mirrors, url: str) -> str:
 
 
 def processes_in(root: Path) -> list[str]:
-    """Command lines of processes that work below a folder."""
+    """Return the command lines of processes whose working directory is below a folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

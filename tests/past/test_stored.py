@@ -20,7 +20,7 @@ def stored(past: PastIssues, client: RepositoryClient, ref: RepositoryRef, numbe
 
 
 async def filled(server: GitHubServer, repo: Repo, client: RepositoryClient, past: PastIssues, closed: int) -> None:
-    """The same failure over and over, the oldest reports closed; and others."""
+    """Store many reports of one failure, the oldest closed, and other issues."""
     for number in range(1, 13):
         server.world.open_issue(repo, TITLE, BODY)
         repo.issues[number]["state"] = "closed" if number <= closed else "open"

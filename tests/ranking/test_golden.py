@@ -17,7 +17,7 @@ from tests.ranking.small_set import build_repositories, read_issues
 
 GOLDEN = Path(__file__).with_name("golden.json")
 SHOWN = 3
-"""Files, and places, of each issue that are kept."""
+"""Number of files and of places per issue in the golden data."""
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ FOLDS = (
 
 
 def account(text: str = "x", times: int = 1, **report: object) -> Account:
-    """A run in which everything happened, some of it often."""
+    """Return a run with every kind of event, some of them many times."""
     trace = TraceEntry(
         node="supervisor",
         decision="writer",

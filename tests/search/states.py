@@ -8,7 +8,7 @@ from nodes.search.index import Index
 
 
 def state(index: Index) -> tuple[Any, ...]:
-    """All that a query can see."""
+    """Return everything that a query can read."""
     columns = (
         "chunk_file",
         "chunk_start",

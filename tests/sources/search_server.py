@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 @dataclass
 class SearchServer:
-    """Its address, what it answers, and what it was asked."""
+    """The server's address, its responses and the received requests."""
 
     url: str = ""
     results: list[Any] = field(default_factory=list)
@@ -23,7 +23,7 @@ class SearchServer:
 
 @contextmanager
 def serve_search(*results: dict[str, str]) -> Iterator[SearchServer]:
-    """Serve both until the end."""
+    """Serve both until the end of the block."""
     given = SearchServer(results=list(results))
 
     class Handler(BaseHTTPRequestHandler):

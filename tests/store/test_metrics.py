@@ -10,7 +10,7 @@ from bot.store.tables import Store
 
 
 class Process:
-    """A worker's own measures, which are gone when it ends."""
+    """A worker's own metrics, which end with it."""
 
     def __init__(self, store: Store) -> None:
         registry = CollectorRegistry()

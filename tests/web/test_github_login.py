@@ -31,7 +31,7 @@ def given(github: GitHubServer) -> dict[str, str]:
 
 
 async def go(pages: Pages, wanted: str = "/") -> str:
-    """Begin a login and meet GitHub; returns where it sends the browser."""
+    """Begin a login on GitHub; return the address to which it redirects the browser."""
     begun = await pages.http.get("/login/github", params={"next": wanted})
     async with httpx.AsyncClient() as browser:
         return str((await browser.get(begun.headers["location"])).headers["location"])

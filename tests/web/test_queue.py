@@ -25,7 +25,7 @@ async def site(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def dead(store: Store, ref: IssueRef = PARSED) -> int:
-    """A job that was given up."""
+    """Store a dead job; return its id."""
     job = await job_for(store, ref)
     await store.jobs.mark_dead(job, "GitHub says <b>502</b>")
     return job.id

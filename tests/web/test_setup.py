@@ -36,7 +36,7 @@ class FirstStart:
         assert (answer.status_code, answer.headers["location"]) == (303, "/setup")
 
     async def on_github(self, **asked: str) -> str:
-        """Go as far as GitHub's answer; returns the address it sends the browser to."""
+        """Complete the steps up to GitHub's redirect; return its target."""
         return await on_github(self.http, **asked)
 
 

@@ -64,7 +64,7 @@ async def test_every_sample_is_acknowledged(
 
 
 HARMLESS = {("public", None), ("watch", "started"), ("page_build", None), ("repository_import", None)}
-"""Events that look like `repository` with actions that it does not have."""
+"""Events that resemble `repository` but have actions that it lacks."""
 
 
 @pytest.mark.tried("payloads of one event sent as another")
