@@ -1,4 +1,4 @@
-"""What a report may state about the code: facts decide, and the ranking only proposes (SPEC section 5a)."""
+"""The statement of a report about the code: facts decide, and the ranking only proposes (SPEC section 5a)."""
 
 from __future__ import annotations
 

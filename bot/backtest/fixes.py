@@ -38,7 +38,7 @@ class FixWithFiles:
     gold: tuple[str, ...]
     """Source files, without tests, that the fix changed and that existed before it; empty if it cannot be scored."""
     why_not: str = ""
-    """Why it cannot be scored; empty if it can."""
+    """The reason why it cannot be scored; empty if it can."""
 
 
 def find_fixes(line: Sequence[MainlineCommit], project: str = "", since: int = 0) -> list[Fix]:

@@ -18,7 +18,7 @@ class Parameters:
     tip: str
     """The newest commit whose history was read."""
     texts: str
-    """Where the issue texts come from."""
+    """The source of the issue texts."""
     judge: str
     target: float
     seconds: float

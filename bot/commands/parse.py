@@ -109,7 +109,7 @@ def _tick_runs(text: str) -> dict[int, list[int]]:
 
 
 _UNESCAPED = 3
-"""How often character references are decoded; they may be nested."""
+"""Maximum rounds of decoding of character references, which may be nested."""
 _UNSEEN = frozenset({"Cf", "Cn", "Co", "Cs", "Mn", "Me"})
 """Unicode categories of characters that a reader does not see, or sees as part of another character."""
 _MARKS = re.compile(r"[*_~`\\]+")

@@ -95,7 +95,7 @@ class Refusals:
 
 
 Phase = Literal["head", "body", "answer", "idle", "closing"]
-"""What a connection waits for: a request's head or body, our answer, the next request, or its end."""
+"""The state of a connection: waiting for a request's head or body, our answer, the next request, or its end."""
 
 PATIENCE: Mapping[Phase, float] = {"head": 10.0, "body": 30.0, "idle": 10.0, "closing": 10.0}
 """Seconds that a phase may last; our own answer ends by itself, or is a stream."""

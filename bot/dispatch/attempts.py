@@ -54,7 +54,7 @@ class Attempts:
         self.active_attempts = ActiveAttempts()
         self._deadline = deadline
         self._late: Counter[int] = Counter()
-        """How often a job took too long, by its id."""
+        """Number of timeouts of each job, by its id."""
 
     async def make(self, job: Job) -> bool:
         """Make one attempt; False if another attempt took the job over.

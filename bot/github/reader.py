@@ -21,7 +21,7 @@ class ReadIssue:
     title: str
     body: str
     created_at: str
-    """As GitHub writes it, such as ``2024-01-01T00:00:00Z``."""
+    """GitHub's timestamp, such as ``2024-01-01T00:00:00Z``."""
     is_pull_request: bool
 
 

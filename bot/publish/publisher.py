@@ -50,7 +50,7 @@ _SERVER = re.compile(r"(https?://[\w.:-]{1,255})/")
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What one step of a run publishes."""
+    """The data that one step of a run publishes."""
 
     ref: IssueRef
     run: int
@@ -79,7 +79,7 @@ class Published:
 
     state: Literal["posted", "labelled", "dry-run", "quiet", "moved"]
     reason: str = ""
-    """Why nothing was written."""
+    """The reason why nothing was written."""
     comment: str = ""
     """The comment's text, even if it was not posted."""
     comment_id: int | None = None

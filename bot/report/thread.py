@@ -32,7 +32,7 @@ class Thread:
     """The login that may be mentioned once; empty if nobody may be mentioned."""
     questions: tuple[AskedQuestion, ...] = ()
     news: str = ""
-    """Why the comment was rewritten, in the App's own words; empty for the first version."""
+    """The reason why the comment was rewritten, in the App's own words; empty for the first version."""
     config_note: str = ""
     """The faults of the repository's configuration, in the App's own words."""
     limited: tuple[str, ...] = ()

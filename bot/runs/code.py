@@ -134,7 +134,7 @@ class NoCode:
 
     @property
     def reason(self) -> str:
-        """Why there is no code, as a clause for the report."""
+        """The reason why there is no code, as a clause for the report."""
         return self._reason
 
     async def find(self, query: Query) -> Ranking:  # noqa: ARG002  the port's signature

@@ -44,7 +44,7 @@ class Retention:
     deliveries: float
     """Deliveries and finished jobs."""
     closed: float
-    """What runs gathered, counted from the closing of their issue."""
+    """Data that runs gathered, counted from the closing of their issue."""
     gone: float
     """All data of a repository that the App can no longer access."""
     mirrors: float

@@ -1,4 +1,4 @@
-"""What a report may state: which facts lead, which are shown, and whether a file is claimed."""
+"""The statement that facts allow: which facts lead, which are shown, and whether a file is claimed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Level = Literal["claimed", "several", "ranked", "none"]
-"""What a report states. ``claimed``: strong facts on the first file only, or weaker ones if the search is sure.
+"""The level of a statement. ``claimed``: strong facts on the first file only, or weaker ones if the search is sure.
 ``several``: strong facts on the first file and on others. ``ranked``: no strong fact, but the search is sure. ``none``:
 no place is shown."""
 FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
@@ -33,7 +33,7 @@ SURE = 0.85
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a report may state about an issue."""
+    """The statement that a report may make about an issue."""
 
     level: Level
     headline: Fact | None = None

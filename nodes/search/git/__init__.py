@@ -75,7 +75,7 @@ class Repository:
     limits: ReadLimits = field(default=ReadLimits(), compare=False)
     """Limits of each git command."""
     shortfalls: Shortfalls = field(default_factory=Shortfalls, repr=False, compare=False)
-    """What was not read because the repository is too large."""
+    """The parts that were not read because the repository is too large."""
 
     @classmethod
     def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Repository:

@@ -42,7 +42,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """What two issues have in common."""
+    """The similarity of two issues, with the reason."""
 
     relation: Literal["duplicate", "related"] | None
     score: float
