@@ -33,7 +33,7 @@ def main() -> None:
     print(table("as it ships", guesses))
     print(reliability(guesses))
     rare = Counter(guess.judged for guess in guesses if guess.judged not in LEARNT)
-    print(f"taken for a rare kind: {dict(sorted(rare.items()))}; {each:.2f} ms an issue")
+    print(f"classified as a rare kind: {dict(sorted(rare.items()))}; {each:.2f} ms an issue")
 
 
 if __name__ == "__main__":

@@ -149,7 +149,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repos", type=Path, help="folder of clones")
     parser.add_argument("--data", type=Path, help="issues as JSON lines; needs --repos")
-    parser.add_argument("--limit", type=int, help="only the first so many issues")
+    parser.add_argument("--limit", type=int, help="maximum number of issues")
     parser.add_argument("--json", action="store_true", help="every single result instead of the tables")
     options = parser.parse_args()
     if (options.repos is None) != (options.data is None):

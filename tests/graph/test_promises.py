@@ -63,7 +63,7 @@ def test_every_run_keeps_the_promises(script: Script) -> None:
     assert broken_promises(asyncio.run(run(script)), script) == []
 
 
-@pytest.mark.tried("guards taken out one by one")
+@pytest.mark.tried("guards removed one by one")
 @pytest.mark.parametrize("guard", [guard.name for guard in guards.GUARDS])
 def test_without_any_one_guard_a_promise_breaks(guard: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guards, "GUARDS", tuple(g for g in guards.GUARDS if g.name != guard))
