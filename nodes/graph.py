@@ -45,7 +45,7 @@ SPECIALISTS = ("codebase_search", "web_search", "tool")
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
-    """START → supervisor → one node, or several specialists at once → supervisor … → END."""
+    """Build the graph: START → supervisor → one node, or several specialists at once → supervisor … → END."""
     graph = StateGraph(BugTriageState, context_schema=Context)
     graph.add_node("supervisor", supervisor_node, error_handler=_supervisor_failed)
     nodes: dict[str, Callable[..., Awaitable[Update]]] = {

@@ -69,7 +69,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A running server."""
+    """Yield a running server."""
     try:
         with serve_postgres() as server:
             yield server
@@ -81,7 +81,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(scope="session")
 def migrated(postgres: Postgres) -> str:
-    """The address of a database with every table."""
+    """Return the address of a migrated database."""
     return postgres.migrated()
 
 
@@ -94,7 +94,7 @@ def url(postgres: Postgres, migrated: str) -> str:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    """An empty database of each kind."""
+    """Yield an empty database of each kind."""
     from bot.store.postgres import PostgresDatabase
     from bot.store.sqlite import SqliteDatabase
 

@@ -171,7 +171,7 @@ def no_system(message: str) -> Callable[[Request], Reply | None]:
 
 
 def strange(request: Request) -> Reply | None:
-    """A gateway that refuses a temperature without naming it."""
+    """Refuse a temperature without naming it, as some gateways do."""
     return (
         error(400, "Invalid request: this deployment accepts default inference settings only")
         if ("temperature" in request)
@@ -180,7 +180,7 @@ def strange(request: Request) -> Reply | None:
 
 
 def reasoning_model(request: Request) -> Reply | None:
-    """OpenAI's reasoning models."""
+    """Behave like OpenAI's reasoning models."""
     if "max_tokens" in request:
         return coded("max_tokens", "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
     if "temperature" in request:
@@ -189,13 +189,13 @@ def reasoning_model(request: Request) -> Reply | None:
 
 
 def coded(param: str, message: str) -> Reply:
-    """An error of OpenAI's that names the field."""
+    """Return an error in OpenAI's format that names the field."""
     body = {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": "unsupported_value"}}
     return Reply(body, 400)
 
 
 def thinks_long(request: Request) -> Reply | None:
-    """A model whose reasoning uses up a usual limit."""
+    """Behave like a model whose reasoning uses up a usual limit."""
     return says("", finish="length") if request.get("max_tokens", 0) < 6_000 else None
 
 
@@ -223,7 +223,7 @@ def cuts_at(window: int) -> dict[str, Any]:
 
 
 def overflows(window: int, message: str, status: int = 400) -> Callable[[Request], Reply | None]:
-    """A server that refuses a prompt which is too long together with its answer."""
+    """Refuse a prompt that is too long together with its answer."""
 
     def rule(request: Request) -> Reply | None:
         return error(status, message) if prompt_tokens(request) + request["max_tokens"] > window else None

@@ -67,7 +67,7 @@ def grammar(language: str, ending: str) -> Callable[[Path], str]:
 
 
 def many_files(folder: Path) -> str:
-    """A hundred thousand small files of ten languages."""
+    """Create a hundred thousand small files of ten languages."""
     endings = sorted({language.endings[0] for language in LANGUAGES})
     files = {
         f"src/{n % 300}/f{n}{endings[n % len(endings)]}": f"int f{n}(int a) {{ return {n}; }}\n".encode()
@@ -77,12 +77,12 @@ def many_files(folder: Path) -> str:
 
 
 def large_file(folder: Path) -> str:
-    """One file of 50 MB."""
+    """Create one file of 50 MB."""
     return import_files(folder, {**_plain(FILES), "src/large.py": b"def parse_date(text): pass\n" * 1_900_000})
 
 
 def much_text(folder: Path) -> str:
-    """150 files of a megabyte of words that no dictionary has."""
+    """Create 150 files of a megabyte of random words."""
     dice = random.Random(1)
     files = {f"src/text{number}.py": _words(dice, 999_000) for number in range(150)}
     return import_files(folder, {**_plain(FILES), **files})

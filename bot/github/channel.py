@@ -141,7 +141,7 @@ class Channel:
                 return
 
     async def page(self, path: str, params: Mapping[str, str | int], number: int) -> tuple[list[Any], bool]:
-        """One page of a list, counted from 1, and whether another may follow."""
+        """Return one page of a list, counted from 1, and whether another may follow."""
         answer = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": number})
         items: list[Any] = list(answer.objects())
         # A server may return fewer items than requested on a page that is not the last.

@@ -75,7 +75,7 @@ async def _advance_until_question(
 
 
 def _durability(context: Context) -> Durability:
-    """When to write checkpoints.
+    """Return when to write checkpoints.
 
     "sync" (at each step) if a step may cost a call; else "exit": repeating a run by rules is cheaper than storing its
     steps.

@@ -119,7 +119,7 @@ def test_another_apps_key_is_said_to_be_unknown(app: dict[str, str], told: Told)
 
 
 def able(request: Request) -> Reply:
-    """A model that answers and counts its input."""
+    """Return the reply of a model that answers and counts its input."""
     said = "".join(str(message["content"]) for message in request["messages"])
     essay = "stack trace" in said
     usage = {"prompt_tokens": len(said) // 4, "completion_tokens": 200 if essay else 5}
@@ -141,7 +141,7 @@ def warm(request: Request) -> Reply:
 
 
 def slow(request: Request) -> Reply:
-    """A model that reports one token per second; load on the machine adds less than that."""
+    """Return the reply of a model that reports one token per second; load on the machine adds less than that."""
     said = "".join(str(message["content"]) for message in request["messages"])
     words = {"text": "a stack"} if "stack trace" in said else {"word": "ready"}
     read, written = (2 if len(said) > 20_000 else 1), (2 if "stack trace" in said else 1)
