@@ -123,7 +123,7 @@ def _issue(file: str, number: int, line: bytes) -> PastIssue:
 
 
 _LOOKED_AT = 40
-"""Nearest issues to choose from. Most reports of a known crash are closed, but the open one is the one to name."""
+"""Nearest issues to choose from. Most reports of a known crash are closed, but a report should name the open one."""
 
 
 class StoredPast:

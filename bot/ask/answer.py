@@ -78,7 +78,7 @@ class Answerer:
         if outside.route == "fallback":
             return Reply("fallback", outside.message)
         if outside.found:
-            message = f"{', '.join(outside.sources)} answered. The results below are quoted from there and were not checked."
+            message = f"{', '.join(outside.sources)} answered; the results below were not checked."
             return Reply("sources", message, results=outside.found, notes=_notes(outside.message))
         question = understand(text)
         reply = self._routes[question.kind](question)

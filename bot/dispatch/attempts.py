@@ -116,7 +116,7 @@ class Attempts:
         return await self._update_job(lambda: self._jobs.postpone(job, wait, message))
 
     async def _wait(self, job: Job, limit: RateLimitedError) -> bool:
-        """Postpone a job that reached a rate limit; this costs it no attempt, however long the limit holds."""
+        """Postpone a job that reached a rate limit; this costs it no attempt, however long the limit lasts."""
         # At most the tenth step, below the attempts at which `pause` raises its bound: a wait for a limit stays at 300
         # seconds.
         wait = limit.after if limit.after is not None else pause(min(job.waited + 1, 10), LIMITED_WAIT)

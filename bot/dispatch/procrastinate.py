@@ -106,7 +106,7 @@ class SharedDispatcher:
                     fetch_job_polling_interval=POLL,
                     stalled_worker_timeout=PRUNED,
                     shutdown_graceful_timeout=self._drain,
-                    # A wake-up that ran holds no information; the jobs table has it all.
+                    # A wake-up that ran contains no information; the jobs table has it all.
                     delete_jobs="always",
                     install_signal_handlers=False,
                 )

@@ -25,7 +25,7 @@ _ABSENT, _ABSENCES = 300.0, 1_000
 class ResponseCache:
     """Cached responses of one process. Keys contain the token's scope, so that no response crosses tenants.
 
-    The cache is in memory: a table would hold private text and cost a write for each read.
+    The cache is in memory: a table would contain private text and cost a write for each read.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -102,7 +102,7 @@ class Channel:
     ) -> Answer:
         """Send a call and return its successful response.
 
-        A read sends the ETag of the cached response; GitHub does not count it if that response still holds.
+        A read sends the ETag of the cached response; GitHub does not count it if that response is still valid.
 
         Raises:
             BotError: Any failure, as one of our types.

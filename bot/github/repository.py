@@ -183,7 +183,7 @@ class RepositoryClient:
             UnreadableFileError: It exists and cannot be read as text.
         """
         there = f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}"
-        # Only here is a 404 cached: `enabled: false` in the repository's own file must hold at once.
+        # Only here is a 404 cached: `enabled: false` in the repository's own file must apply at once.
         if self._channel.is_absent(there):
             return None
         try:

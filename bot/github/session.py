@@ -72,7 +72,7 @@ class Session:
             json: The body.
             params: The query.
             follow: Follow redirects of reads.
-            etag: ETag of the cached response. If that still holds, the status is 304 and there is no data.
+            etag: ETag of the cached response. If that is still valid, the status is 304 and there is no data.
 
         Raises:
             UndecodableError: The response is not GitHub's.

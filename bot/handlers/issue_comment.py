@@ -1,4 +1,4 @@
-"""Comment events: a person's comment may answer a question or hold commands; a deleted one may be our report."""
+"""Comment events: a person's comment may answer a question or contain commands; a deleted one may be our report."""
 
 from __future__ import annotations
 

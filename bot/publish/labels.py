@@ -177,7 +177,7 @@ class ReportLabels:
     ) -> None:
         """Update the issue's labels now, or store them for a later job; a report never waits for them.
 
-        A job that waits for a limit would hold up the later jobs of its issue.
+        A job that waits for a limit would block the later jobs of its issue.
 
         Args:
             wanted: The labels.

@@ -48,7 +48,7 @@ class EngineCode:
         return self._surveyed[1]
 
     async def broken(self, facts: Sequence[Fact], text: str) -> frozenset[int]:
-        """Return the positions of the facts that do not hold when they are looked up again."""
+        """Return the positions of the facts that fail a second verification."""
         return await asyncio.to_thread(self._engine.broken, facts, text, self._sha)
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:

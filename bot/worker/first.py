@@ -79,7 +79,7 @@ class FirstReport:
         """Run by rules and post. A failure is logged, because the model's report follows in any case."""
         if await self._is_posted():
             return
-        # The store holds the evidence of the model's run under the same number; this run's evidence stays in memory.
+        # The store contains the evidence of the model's run under the same number; this run's evidence stays in memory.
         rules_context = replace(
             self.context,
             brain=self.context.rules,

@@ -142,7 +142,7 @@ class IssueJob:
         await self.limit_reached(code, message)
 
     async def limit_reached(self, code: str, message: str) -> None:
-        """Log which limit was reached, and store it so that a later report tells maintainers once."""
+        """Log which limit was reached, and store it so that a later report informs maintainers once."""
         logger.warning(message, extra={"action": "limited", "limit": code})
         await self.store.repository.limited.note(code)
 

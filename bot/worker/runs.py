@@ -47,7 +47,7 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
             return await _reopened(issue_job, seen, run)
     by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
     run = await _open_run(issue_job, seen, run, work, by_author=by_author)
-    # After the run is opened: an issue that a limit refuses must not look accepted.
+    # After the run is opened: an issue that a limit refuses must not seem to be accepted.
     await issue_job.publisher().reactions(issue_job.ref, seen.found).react("eyes")
     return await step(issue_job, seen, run)
 
@@ -100,7 +100,7 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
 
 
 async def _settle_by_edit(issue_job: IssueJob, issue: Issue, question: AskedQuestion) -> None:
-    """Settle the open question: answered if the new text holds the answer, else withdrawn, as its text is outdated."""
+    """Settle the open question: answered if the new text contains the answer, else withdrawn, as its text is outdated."""
     answer = answer_in_body(issue, question)
     await issue_job.store.repository.questions.settle(
         issue_job.ref.key,

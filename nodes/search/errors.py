@@ -8,7 +8,7 @@ class SearchError(Exception):
 
 
 class NotARepository(SearchError):  # noqa: N818 - callers catch it by the condition's name
-    """The path does not exist or holds no git repository."""
+    """The path does not exist or contains no git repository."""
 
 
 class EmptyRepository(SearchError):  # noqa: N818 - see NotARepository

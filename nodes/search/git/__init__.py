@@ -110,7 +110,7 @@ class Repository:
             sha = found.decode().split()[-1]
             self.known.keep(("commit", sha), answer=True, size=_ENTRY)
             return sha
-        # Asked only after a failure: it tells an empty repository from a wrong name.
+        # Asked only after a failure: it distinguishes an empty repository from a wrong name.
         if not self._answer("rev-list", "--all", "--max-count=1"):
             raise EmptyRepository(f"{printable(str(self.directory))}: the repository has no commits yet")
         raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")
