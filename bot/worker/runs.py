@@ -100,7 +100,7 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
 
 
 async def _settle_by_edit(issue_job: IssueJob, issue: Issue, question: AskedQuestion) -> None:
-    """Settle the open question: answered if the new text contains the answer, else withdrawn, as its text is outdated."""
+    """Settle the open question: answered if the new text contains the answer, else withdrawn as outdated."""
     answer = answer_in_body(issue, question)
     await issue_job.store.repository.questions.settle(
         issue_job.ref.key,

@@ -47,7 +47,7 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
         files = past.file[past.file_commit == number]
         if scores[number] <= 0 or not len(files) or past.width[number] > MAX_FILES:
             continue
-        # Squared, so that commits far below the best one hardly count; a commit of many files is weaker evidence for each.
+        # Squared, so that commits far below the best one hardly count; large commits are weaker evidence.
         share = float(scores[number] / top) ** 2 / math.sqrt(len(files))
         best[files] = np.maximum(best[files], share)
         total[files] += share
