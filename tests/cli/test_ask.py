@@ -123,7 +123,9 @@ def test_a_question_that_names_a_tools_keyword_is_asked_there(place: Path) -> No
 def test_one_question_is_answered_for_a_person(place: Path) -> None:
     done = triage(place, "ask", "where is parse_order?", "--repo", "app")
     assert done.returncode == 0
-    assert done.stdout.startswith("The only definition of `parse_order` is in `orders/parser.py`.\n\norders/parser.py:1-")
+    assert done.stdout.startswith(
+        "The only definition of `parse_order` is in `orders/parser.py`.\n\norders/parser.py:1-"
+    )
     assert "    1 | def parse_order(text):" in done.stdout
 
 
