@@ -213,7 +213,7 @@ def _settings(repo: str | None) -> Settings:
 
     around = repo or repository_around(Path.cwd())
     if around is not None and ignored_settings(around):
-        click.echo("the .env here belongs to the repository that is read, so it is ignored", err=True)
+        click.echo("the .env in this folder belongs to the analysed repository, so it is ignored", err=True)
     return load_settings(around)
 
 

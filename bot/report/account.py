@@ -1,7 +1,6 @@
-"""The account of a run in words: what each step decided, what was dropped, how it was scored, what it cost.
+"""The description of a run in words: what each step decided, what was dropped, the scores and the cost.
 
-The folds of a comment, the terminal and the page of a run show the same words; each of them escapes them for its own
-format.
+Comments, the terminal and the page of a run show the same words; each escapes them for its own format.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Step:
     node: str
     decision: str
     confidence: str
-    """A percentage; empty where nothing judged."""
+    """A percentage; empty if no brain judged the step."""
     reason: str
     error: str
     guard: str
@@ -36,7 +35,7 @@ class Step:
     guard_means: str
     judged_by: str
     looks: tuple[str, ...]
-    """What a model looked up."""
+    """Lookups of a model."""
 
 
 def step(entry: TraceEntry, *, reasons: bool) -> Step:
@@ -62,7 +61,7 @@ def step(entry: TraceEntry, *, reasons: bool) -> Step:
 
 
 def dropped_claims(audit: CitationAudit) -> tuple[str, ...]:
-    """Say what the citation check took out of the last draft."""
+    """Describe what the citation check removed from the last draft."""
     return (
         *audit.dropped,
         *(f"cites evidence that was not gathered: `{name}`" for name in audit.fabricated),
@@ -71,7 +70,7 @@ def dropped_claims(audit: CitationAudit) -> tuple[str, ...]:
 
 
 def citation_check(result: Result) -> str:
-    """Count in one sentence what was checked and dropped, over all drafts."""
+    """Return one sentence with the numbers of checked and dropped citations over all drafts."""
     audit = result.report.citation_audit
     return (
         f"{count(audit.citations, 'citation')} checked, {count(audit.uncited_claims, 'sentence')} cited nothing, "
@@ -91,19 +90,19 @@ def scores(score: Evaluation) -> tuple[tuple[str, str, str], ...]:
 
 
 def retry_reason(retry: RetryReason) -> str:
-    """Say why a draft was rejected."""
+    """Return why a draft was rejected."""
     failed = ("a citation failed",) if retry.citation_issue else ()
     fabricated = ("fabricated evidence",) if retry.hallucination else ()
     return ", ".join((_RETRY_REASONS[retry.reason], *failed, *fabricated))
 
 
 def spending(result: Result, *, brain: str, config_hash: str, dollars: float = 0) -> tuple[tuple[str, str], ...]:
-    """Return who judged, what the model used, and under which configuration, as pairs of a label and a value.
+    """Return the brain, the model's usage and the configuration as pairs of a label and a value.
 
     Args:
         result: the run's result.
         brain: what judged, for a run without a trace.
-        config_hash: names the configuration; empty if there was none.
+        config_hash: identifies the configuration; empty if there was none.
         dollars: the cost; 0 if unknown.
     """
     usage, trace = result.metrics.usage, result.trace

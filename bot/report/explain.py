@@ -1,4 +1,4 @@
-"""The whole way to a report: what was gathered, decided, overruled, dropped, scored, tried again and spent."""
+"""The explanation of a report: what was gathered, decided, overruled, dropped, scored, retried and spent."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from nodes.guards import meaning
 from nodes.state import TraceEntry
 
 LIMIT = 60_000
-"""Characters, of the 65,536 that a comment may have."""
+"""Maximum number of characters, out of the 65,536 that a comment may have."""
 ROWS = 60
-"""Of a table."""
+"""Maximum number of rows of a table."""
 _SECTION = 14_000
 _REASON_WORDS = 25
 _CITED = re.compile(r"\bE\d{1,6}\b")
@@ -27,19 +27,22 @@ _CITED = re.compile(r"\bE\d{1,6}\b")
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A finished run, with what it gathered."""
+    """A finished run with the evidence that it gathered."""
 
     run: int
     sha: str
     brain: str
     config_hash: str
-    """Names the configuration that it ran under; empty where there was none."""
+    """Identifies the configuration of the run; empty if there was none."""
     result: Result
     evidence: tuple[NumberedEvidence, ...] = ()
 
 
 def folded(account: Account) -> str:
-    """As Markdown for a comment: one line, then a fold a section. Nothing in it depends on a clock."""
+    """Render the explanation as Markdown for a comment: one line, then one folded section per topic.
+
+    The result does not depend on the time.
+    """
     parts = [_head(account)]
     for title, lines in _sections(account):
         part = fold(title, _within(lines, min(_SECTION, LIMIT - sum(map(len, parts)) - 200)))
@@ -48,7 +51,7 @@ def folded(account: Account) -> str:
 
 
 def unfolded(account: Account) -> str:
-    """The same for a terminal, under headings."""
+    """Render the explanation for a terminal, with headings."""
     parts = [_head(account)]
     parts += [f"## {title}\n\n" + "\n".join(lines) for title, lines in _sections(account) if lines]
     return "\n\n".join(parts)
@@ -105,7 +108,7 @@ def _reason(one: Step) -> str:
 
 
 def _guards(trace: Iterable[TraceEntry]) -> list[str]:
-    """Each rule in code that changed a decision, and how often."""
+    """Return one line per guard that changed a decision, with the number of times."""
     fired = Counter(entry.guard for entry in trace if entry.guard)
     return [
         f"- {code(name)}{f', {count} times' if count > 1 else ''}: {prose(meaning(name))}"
@@ -137,7 +140,7 @@ def _evidence(account: Account) -> list[str]:
 
 
 def _dropped(result: Result) -> list[str]:
-    """What the citation engine took out of the last draft, and how much of all drafts."""
+    """Return what the citation check removed from the last draft, and how much it removed from all drafts."""
     lines = [f"- {prose(line)}" for line in dropped_claims(result.report.citation_audit)]
     return [citation_check(result), *(["", *lines] if lines else [])]
 
@@ -186,7 +189,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _within(lines: list[str], room: int) -> str:
-    """As many whole lines as there is room for; what is left out is said."""
+    """Return as many whole lines as fit, and state how many are omitted."""
     kept: list[str] = []
     for line in lines:
         room -= len(line) + 1

@@ -1,10 +1,10 @@
-"""How reports and pages word numbers and durations, and cut a text to a number of words."""
+"""Formatting of numbers and durations in reports and pages, and truncation to a number of words."""
 
 from __future__ import annotations
 
 
 def cut(text: str, words: int) -> str:
-    """The first words of a text; a cut that would leave a code span open takes it out."""
+    """Return the first words of a text; if the cut leaves a code span open, remove that span."""
     kept = text.split()
     if len(kept) <= words:
         return " ".join(kept)

@@ -1,4 +1,4 @@
-"""The GitHub Action: the event as a runner hands it over, GitHub's stand-in, and the files a runner reads."""
+"""The GitHub Action with a runner's event, a simulated GitHub and a runner's files."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def reports(github: GitHubServer, repo: Repo, number: int) -> list[str]:
 
 
 def event(github: GitHubServer, repo: Repo, number: int, action: str) -> bytes:
-    """As in a workflow: no App is installed."""
+    """Build a delivery as in a workflow, where no App is installed."""
     return re.sub(rb', "installation": \{[^}]*\}', b"", issue_event(github.world, repo, number, action))
 
 
@@ -132,7 +132,7 @@ def test_what_is_missing_is_said_in_a_line(
     sound = {"GITHUB_EVENT_NAME": "issues", "GITHUB_EVENT_PATH": str(tmp_path / "event.json"), "GITHUB_TOKEN": TOKEN}
     for name, value in (sound | given).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("bot.logs.log_to_stderr", lambda **_given: None)  # it would stay for the tests that follow
+    monkeypatch.setattr("bot.logs.log_to_stderr", lambda **_given: None)  # it would remain set for later tests
     done = CliRunner().invoke(cli, ["action"])
     assert done.exit_code == 2
     assert says in done.stderr.splitlines()[-1]

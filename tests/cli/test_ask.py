@@ -1,4 +1,4 @@
-"""``triage ask``: the wording chooses who answers, and an order reaches nobody."""
+"""``triage ask``: the wording selects the source, and an instruction is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``triage run --issue owner/repo#n``: read from GitHub, fetched, judged, and written nowhere."""
+"""``triage run --issue owner/repo#n`` reads the issue, fetches the code and writes nothing to GitHub."""
 
 from __future__ import annotations
 

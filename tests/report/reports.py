@@ -1,4 +1,4 @@
-"""Reports of every kind, for the texts that are made of them."""
+"""Reports of every kind, for tests of their texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a report came about: nothing of it is left out, however long, and nothing foreign in it acts."""
+"""The explanation of a report: complete, limited in length, and without active foreign text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOLDS = (
 
 
 def account(text: str = "x", times: int = 1, **report: object) -> Account:
-    """A run in which everything happened, some of it often."""
+    """Return a run with every kind of event, some of them many times."""
     trace = TraceEntry(
         node="supervisor",
         decision="writer",

@@ -1,4 +1,4 @@
-"""The list of runs and a run's page: what they show, to whom, and whatever an issue says."""
+"""The list of runs and a run's page: their content, their viewers, and hostile issues."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def site(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 class Acts(HTMLParser):
-    """What on a page could do something that we did not put there."""
+    """Collects the active parts of a page that are not ours."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Acts(HTMLParser):
 
 
 def titles(page: str) -> list[str]:
-    """Of the runs in a list, in its order."""
+    """Return the titles of the runs in a list, in order."""
     return [
         unescape(title) for title in re.findall(r'scope="row" class="what"><a href="/runs/[^"]*"><bdi>(.*?)<', page)
     ]

@@ -1,4 +1,4 @@
-"""What pages are made of: drawings in words, quotes in pieces, comments in which nothing acts."""
+"""Parts of pages: described drawings, highlighted quotes, and comments without active content."""
 
 from __future__ import annotations
 

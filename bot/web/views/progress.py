@@ -67,5 +67,5 @@ def trace_of(full: FullRun, visits: Sequence[Visit]) -> tuple[TraceEntry, ...]:
 
 
 def is_harmless(full: FullRun) -> bool:
-    """Whether the run is known not to concern a security issue."""
+    """Return whether the run is known not to concern a security issue."""
     return full.result is not None and full.result.report.kind != "security"

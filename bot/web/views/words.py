@@ -1,4 +1,4 @@
-"""How pages format node names, points in time, untrusted text and our comment."""
+"""Formatting of node names, points in time, untrusted text and our comment for pages."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ _PATH = 300
 class Index:
     """All files of a commit, and the commits before it.
 
-    Columns of chunks, definitions and strings hold global numbers.
+    Columns of chunks, definitions and strings contain global numbers.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -131,7 +131,7 @@ class Index:
         self.string_file = columns.owners("string")
         self.string_hash, self.string_line = values["string_hash"], values["string_line"]
         local = values["chunk_def"]
-        # Records hold local numbers, because the position of a file in the commit is unknown when it is parsed.
+        # Records contain local numbers, because the position of a file in the commit is unknown when it is parsed.
         self.chunk_def = np.where(local >= 0, local + self.first_def[self.chunk_file], -1).astype(np.int32)
 
     def _join_posts(self, columns: Columns) -> None:

@@ -1,7 +1,7 @@
 """Recognise files that a tool combined from other files of the commit, such as a single header or a bundle.
 
-Such a file holds every definition of its sources, so it matches each query at least as well as the source that has to
-be fixed. Its path and its first lines often do not say how it came about.
+Such a file contains every definition of its sources, so it matches each query at least as well as the source that has
+to be fixed. Its path and its first lines often do not state how it was made.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 LEAST = 30
-"""Definitions of a combined file; smaller files may share names by chance."""
+"""Minimum number of definitions of a combined file; smaller files may share names by chance."""
 LEAST_OF_PART = 3
 LONGEST = 4_095
-"""Lines; all longer definitions count as equally long."""
+"""Maximum line count of a definition that is distinguished; longer definitions count as this long."""
 PARTS = 3
-"""Files that a combined file holds."""
+"""Minimum number of files that a combined file contains."""
 HELD = 0.8
-"""Share of a part's definitions that the combined file holds; tools drop some, for example includes and tests."""
+"""Minimum share of a part's definitions that the combined file contains; tools drop some, for example includes and
+tests."""
 COVERED = 0.6
-"""Share of a combined file's definitions that its parts have."""
+"""Minimum share of a combined file's definitions that its parts have."""
 MOST = 40
-"""Candidates of a commit, the largest first, so that many copies of one file cost little time."""
+"""Maximum number of candidates of a commit, the largest first, so that many copies of one file cost little time."""
 SMALLER = 0.7
-"""Size of a part relative to the combined file, so that two versions of one file are not parts of each other."""
+"""Maximum size of a part relative to the combined file, so that two versions of one file are not parts of each other."""
 
 
 def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
@@ -43,7 +44,7 @@ def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
     """
     owner, values = columns.owners("definition"), columns.values
     span = values["def_end"].astype(np.int64) - values["def_start"]
-    # Declarations of one or two lines, such as those of an interface, are alike in unrelated files.
+    # Declarations of one or two lines, such as those of an interface, are similar in unrelated files.
     row = np.flatnonzero((span >= 2) & sources[owner])
     key = (values["def_last"][row].astype(np.int64) << 12) | np.minimum(span[row], LONGEST)
     pair = np.unique(np.stack([owner[row].astype(np.int64), key], 1), axis=0)

@@ -89,7 +89,7 @@ def build_trace(lines: Sequence[Line], frames: list[Frame], heading: Heading, *,
         language="python",
         error=heading.error,
         message=heading.message,
-        # The most recent call is printed last, and it must be kept if there are too many frames.
+        # The most recent call is printed last, and it must be retained if there are too many frames.
         frames=tuple(frames[::-1][:MAX_FRAMES]),
         start=lines[top].start,
         end=lines[stop - 1].end,

@@ -1,4 +1,4 @@
-"""The innermost own frame of a trace is found by its function and its text."""
+"""The innermost own frame of a trace is located by its function and text."""
 
 from __future__ import annotations
 
