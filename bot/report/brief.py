@@ -26,7 +26,7 @@ _PRIVATE = (
 
 @dataclass(frozen=True, slots=True)
 class Fitness:
-    """Whether an issue can be given to a coding agent, and the reasons."""
+    """The judgement on whether an issue can be given to a coding agent, with its reasons."""
 
     fits: bool
     reasons: tuple[str, ...]

@@ -32,7 +32,7 @@ COVERED = 0.6
 MOST = 40
 """Maximum number of candidates of a commit, the largest first, so that many copies of one file cost little time."""
 SMALLER = 0.7
-"""Maximum size of a part relative to the combined file, so that two versions of one file are not parts of each other."""
+"""Maximum size of a part relative to the combined file; two versions of one file are not parts of each other."""
 
 
 def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
