@@ -84,3 +84,8 @@ def test_an_issue_in_an_empty_repository_gets_an_answer_too(app: App, github: Gi
     repo = github.world.repository("octo/empty", git=empty)
     number = app.open_issue(repo, TITLE, BODY)
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
+    (comment,) = github.world.reports(repo, number)
+    assert "**The code could not be read, so the report names no place.**" in comment
+    assert "The code could not be read: the repository has no commit yet." in comment
+    app.settled()
+    assert app.ask(f"SELECT run_no, status FROM runs WHERE issue_key = '{app.key(repo, number)}'") == [(1, "finished")]
