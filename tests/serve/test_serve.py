@@ -16,7 +16,7 @@ from tests.serve.conftest import BODY, TITLE, on_both_databases
 
 
 def test_an_opened_issue_gets_one_report(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
-    with running(github, tmp_path / "data") as app:
+    with running(github, tmp_path / "data", fresh=True) as app:
         number = app.open_issue(repo, TITLE, BODY)
         wait_for(lambda: len(github.world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
         (report,) = github.world.reports(repo, number)
