@@ -153,7 +153,9 @@ def _parent() -> Parent:
 def _import_all() -> None:
     import bot
     import nodes
+    from tests import certificates
 
+    certificates.read_once()
     for package in (bot, nodes):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
