@@ -10,6 +10,6 @@ import certifi
 
 def read_once() -> None:
     """Share contexts of TLS among the clients of this process and of those that it forks."""
-    ssl.create_default_context = functools.cache(ssl.create_default_context)
-    for given in ({}, {"cafile": certifi.where()}):  # as the GitHub client asks, and as httpx does
-        ssl.create_default_context(**given)
+    ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]
+    ssl.create_default_context()  # as the GitHub client asks
+    ssl.create_default_context(cafile=certifi.where())  # as httpx asks

@@ -206,8 +206,11 @@ def _read(line: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def running(github: GitHubServer, data: Path, *, fresh: bool = False, **settings: Any) -> Iterator[App]:
-    """A server that is stopped in the end, whatever happened to it; measurements need a fresh one."""
+def running(github: GitHubServer, data: Path, *, fresh: Any = False, **settings: str) -> Iterator[App]:
+    """A server that is stopped in the end, whatever happened to it; measurements need a fresh one.
+
+    ``fresh`` is Any because callers also pass their settings as a dictionary.
+    """
     app = App(github, data, settings, fresh=fresh)
     try:
         app.start()
