@@ -59,7 +59,7 @@ def test_a_private_issue_is_read_and_linked(
         pytest.param(("--text", "it fails"), "--repo", id="no-repository"),
     ],
 )
-def test_what_cannot_be_read_is_said_in_a_line(
+def test_what_cannot_be_read_is_reported_in_a_line(
     repo: Repo, here: dict[str, str], tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     done = triage(tmp_path, "run", *arguments, **here)

@@ -213,7 +213,7 @@ def test_a_newer_checkpoint_is_refused() -> None:
         migrate({"schema_version": _CURRENT_SCHEMA_VERSION + 1})
 
 
-async def test_a_waiting_run_of_an_old_schema_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_waiting_run_of_an_old_schema_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     brain = ScriptedBrain([decide("human_input", question="Which version?"), *PLAIN])
     old = START.model_copy(update={"schema_version": 0})
     async with SqliteCheckpoints.from_conn_string(str(tmp_path / "c.db")) as saver:

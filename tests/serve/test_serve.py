@@ -52,7 +52,7 @@ def test_a_second_server_on_the_same_data_says_who_is_there(app: App) -> None:
 
 
 @on_both_databases
-def test_what_was_under_way_goes_on_after_a_kill(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_what_was_under_way_continues_after_a_kill(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
     app.kill()
     app.start()
