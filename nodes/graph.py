@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -46,6 +47,12 @@ SPECIALISTS = ("codebase_search", "web_search", "tool")
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
     """Build the graph: START → supervisor → one node, or several specialists at once → supervisor … → END."""
+    return _compiled().copy(update={"checkpointer": checkpointer})
+
+
+@functools.cache
+def _compiled() -> Graph:
+    """Compile once per process: langgraph disassembles every node for it, which takes longer than a run by rules."""
     graph = StateGraph(BugTriageState, context_schema=Context)
     graph.add_node("supervisor", supervisor_node, error_handler=_supervisor_failed)
     nodes: dict[str, Callable[..., Awaitable[Update]]] = {
@@ -69,7 +76,7 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
         graph.add_conditional_edges(name, _after, ["join", "supervisor"])
     for name in (*ALONE, "join"):
         graph.add_edge(name, "supervisor")
-    return graph.compile(checkpointer=checkpointer).with_config({"recursion_limit": RECURSION_LIMIT})
+    return graph.compile().with_config({"recursion_limit": RECURSION_LIMIT})
 
 
 def _next(state: BugTriageState) -> list[str | Send]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from tests import certificates
 from tests.patience import patience
 from tests.postgres import NoPostgresError, Postgres, serve_postgres
 
@@ -24,6 +26,7 @@ hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("any machine")
+certificates.read_once()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -48,6 +51,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return SLOW.index(folder) if folder in SLOW else len(SLOW)
 
     items.sort(key=rank)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what was imported and collected: none of it goes before the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

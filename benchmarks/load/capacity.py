@@ -78,7 +78,7 @@ def _waiting(github: GitHubServer, folder: Path) -> None:
     """Measure what a run that waits for an answer stores in addition."""
     origin = folder / "origin"
     repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
-    with running(github, folder / "data") as app:
+    with running(github, folder / "data", fresh=True) as app:
         number = app.open_issue(repo, "It breaks", "")
         wait_for(lambda: "**Q1**" in "".join(github.world.reports(repo, number)), 60.0)
         app.settled()
@@ -105,7 +105,7 @@ def _by_model(github: GitHubServer, model: ModelServer, folder: Path, issues: in
 
     model.script = reply
     settings = {"TRIAGE_BRAIN": "auto", "OPENAI_BASE_URL": model.url, "TRIAGE_MODEL_CALLS_PER_MINUTE": "6000"}
-    with running(github, folder / "data", **settings) as app:
+    with running(github, folder / "data", fresh=True, **settings) as app:
         _some(app, github, issues, repo)
     asked = sum(estimate(str(request["messages"])) for request in model.requests)
     _say("model calls", len(model.requests) / issues, "calls")

@@ -27,7 +27,7 @@ def main() -> None:
         sha = make_repository(origin, FILES)
         config = f"mode: {given.mode}\nlimits:\n  runs_per_day: 10000\n"
         repo = github.world.repository("octo/feedbox", git=origin, head=sha, files={".github/triage.yml": config})
-        with running(github, Path(folder) / "data") as app:
+        with running(github, Path(folder) / "data", fresh=True) as app:
             assert app.process is not None
             began = time.monotonic()
             for number in range(1, given.issues + 1):

@@ -103,7 +103,7 @@ def _arriving(
 @contextlib.contextmanager
 def _server(github: GitHubServer, folder: Path, *, shared: bool) -> Iterator[App]:
     if not shared:
-        with running(github, folder / "data") as app:
+        with running(github, folder / "data", fresh=True) as app:
             yield app
         return
     with serve_postgres() as postgres:

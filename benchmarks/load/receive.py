@@ -42,11 +42,11 @@ def main() -> None:
         opened = issue_event(github.world, repo, number, "opened")
         star = issue_event(github.world, repo, number, "created")
         print(f"{CONNECTIONS} connections, load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-        with running(github, Path(folder) / "busy") as app:
+        with running(github, Path(folder) / "busy", fresh=True) as app:
             durable = _load(f"{app.url}/webhooks/github", "issues", opened, given.seconds)
         _say("issues.opened, durably, triaging", durable)
         print(f"{'fsync of 16 kB alone':<34}{'':>9}  {'':>13}  p99 {_fsync(Path(folder)):6.1f} ms")
-        ours = f"{stack.enter_context(running(github, Path(folder) / 'idle')).url}/webhooks/github"
+        ours = f"{stack.enter_context(running(github, Path(folder) / 'idle', fresh=True)).url}/webhooks/github"
         others = [(name, stack.enter_context(_rival(command))) for name, command in _rivals()]
         for name, figures in _in_turns([("ours", ours), *others], star, given.seconds):
             _say(f"ignored events, {name}", figures)

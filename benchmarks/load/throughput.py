@@ -82,11 +82,11 @@ def _running(github: GitHubServer, folder: Path, workers: int) -> Iterator[_Flee
             settings = {"DATABASE_URL": postgres.migrated()}
             words = [(*SERVE, "--no-worker"), *[("worker",)] * workers]
             fleet = _Fleet(
-                [App(github, folder / f"data{k}", settings, given) for k, given in enumerate(words)],
+                [App(github, folder / f"data{k}", settings, given, fresh=True) for k, given in enumerate(words)],
                 [postgres.process.pid],
             )
         else:
-            fleet = _Fleet([App(github, folder / "data")])
+            fleet = _Fleet([App(github, folder / "data", fresh=True)])
         for app in reversed(fleet.apps):  # a server without a worker is not ready
             app.start()
             stack.callback(app.kill)

@@ -125,7 +125,7 @@ def test_a_command_in_a_comment_is_obeyed(github: GitHubServer, repo: Repo, tmp_
         pytest.param({"GITHUB_TOKEN": ""}, "GITHUB_TOKEN", id="no-token"),
     ],
 )
-def test_what_is_missing_is_said_in_a_line(
+def test_what_is_missing_is_reported_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], says: str
 ) -> None:
     (tmp_path / "event.json").write_text("{}")

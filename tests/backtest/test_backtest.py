@@ -80,7 +80,9 @@ def test_an_issue_that_is_younger_than_the_fix_is_left_out(story: tuple[Path, di
     assert "3 where the issue was opened after the fix" in as_text(found, about)
 
 
-def test_without_texts_the_messages_are_taken_and_said_so(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+def test_without_texts_the_messages_are_taken_and_that_is_reported(
+    story: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
     found, about = run(story[0], tmp_path)
     assert [case.title for case in found.cases] == ["Try the feed again", "Make the folder", "Read the zone"]
     assert "from commit messages" in as_text(found, about)
@@ -120,7 +122,7 @@ def test_what_was_found_out_is_not_found_out_again(story: tuple[Path, dict[str, 
     assert len(notes.read_text().splitlines()) == 1
 
 
-def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+def test_it_continues_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     write_issues(tmp_path / "i.jsonl")
     arguments = ("backtest", "--repo", str(story[0]), "--issues", "i.jsonl", "--json")
     settings = {"TRIAGE_DATA_DIR": str(tmp_path), "TRIAGE_BRAIN": "rules"}
@@ -154,7 +156,7 @@ def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: P
         pytest.param(("--since", "yesterday"), "2026-01-31", id="no-day"),
     ],
 )
-def test_bad_options_are_said_in_one_line(
+def test_bad_options_are_reported_in_one_line(
     story: tuple[Path, dict[str, str]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -216,7 +218,7 @@ def test_a_limit_met_halfway_costs_nothing_that_was_read(
     assert len(github.asked("GET", "/issues/")) == before + 1
 
 
-def test_a_github_that_is_not_there_is_said_in_one_line(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+def test_a_github_that_is_not_there_is_reported_in_one_line(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--issues FILE"):
         run(story[0], tmp_path, github="octo/feed", github_api_url="http://127.0.0.1:9")
 

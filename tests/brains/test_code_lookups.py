@@ -88,7 +88,7 @@ async def test_answers_are_evidence(asked: Any, quotes: list[str]) -> None:
     assert looks.refused == 0
 
 
-async def test_numbers_go_on_after_what_is_known_and_what_is_known_keeps_its_own() -> None:
+async def test_numbers_continue_after_what_is_known_and_what_is_known_keeps_its_own() -> None:
     first = looks_into()
     await ask(first, look("definition", "scan"))
     known = ("other", first.gathered[0].evidence.key)

@@ -120,7 +120,7 @@ async def test_the_supervisor_decides(brain, server):
     assert judged.usage == Usage(calls=1, input_tokens=100, output_tokens=20)
 
 
-async def test_every_role_is_told_the_language_unless_it_is_english(brain, server):
+async def test_every_role_gets_the_language_unless_it_is_english(brain, server):
     server.script = lambda request: says(DECISION if "next_node" in str(request["response_format"]) else READING)
     for language in ("de", "en"):
         case = dataclasses.replace(_case(), language=language)

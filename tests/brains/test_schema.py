@@ -109,7 +109,7 @@ def test_a_briefing_stays_within_its_tokens():
 
 
 @pytest.mark.parametrize("role", ["investigator", "codebase_search", "web_search", "critic", "writer"])
-def test_every_role_is_told_the_rules(role):
+def test_every_role_gets_the_rules(role):
     prompt = build_role_prompt(role)
     assert "Cite only evidence ids that you were given" in prompt
     assert "Never invent" in prompt

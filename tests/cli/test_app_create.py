@@ -58,7 +58,7 @@ async def test_the_app_is_printed_for_a_secret_store(github: GitHubServer, tmp_p
     assert github.world.registered[0]["hook_attributes"]["url"] == "https://smee.example/channel"
 
 
-def test_what_is_missing_or_in_the_way_is_said_before_github_is_asked(tmp_path: Path) -> None:
+def test_what_is_missing_or_in_the_way_is_reported_before_github_is_asked(tmp_path: Path) -> None:
     done = triage(tmp_path, "app", "create", "--no-browser")
     assert (done.returncode, "--public-url" in done.stderr) == (2, True)
     store_registration(tmp_path / "data", {"github_app_id": "1"})

@@ -113,7 +113,7 @@ def test_a_repositorys_faults_are_named(repo: Repo, app: dict[str, str], told: T
     assert (code, checks["octo/nowhere"]["ok"]) == (1, False)
 
 
-def test_another_apps_key_is_said_to_be_unknown(app: dict[str, str], told: Told) -> None:
+def test_another_apps_key_is_reported_as_unknown(app: dict[str, str], told: Told) -> None:
     code, checks = told(**{**app, "GITHUB_APP_ID": "1"})
     assert (code, checks["App"]["ok"]) == (1, False)
 

@@ -83,7 +83,7 @@ def test_text_is_looked_for_in_the_current_repository(tmp_path: Path) -> None:
         pytest.param(("--text", "it fails"), "--repo", id="no-repository"),
     ],
 )
-def test_what_cannot_be_read_is_said_in_a_line(
+def test_what_cannot_be_read_is_reported_in_a_line(
     repo: Repo, here: dict[str, str], tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     done = triage(tmp_path, "run", *arguments, **here)

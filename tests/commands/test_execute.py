@@ -288,7 +288,7 @@ async def test_a_configuration_can_only_make_it_fewer(stage) -> None:
         ("/triage @all`<b>", "There is no command"),
     ],
 )
-async def test_what_is_wrong_is_said_once_and_nothing_is_done(stage, text, says) -> None:
+async def test_what_is_wrong_is_reported_once_and_nothing_is_done(stage, text, says) -> None:
     comment = await stage.say(text)
     assert stage.marks(comment) == ["confused"]
     assert len(stage.said) == 1

@@ -85,7 +85,7 @@ async def test_a_header_without_end_is_refused_before_it_costs_anything(url: str
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_too_large_a_head_is_told_so(url: str) -> None:
+async def test_too_large_a_head_is_answered_so(url: str) -> None:
     heads = {
         "one header": GET + b"X: " + b"x" * 90_000 + b"\r\n\r\n",
         "many headers": GET + b"a:b\r\n" * 200 + b"\r\n",
@@ -324,7 +324,7 @@ SLOW_FORM = b"POST /login HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\n
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_a_slow_form_is_told_so(
+async def test_a_slow_form_is_answered_so(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(forms, "PATIENCE", 0.2)

@@ -218,6 +218,19 @@ def test_names_are_terms_of_the_field(package: str) -> None:
     assert not hits, f"{len(hits)} names of the word list:\n" + "\n".join(hits)
 
 
+def test_tests_are_named_by_terms_of_the_field() -> None:
+    hits = [
+        f"{path}:{node.lineno}: {node.name}"
+        for path, source in modules("tests")
+        if "/samples/" not in path  # sources that parsers read
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+        if NAMES.search(node.name)
+    ]
+    hits += [path for path, _ in modules("tests") if NAMES.search(Path(path).stem)]
+    assert not hits, f"{len(hits)} names of the word list:\n" + "\n".join(hits)
+
+
 def test_the_list_of_names_finds_a_part_and_not_a_syllable() -> None:
     assert NAMES.search("_said_before")
     assert NAMES.search("still_ours")

@@ -117,7 +117,7 @@ def test_earlier_issues_are_named_as_they_are_now(past: FakePast, expected: list
     assert all(one.checked and one.why for one in report.related)
 
 
-def test_what_was_compared_is_said() -> None:
+def test_what_was_compared_is_stated() -> None:
     assert "Compared with 5 earlier issues: 1 of them duplicates or similar." in ran(FakePast([past_issue(3)])).tried
     assert not any("earlier" in line for line in ran(None).tried)
 

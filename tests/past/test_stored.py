@@ -68,7 +68,7 @@ async def test_what_is_gone_moved_or_a_pull_request_is_no_issue_and_is_forgotten
     assert [one.number for one in await past.before(5)] == [4]
 
 
-async def test_what_github_does_not_answer_is_said_in_one_line(server, repo, ref, client, past) -> None:
+async def test_what_github_does_not_answer_is_reported_in_one_line(server, repo, ref, client, past) -> None:
     server.fail("GET", "/issues/1", *[Fault(status=403, message="Forbidden")] * 9)
     with pytest.raises(PastUnreadableError, match="403"):
         await stored(past, client, ref).read(1)

@@ -93,7 +93,7 @@ def test_every_part_of_the_way_is_there() -> None:
         assert part in said, part
 
 
-def test_what_did_not_happen_is_said_too() -> None:
+def test_what_did_not_happen_is_stated_too() -> None:
     said = folded(Account(1, "c" * 40, "rules", "", Result(report=FOUND)))
     assert "None: no rule overruled a decision." in said
     assert "None: the first draft was taken as it was." in said

@@ -27,7 +27,7 @@ from tests.deliveries import SECRET, comment_event, headers, issue_event
 from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
 from tests.patience import patience, wait_for
-from tests.preloaded import Forked
+from tests.preloaded import FORKER, Forked
 
 SERVE = ("serve", "--host", "127.0.0.1", "--port", "0")
 WAIT_BY_NATURE = ("left_over", "expire")
@@ -49,6 +49,8 @@ class App:
     """Its command line; a worker does not listen."""
     descriptors: int = 0
     """Maximum number of file descriptors; 0 for the default."""
+    fresh: bool = False
+    """Whether it and its worker are new interpreters, as in production, and not forked."""
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
     log: list[dict[str, Any]] = field(default_factory=list)
@@ -70,7 +72,7 @@ class App:
             **self.settings,
         }
         self.url = ""
-        start = subprocess.Popen if self.descriptors else Forked
+        start = subprocess.Popen if self.fresh or self.descriptors else Forked
         self.process = start(
             [*self._within(), sys.executable, "-m", "bot", *self.words],
             env=environment(**given),
@@ -204,9 +206,12 @@ def _read(line: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def running(github: GitHubServer, data: Path, **settings: str) -> Iterator[App]:
-    """Run a server, and stop it at the end in any case."""
-    app = App(github, data, settings)
+def running(github: GitHubServer, data: Path, *, fresh: Any = False, **settings: str) -> Iterator[App]:
+    """Run a server, and stop it at the end in any case; measurements need a fresh one.
+
+    ``fresh`` is Any because callers also pass their settings as a dictionary.
+    """
+    app = App(github, data, settings, fresh=fresh)
     try:
         app.start()
         yield app
@@ -215,8 +220,10 @@ def running(github: GitHubServer, data: Path, **settings: str) -> Iterator[App]:
 
 
 def processes_of(process: int) -> Iterator[int]:
-    """Yield the ids of a process and its children."""
-    yield process
+    """Yield the ids of a process and its children, without the one that forks for the tests."""
+    with suppress(OSError):
+        if Path(f"/proc/{process}/comm").read_text().strip() != FORKER:
+            yield process
     try:
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     except OSError:

@@ -55,7 +55,7 @@ def test_a_repository_that_git_is_refused_was_not_searched(app: App, github: Git
     wait_for(lambda: app.ask(stored)[0][0] >= 1, 20.0, lambda: app.log[-5:])
 
 
-def test_a_force_push_while_a_question_waits_is_searched_again_and_said(
+def test_a_force_push_while_a_question_waits_is_searched_again_and_reported(
     app: App, github: GitHubServer, tmp_path: Path
 ) -> None:
     old = make_repository(tmp_path, FILES)
@@ -89,7 +89,7 @@ def test_a_push_while_a_question_waits_changes_nothing(app: App, github: GitHubS
 
 
 @pytest.mark.timeout(300)
-def test_a_bomb_is_reported_on_and_said_once_beside_a_healthy_repository(
+def test_a_bomb_gets_one_report_that_names_it_beside_a_healthy_repository(
     app: App, github: GitHubServer, repo: Repo, tmp_path: Path
 ) -> None:
     sha = tree_bomb(tmp_path)

@@ -86,7 +86,7 @@ def test_replay_refuses_what_is_no_delivery(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.strip()) == (0, "nothing to do")
 
 
-def test_a_dead_job_is_listed_and_begun_again(tmp_path: Path) -> None:
+def test_a_dead_job_is_listed_and_restarted(tmp_path: Path) -> None:
     async def mark_dead() -> None:
         store = SqliteStore(tmp_path / "data" / "store.db")
         work = Triage(ref=IssueRef("github.com", 7, 9, "octo", "parser", 4), why="opened")

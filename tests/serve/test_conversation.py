@@ -69,7 +69,7 @@ def test_a_report_that_a_person_deleted_is_not_written_again(app: App, github: G
 
 @pytest.mark.parametrize("told", [True, False], ids=["told", "delivery-lost"])
 @pytest.mark.parametrize("command", ["/triage", "/triage redirect look at feedbox/store.py"])
-def test_a_persons_command_posts_a_deleted_report_anew(
+def test_a_persons_command_posts_a_deleted_report_again(
     app: App, github: GitHubServer, repo: Repo, told: bool, command: str
 ) -> None:
     repo.permissions["mona"] = "triage"
@@ -180,7 +180,7 @@ def test_an_answer_counts_where_the_issue_was_moved_to(app: App, github: GitHubS
     assert app.ask(f"SELECT count(*) FROM questions WHERE {places}") == [(1,)]
 
 
-def test_the_configurations_fault_is_told_once_of_two_issues_at_once(app: App, github: GitHubServer) -> None:
+def test_the_configurations_fault_is_reported_once_of_two_issues_at_once(app: App, github: GitHubServer) -> None:
     world = github.world
     known = world.repos[1000]
     broken = world.repository(f"octo/broken{len(world.repos)}", git=known.git, head=known.head)
@@ -255,7 +255,7 @@ def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: 
         github.fault = lambda _call: None
 
 
-def test_a_redirect_reaches_a_run_that_has_begun(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_a_redirect_reaches_a_run_that_has_started(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mona"] = "triage"
     said = Event()
 
@@ -293,7 +293,7 @@ def test_an_edit_that_says_what_was_asked_answers_the_question(app: App, github:
     assert "because the issue was edited" in report(github, repo, number)
 
 
-def test_after_two_weeks_it_goes_on_without_an_answer(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_after_two_weeks_it_continues_without_an_answer(app: App, github: GitHubServer, repo: Repo) -> None:
     number = asked(app, github, repo)
     app.pass_time(14 * 86_400.0)
     wait_for(lambda: "no answer in 14 days" in report(github, repo, number), 40.0, lambda: app.log[-5:])
@@ -323,7 +323,7 @@ def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, 
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
 
 
-def test_a_bot_that_the_repository_names_is_heard_and_no_other(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_a_bot_that_the_repository_names_is_answered_and_no_other(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.files[".github/triage.yml"] = "bots: ['Sentry-io[bot]']\n"
     try:
         named, other = (

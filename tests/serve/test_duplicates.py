@@ -142,7 +142,7 @@ def kept(app: App, repo: Repo) -> set[int]:
     return {number for (number,) in found}
 
 
-def test_issues_from_before_the_app_are_learnt_and_an_edit_is_heard(
+def test_issues_from_before_the_app_are_learnt_and_an_edit_is_noticed(
     app: App, github: GitHubServer, twins: Repo, settings: dict[str, str], tmp_path: Path
 ) -> None:
     old = github.world.open_issue(twins, TITLE, crash())["number"]

@@ -30,7 +30,9 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("settings", "says"), FAULTS)
-def test_what_keeps_it_from_working_is_said_at_the_start(tmp_path: Path, settings: dict[str, str], says: str) -> None:
+def test_what_keeps_it_from_working_is_reported_at_the_start(
+    tmp_path: Path, settings: dict[str, str], says: str
+) -> None:
     (tmp_path / "a file").touch()
     (tmp_path / "spoilt").mkdir()
     (tmp_path / "spoilt" / "store.db").write_text("not a database")

@@ -34,7 +34,7 @@ def ask(app: App, github: GitHubServer, repo: Repo) -> int:
     return number
 
 
-def test_an_answer_lets_the_run_go_on(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_an_answer_lets_the_run_continue(app: App, github: GitHubServer, repo: Repo) -> None:
     number = ask(app, github, repo)
     assert "- [ ] **Q1**" in sticky(github, repo, number)
     assert "dates.py" not in sticky(github, repo, number)

@@ -130,6 +130,6 @@ async def test_a_bad_provider_costs_its_answer_and_leads_nowhere(path: str, seco
     assert path == "secret" or not [line for line in asked if " /secret" in line]
 
 
-async def test_nobody_there_is_said() -> None:
+async def test_an_absent_server_is_reported() -> None:
     with pytest.raises(SourceError, match="ConnectError"):
         await WebSearch([SearxNG("http://127.0.0.1:1", turn())]).ask(ASKED, 5)

@@ -44,7 +44,7 @@ def stage(database: Database) -> Stage:
     return Stage(database)
 
 
-async def test_what_was_given_up_while_something_was_away_is_begun_again_a_few_times(stage) -> None:
+async def test_what_was_given_up_while_something_was_away_is_restarted_a_few_times(stage) -> None:
     job = await stage.stored(OPENED)
     for chance in range(CHANCES["transient"]):
         await stage.jobs.mark_dead(job, "no answer", death="transient")

@@ -70,7 +70,7 @@ def test_a_database_that_is_another_release_s_is_refused(postgres: Postgres) -> 
         pytest.param("postgresql://me:secret@host/name?what=ever", "is not an address", id="no-address"),
     ],
 )
-def test_a_database_that_is_not_there_is_said_without_its_password(url: str, said: str) -> None:
+def test_a_database_that_is_not_there_is_reported_without_its_password(url: str, said: str) -> None:
     with pytest.raises(UserError, match=said) as raised:
         PostgresStore(url)
     assert "secret" not in str(raised.value)

@@ -26,7 +26,7 @@ OLD = START.model_copy(update={"schema_version": 0})
         pytest.param(OLD, id="an-older-one"),
     ],
 )
-async def test_a_run_that_waits_goes_on_in_another_process(url: str, start: BugTriageState) -> None:
+async def test_a_run_that_waits_continues_in_another_process(url: str, start: BugTriageState) -> None:
     brain = ScriptedBrain([decide("human_input", question="Which version?"), *PLAIN])
     async with open_postgres_checkpoints(url) as saver:
         waiting = await advance(build_graph(saver), context(brain), "t", start)

@@ -20,7 +20,7 @@ DAY = "2026-01-31"
 OTHERS = (IssueRef("github.com", 7, 90, "octo", "lexer", 5), IssueRef("github.com", 7, 8, "octo", "printer", 5))
 
 
-def test_every_table_is_a_repository_s_or_said_to_be_none() -> None:
+def test_every_table_is_a_repository_s_or_listed_as_none() -> None:
     made = {
         line.split("(")[0].replace("IF NOT EXISTS ", "").split()[2]
         for step in STEPS

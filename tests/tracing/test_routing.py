@@ -62,7 +62,7 @@ def test_routing(outputs: Any, said: dict[str, Any]) -> None:
     assert set(said) <= ALLOWED
 
 
-async def test_every_node_of_a_run_can_be_told_without_its_words() -> None:
+async def test_every_node_of_a_run_can_be_recorded_without_its_words() -> None:
     decisions = [decide("codebase_search", also=("docs",)), decide("critic"), decide("writer")]
     exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))

@@ -31,7 +31,7 @@ def test_every_version_of_the_state_was_kept_on_both_databases() -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-async def test_a_run_that_waited_goes_on(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+async def test_a_run_that_waited_continues(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     kept = json.loads(gzip.decompress(KEPT[name].read_bytes()))
     on_postgres = name.split("-")[1] == "postgres"
     url = request.getfixturevalue("url") if on_postgres else None

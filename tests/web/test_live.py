@@ -122,7 +122,7 @@ async def test_a_run_is_followed_from_another_process_to_its_end(site: Site, ser
         assert (await stream.event())["event"] == "over"
 
 
-async def test_a_row_is_told_of_to_those_who_may_see_it_and_asked_for_it(site: Site, served: str) -> None:
+async def test_a_row_is_announced_to_those_who_may_see_it_and_asked_for_it(site: Site, served: str) -> None:
     for path, who, expected in (
         ("/runs/live", "rita", ["Mine, first", "Mine, second"]),
         ("/runs/live?q=second", "operator", ["Theirs, second", "Mine, second"]),
@@ -145,7 +145,7 @@ async def test_a_row_is_told_of_to_those_who_may_see_it_and_asked_for_it(site: S
         assert who == "operator" or not any("secret-plans" in row for row in told)
 
 
-async def test_what_was_missed_is_told_to_a_browser_that_comes_again(site: Site, served: str) -> None:
+async def test_what_was_missed_is_sent_to_a_browser_that_reconnects(site: Site, served: str) -> None:
     await ran(site.store, Ran(title="seen", status="failed", trace=(), visits=()))
     (seen,) = (await site.store.pages.runs.changes()).values()
     await asyncio.sleep(0.01)

@@ -276,7 +276,7 @@ async def test_an_earlier_run_says_that_a_later_one_took_its_place(site: Site) -
 @pytest.mark.parametrize(
     "path", ["/runs/octo/parser/1/1", "/runs/octo/parser/99999999999999999999/1", "/runs/octo/parser/1/x", "/runs/a"]
 )
-async def test_a_run_that_is_not_there_is_said_to_be_so(site: Site, path: str) -> None:
+async def test_a_missing_run_is_reported_as_missing(site: Site, path: str) -> None:
     answer = await site.get(path)
     assert answer.status_code == 404
     assert "Page not found" in answer.text

@@ -58,7 +58,7 @@ async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStar
         yield FirstStart(http, setup, github, tmp_path)
 
 
-async def test_github_is_told_no(first: FirstStart) -> None:
+async def test_a_refusal_reaches_github(first: FirstStart) -> None:
     assert (await first.http.get("/healthz")).status_code == 200
     assert (await first.http.get("/readyz")).status_code == 503
     answer = await first.http.post("/webhooks/github", headers={"Authorization": "x"})

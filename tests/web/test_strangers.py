@@ -103,7 +103,7 @@ async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_a_stranger_is_told_the_same_of_what_is_there_and_what_is_not(
+async def test_a_stranger_gets_the_same_answer_for_what_exists_and_what_does_not(
     pages: Pages, kept: StoredRepository, given: dict[str, str]
 ) -> None:
     for template in every_path(pages, given):

@@ -80,7 +80,7 @@ async def test_installing_starts_nothing_and_what_is_missed_from_then_on_is_foun
     assert await stage.look() == 0
 
 
-async def test_what_is_known_is_not_begun_again(stage: Stage) -> None:
+async def test_what_is_known_is_not_restarted(stage: Stage) -> None:
     await stage.look()
     waits, had, new = (stage.opened() for _ in range(3))
     await stage.store.inbox.accept(Arrival("a", "issues", b"{}", (Triage(ref=stage.issue(waits), why="opened"),)))
@@ -99,7 +99,7 @@ async def test_what_github_does_not_say_now_is_asked_again(stage: Stage, server:
     assert await stage.queued() == [number]
 
 
-async def test_a_round_is_bounded_and_the_next_one_goes_on(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_round_is_bounded_and_the_next_one_continues(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(missed, "MOST_ISSUES", 2)
     await stage.look()
     numbers = [stage.opened() for _ in range(3)]

@@ -64,5 +64,5 @@ def test_no_address_is_shown(name, address):
         *((name, False) for name in ("Abbot", "Botond", "Robota", "Ann")),
     ],
 )
-def test_bots_are_told_from_people(name, expected):
+def test_bots_are_distinguished_from_people(name, expected):
     assert is_bot(name, "x@example.org") is expected
