@@ -31,7 +31,7 @@ SOON = 120.0
 LONGEST = 1_500.0
 """Seconds for the whole command."""
 MOST_NOTICES = 5
-"""GitHub shows at most ten notices of a step."""
+"""Maximum number of notices of a step that GitHub shows."""
 _LOOK = 0.1
 _INSTALLATION = 1
 """A placeholder: no App is installed in a workflow, but the store needs an installation id for each repository."""

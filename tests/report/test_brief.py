@@ -1,4 +1,4 @@
-"""The brief for a coding agent holds what was checked, and nothing in it acts."""
+"""The brief for a coding agent: checked content only, without active foreign text."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class _Span(NamedTuple):
 
 
 def roots(issue: Issue) -> Iterator[tuple[StackTrace, bool]]:
-    """Yield each trace that no other trace caused, and whether it is the root of a chain."""
+    """Yield the root trace of each chain, and whether the chain has more than one trace."""
     chain: list[StackTrace] = []
     for trace in (trace for trace in issue.traces if trace.frames):
         if chain and not _is_chained(issue, chain[-1], trace):

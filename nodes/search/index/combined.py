@@ -25,14 +25,13 @@ LONGEST = 4_095
 PARTS = 3
 """Minimum number of files that a combined file contains."""
 HELD = 0.8
-"""Minimum share of a part's definitions that the combined file contains; tools drop some, for example includes and
-tests."""
+"""Minimum share of a part's definitions in the combined file; tools drop some, for example includes and tests."""
 COVERED = 0.6
 """Minimum share of a combined file's definitions that its parts have."""
 MOST = 40
 """Maximum number of candidates of a commit, the largest first, so that many copies of one file cost little time."""
 SMALLER = 0.7
-"""Maximum size of a part relative to the combined file; two versions of one file are not parts of each other."""
+"""Maximum size of a part relative to the combined file, so that versions of one file are not parts of each other."""
 
 
 def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
