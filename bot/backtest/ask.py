@@ -12,7 +12,7 @@ from bot.backtest.blind import open_triager
 from bot.backtest.fixes import read_fixes
 from bot.backtest.run import Found, Notes, Plan, ProgressCallback, backtest, digest
 from bot.backtest.summary import Parameters
-from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, reached
+from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, call_github
 from bot.github.reader import IssueReader
 from bot.runs.model import check_brain
 from bot.settings import Settings
@@ -83,7 +83,7 @@ async def _texts(asked: Options, settings: Settings, notes: Notes) -> AsyncItera
         token = settings.github_token.get_secret_value() if settings.github_token else ""
         reader = IssueReader(asked.github, api_url=settings.github_api_url, token=token)
         try:
-            await reached(reader.check())
+            await call_github(reader.check())
             yield GitHubTexts(reader, asked.github, notes.texts, notes.store_text)
         finally:
             await reader.aclose()

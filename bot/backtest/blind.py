@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Blind:
+class BlindRun:
     """The result of a run that could not read the fix."""
 
     result: Result
@@ -61,7 +61,7 @@ class BlindTriager:
         self._rules = RulesBrain()
         self._brain = brain or self._rules
 
-    async def triage(self, title: str, body: str, commit: str) -> Blind:
+    async def triage(self, title: str, body: str, commit: str) -> BlindRun:
         """Run the graph at a commit. A question it asks is withdrawn, because no person can answer.
 
         Args:
@@ -77,7 +77,7 @@ class BlindTriager:
         named = [Place(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]
         ranked = tuple(dict.fromkeys((*(place.path for place in named), *code.ranked)))
         places = tuple(dict.fromkeys((*named[:1], *code.places, *named)))
-        return Blind(result, kept.items, state.evidence, ranked, places, time.perf_counter() - began)
+        return BlindRun(result, kept.items, state.evidence, ranked, places, time.perf_counter() - began)
 
 
 @asynccontextmanager
