@@ -25,6 +25,7 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         title=context.title,
         body=context.body,
         facts=_facts(state, context),
+        pictures="\n\n".join(item.evidence.quote for item in numbered if item.evidence.kind == "picture"),
         evidence=numbered,
         search_confidence=state.search_confidence,
         language=context.language,

@@ -90,8 +90,8 @@ def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Up
     return {"findings": (finding,), "search_confidence": 0.0, "trace": (entry,)}
 
 
-def build_query(state: BugTriageState, context: Context) -> Query:
-    """Combine the issue with redirects, answers, the critic's gaps and the investigator's search terms."""
+def build_query(state: BugTriageState, context: Context, pictures: str = "") -> Query:
+    """Combine the issue with its pictures' words, redirects, answers, gaps and the investigator's search terms."""
     answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     verdict = state.critic_feedback
     gaps = (*verdict.gaps, *verdict.required_evidence) if verdict and state.retry_count else ()
@@ -101,13 +101,14 @@ def build_query(state: BugTriageState, context: Context) -> Query:
     return Query(
         title=context.title,
         body=context.body,
-        extra=(*state.redirect_instructions, *answers, *gaps, *terms),
+        extra=(*state.redirect_instructions, *answers, *gaps, *terms, *filter(None, (pictures,))),
         limit=max(limit, SHOWN_TO_A_MODEL) if is_model_asked(context, state) else limit,
     )
 
 
 async def _gather(state: BugTriageState, context: Context) -> Gathered:
-    query = build_query(state, context)
+    case = await load_case(state, context)
+    query = build_query(state, context, case.pictures)
     ranking = await context.code.find(query)
     pointed = await _pointed(state, context)
     facts = await _lines_of_facts(state, context)
@@ -116,7 +117,6 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     seen = candidates.all if is_model_asked(context, state) else candidates.strong
     keys = [item.evidence.key for item in seen]
     looks = CodeLookups(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
-    case = await load_case(state, context)
     new = [item for item in seen if item.evidence.key not in state.evidence]
     case = replace(
         case,

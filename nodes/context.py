@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.facts import IssueFacts
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, PictureTexts, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.fingerprint import Fingerprint
 from nodes.search.forms import IssueForm
@@ -101,6 +101,44 @@ class PastPort(Protocol):
 
     async def read(self, number: int) -> PastIssue | None:
         """Return an issue in its current state, or None if it is deleted or has left this repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of the issue."""
+
+    url: str
+    """The address in the issue."""
+    data_url: str
+    """Its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """The pictures of an issue, as far as they may be read."""
+
+    fetched: tuple[Picture, ...] = ()
+    refused: tuple[str, ...] = ()
+    """Why each of the others was not fetched, in a few words without its address."""
+
+
+class PicturePort(Protocol):
+    """Fetches the pictures that an issue shows."""
+
+    async def fetch(self, body: str) -> Pictures:
+        """Return the pictures of a body. A picture that cannot be fetched is refused; nothing is raised."""
+
+
+@runtime_checkable
+class PictureReader(Protocol):
+    """A brain that can read pictures."""
+
+    async def read_pictures(self, case: Case, pictures: Sequence[Picture]) -> Judged[PictureTexts]:
+        """Copy the words of each picture.
+
+        Raises:
+            ModelError: the model gave no answer, or takes no images.
+        """
 
 
 class EvidencePort(Protocol):
@@ -216,6 +254,8 @@ class Case:
     """The repository's issue forms."""
     sources: tuple[SourceInfo, ...] = ()
     """The outside sources that may be queried at this point of the run."""
+    pictures: str = ""
+    """The words that a model read in the issue's pictures; not part of the issue's own text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +324,8 @@ class Context:
     outside: Outside = Outside()
     past: PastPort | None = None
     """None if earlier issues are not available."""
+    pictures: PicturePort | None = None
+    """None if pictures are not read."""
     listener: Listener = ignore_progress
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"

@@ -13,6 +13,7 @@ from nodes.context import (
     Listener,
     Outside,
     PastPort,
+    PicturePort,
     Renderer,
     SignalPort,
     ignore_progress,
@@ -33,6 +34,7 @@ def build_context(
     renderer: Renderer | None = None,
     outside: Outside | None = None,
     past: PastPort | None = None,
+    pictures: PicturePort | None = None,
     listener: Listener = ignore_progress,
 ) -> Context:
     """Build the context of a run.
@@ -49,6 +51,7 @@ def build_context(
         renderer: renders the comment; None for one without links.
         outside: the sources outside the repository; None for none.
         past: earlier issues; None if they are not available.
+        pictures: fetches the issue's pictures; None if the operator has not enabled it.
         listener: receives progress messages.
     """
     config = config or RepositoryConfig()
@@ -63,6 +66,7 @@ def build_context(
         renderer=renderer or MarkdownRenderer(),
         outside=outside or Outside(),
         past=past,
+        pictures=pictures if config.pictures else None,
         listener=listener,
         facts=read_facts(title, body),
         language=config.language,

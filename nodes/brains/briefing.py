@@ -92,6 +92,7 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
     issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), _BODY)}"
     sections = [
         ("Issue", fence("issue", issue)),
+        ("Words in its pictures, read by a model", fence("pictures", case.pictures)) if case.pictures else None,
         ("Facts a program read from it", fence("facts", compress(mask(format_facts(case.facts)), _FACTS))),
         ("Evidence", fence("evidence", "\n\n".join(map(_evidence, shown)))) if shown else None,
         ("Findings so far", fence("findings", compress(_format_findings(state.findings), _FINDINGS))),

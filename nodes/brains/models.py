@@ -41,6 +41,8 @@ class Abilities:
     system: bool = True
     effort: bool = True
     """Whether a reasoning effort may be set."""
+    images: bool = True
+    """Whether a message may contain images."""
     longer: bool = False
     """Whether an answer was cut off at the usual limit."""
     most_output: int | None = None
@@ -186,6 +188,8 @@ class ModelSettings:
     critic: str | None = None
     default: str = "gpt-4o"
     """For the critic and for tiers without a model of their own."""
+    pictures: str | None = None
+    """For pictures in issues; None for the default."""
     simple: str | None = None
     medium: str | None = None
     complex: str | None = None

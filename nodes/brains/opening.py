@@ -47,6 +47,7 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
     order = build_engine_order(case.search_confidence)
     sections = (
         ("Issue", fence("issue", issue)),
+        ("Words in its pictures, read by a model", fence("pictures", case.pictures) if case.pictures else ""),
         ("Facts a program read from the whole of it", facts),
         ("Said since", _later_messages(case)),
         ("Candidates", "\n".join((order, fence("candidates", "\n".join(described)))) if described else ""),

@@ -49,6 +49,7 @@ async def ask_structured(
     correction: Callable[[str], str] = build_correction,
     accept: type[T] | None = None,
     room: int | None = None,
+    images: tuple[str, ...] = (),
 ) -> Structured[T]:
     """Ask, and ask once more with the rejected answer and the error message if the answer is invalid.
 
@@ -61,6 +62,7 @@ async def ask_structured(
         budget: Pays for every request.
         correction: Turns an error into the message that follows it.
         accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
+        images: Data URLs of images that follow the last message.
         room: Tokens that all answers and the correction may use together; None leaves each to the model's limit.
 
     Raises:
@@ -68,7 +70,7 @@ async def ask_structured(
         ModelError: No answer arrived: transport, refusal, filter or budget.
     """
     first = [_masked(message) for message in messages]
-    sender = Sender(model, strict_schema(schema), budget)
+    sender = Sender(model, strict_schema(schema), budget, images=images)
     asked, corrected, remaining = first, False, room
     while True:
         method = model.abilities.method

@@ -62,7 +62,8 @@ class Bench:
         return done.stdout, done.stderr
 
     def live(self, server: ModelServer, *more: str, **settings: str) -> tuple[str, str]:
-        return self.run("--brain", "both", *more, OPENAI_BASE_URL=server.url, **{**NETWORK, **settings})
+        given: dict[str, Any] = {**NETWORK, "OPENAI_BASE_URL": server.url, **settings}
+        return self.run("--brain", "both", *more, **given)
 
     @property
     def recording(self) -> Path:
