@@ -25,6 +25,7 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         title=context.title,
         body=context.body,
         facts=_facts(state, context),
+        compress_from=context.compress_from,
         pictures="\n\n".join(item.evidence.quote for item in numbered if item.evidence.kind == "picture"),
         evidence=numbered,
         search_confidence=state.search_confidence,
@@ -58,6 +59,7 @@ def traced(
     confidence: float,
     reason: str = "",
     counts: dict[str, int] | None = None,
+    scores: dict[str, float] | None = None,
     looks: tuple[str, ...] = (),
 ) -> TraceEntry:
     """What a node did in this round, who judged, and how long it took since ``began`` (``time.perf_counter``)."""
@@ -66,7 +68,8 @@ def traced(
         decision=decision,
         confidence=confidence,
         reason=reason[:300],
-        counts=counts or {},
+        counts={**(counts or {}), **({"context_compressed": 1} if judged.compressed else {})},
+        scores=scores or {},
         looks=looks,
         judged_by=judged.judged_by,
         error=judged.fallback,

@@ -12,6 +12,8 @@ from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
 from nodes.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
+    MIN_SCORE,
+    MIN_SCORE_ON_RETRY,
     Candidates,
     capped_confidence,
     find_candidates,
@@ -187,6 +189,15 @@ def _finding(read: Read) -> AgentFinding:
     )
 
 
+def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
+    """Return the score threshold and the mean score of the candidates (seed 002); for a model there is no threshold."""
+    looked_up = {item.id for item in gathered.looks.gathered}
+    scores = [item.evidence.score for item in read.seen if item.id not in looked_up]
+    lowest = MIN_SCORE_ON_RETRY if gathered.case.state.retry_count else MIN_SCORE
+    used = 0.0 if read.seen == gathered.candidates.all != gathered.candidates.strong else lowest
+    return {"threshold_used": used, "avg_score": round(sum(scores) / len(scores), 4) if scores else 0.0}
+
+
 def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:
     looks = gathered.looks
     looked_up = {item.id for item in looks.gathered}
@@ -209,5 +220,6 @@ def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float
         confidence=read.confidence,
         reason=read.judged.value.summary,
         counts=counts,
+        scores=_scores(gathered, read),
         looks=tuple(looks.lines),
     )

@@ -22,6 +22,9 @@ from nodes.state import BugTriageState, SupervisorDecision, Usage
 
 J = TypeVar("J")
 
+COMPRESS_FROM = 6_000
+"""Seed 002, MAX_CONTEXT_CHARS."""
+
 
 class CodePort(Protocol):
     """The repository at the run's commit."""
@@ -254,6 +257,8 @@ class Case:
     """The repository's issue forms."""
     sources: tuple[SourceInfo, ...] = ()
     """The outside sources that may be queried at this point of the run."""
+    compress_from: int = COMPRESS_FROM
+    """Characters of the body above which a model gets it without its middle."""
     pictures: str = ""
     """The words that a model read in the issue's pictures; not part of the issue's own text."""
 
@@ -269,6 +274,8 @@ class Judged(Generic[J]):
     """Why the model did not judge, although it should have."""
     dropped: int = 0
     """How many parts of the answer were removed because they cite evidence that was not gathered."""
+    compressed: bool = False
+    """Whether the model got the issue's text without its middle, because it is long."""
     remarks: tuple[str, ...] = ()
     """What the report says about the model that judged."""
 
@@ -330,5 +337,7 @@ class Context:
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"
     """The language in which a model writes, as a code such as ``de``; rules write English."""
+    compress_from: int = COMPRESS_FROM
+    """Characters of the issue's text above which a model gets it without its middle."""
     claim_from: float = 0.65
     """The confidence below which the report claims no cause."""

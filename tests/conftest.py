@@ -52,7 +52,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a ranking be agreed on anew."""
-    parser.addoption("--rewrite-ranking", action="store_true", help="write tests/ranking/golden.json anew")
+    parser.addoption(
+        "--rewrite-ranking", action="store_true", help="write the golden rankings and the golden answer anew"
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from nodes.context import Brain
 from nodes.state import Usage
 
 _MODELS = ("supervisor", "critic", "default", "simple", "medium", "complex")
-_STORED = (*_MODELS, "timeout", "max_retries", "max_output_tokens", "effort")
+_STORED = (*_MODELS, "timeout", "max_retries", "max_output_tokens", "effort", "compress_from")
 
 
 @dataclass

@@ -5,7 +5,9 @@ from __future__ import annotations
 from bot.repo_config import RepositoryConfig
 from bot.report.markdown import MarkdownRenderer
 from bot.runs.ephemeral import NoSignals
+from nodes.brains.llm import LLMBrain
 from nodes.context import (
+    COMPRESS_FROM,
     Brain,
     CodePort,
     Context,
@@ -70,5 +72,6 @@ def build_context(
         listener=listener,
         facts=read_facts(title, body),
         language=config.language,
+        compress_from=brain.compress_from if isinstance(brain, LLMBrain) else COMPRESS_FROM,
         claim_from=config.limits.claim_from,
     )

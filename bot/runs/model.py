@@ -30,6 +30,7 @@ def model_settings(settings: Settings) -> ModelSettings:
         price=lambda model, into, out: cost(prices, model, into, out),
         timeout=settings.triage_model_timeout,
         max_output_tokens=settings.triage_model_output_tokens,
+        compress_from=settings.triage_context_chars,
         effort=settings.triage_model_effort,
         memory=settings.triage_data_dir / "models.json",
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",

@@ -159,6 +159,13 @@ class Settings(BaseSettings):
         le=100_000,
         description="Tokens of one answer; three times as many for a model that reasons beyond it before it answers.",
     )
+    triage_context_chars: int = Field(
+        6_000,
+        ge=500,
+        le=200_000,
+        description="Characters of an issue's text above which a model gets its beginning and end only; the "
+        "first message about code is also limited to 1,500 tokens of it.",
+    )
     triage_model_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
         None, description="Reasoning effort to request from models that have one; unset leaves it to the model."
     )

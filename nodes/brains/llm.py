@@ -75,6 +75,11 @@ class LLMBrain:
         """The name of the model that most roles use."""
         return self._settings.default
 
+    @property
+    def compress_from(self) -> int:
+        """Characters of an issue's text above which the models get it without its middle."""
+        return self._settings.compress_from
+
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
         """Choose the next step; after two invalid answers, the next step is the writer (PRD section 5)."""
         legal = legal_next_nodes(case.state)

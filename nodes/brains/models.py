@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from nodes.brains.budget import Pace, RunBudget, RunLimits
+from nodes.context import COMPRESS_FROM
 
 if TYPE_CHECKING:
     import httpx
@@ -209,6 +210,8 @@ class ModelSettings:
     price: Callable[[str, int, int], int] = lambda _model, _into, _out: 0
     """What input and output tokens of a model cost, in millionths of a dollar."""
     max_output_tokens: int = 3_000
+    compress_from: int = COMPRESS_FROM
+    """Characters of an issue's text above which a model gets it without its middle."""
     effort: str | None = None
     """The reasoning effort to request; None leaves it to the model."""
     memory: Path | None = None
