@@ -228,6 +228,7 @@ def _triage(
     operator: OperatorConfig,
 ) -> Account:
     from bot.runs.local import open_outside, triage  # noqa: PLC0415  the import takes a second; --help does not need it
+    from bot.runs.pictures import PictureFetcher  # noqa: PLC0415  as above
 
     code = _code(where, rev, settings, progress)
     questions: Questions = Questions(progress, interactive=interactive)
@@ -244,6 +245,7 @@ def _triage(
                 listener=progress.node,
                 past=past,
                 outside=outside,
+                pictures=PictureFetcher(operator.pictures) if operator.pictures.enabled else None,
                 renderer=where.renderer,
             )
 
