@@ -1,4 +1,4 @@
-"""Who judges the issues of a backtest: rules, a model whose requests are recorded, or a recording."""
+"""The judges of a backtest's issues: rules, a model whose requests are recorded, or a recording."""
 
 from __future__ import annotations
 

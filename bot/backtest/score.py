@@ -14,7 +14,7 @@ LEAST = 10
 
 
 class Used(NamedTuple):
-    """What one model was asked in one run."""
+    """The requests to one model in one run."""
 
     model: str
     calls: int

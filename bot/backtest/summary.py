@@ -37,7 +37,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What models were asked, over all cases."""
+    """The requests to models, over all cases."""
 
     calls: int
     input_tokens: int
