@@ -34,7 +34,7 @@ _TRIED, _TRIED_ENDS = "<!-- tried: docs/generate.py writes what is below -->", "
 
 
 def pages() -> dict[Path, str]:
-    """Each generated page by its path."""
+    """Return each generated page by its path."""
     return {
         DOCS / "cli.md": "\n".join(_cli()),
         DOCS / "configuration.md": "\n".join(_configuration()),
@@ -182,7 +182,7 @@ def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
 
 
 def _security() -> str:
-    """The page with its generated table of the attacks that tests try."""
+    """Return the page with its generated table of the attacks that tests try."""
     page = DOCS / "security.md"
     before, begins, rest = page.read_text(encoding="utf-8").partition(_TRIED)
     _, ends, after = rest.partition(_TRIED_ENDS)

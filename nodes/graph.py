@@ -46,7 +46,7 @@ SPECIALISTS = ("codebase_search", "web_search", "tool")
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
-    """START → supervisor → one node, or several specialists at once → supervisor … → END."""
+    """Build the graph: START → supervisor → one node, or several specialists at once → supervisor … → END."""
     return _compiled().copy(update={"checkpointer": checkpointer})
 
 
@@ -154,7 +154,7 @@ def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["
 def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Destination]:
     """Let the guards alone route to a report when the supervisor fails."""
     logger.error("supervisor failed", exc_info=error.error)
-    # What the failed node would have recorded: without it, the next step would take the same evidence for new.
+    # The failed node would have recorded this; without it, the next step would treat the same evidence as new.
     evidence = join_evidence(state)
     now = state.model_copy(update={"evidence": evidence})
     route = guards.route(now.model_copy(update={"next_node": "writer"}))

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 _LONGEST = 1 << 20
-"""Most bytes of a request or of an answer."""
+"""Maximum bytes of a request or a response."""
 _PASSED, _CWD, _ENV, _STREAMS, _NEW_SESSION = 4, 5, 6, (10, 13, 15), 21
 """Positions among the arguments of ``Popen._execute_child``, the same in Python 3.11 to 3.13."""
 FORKER = "forker"
@@ -43,7 +43,7 @@ _HIGH = 200
 
 
 class Forked(subprocess.Popen[Any]):
-    """A process that is started from the one that has imported everything; otherwise as any other."""
+    """A process that is forked from one that has imported everything; otherwise like any other."""
 
     def _execute_child(self, args: list[str], *given: Any) -> None:
         everything = (args, *given)
@@ -74,7 +74,7 @@ class Forked(subprocess.Popen[Any]):
 
 
 class Parent:
-    """The process that forks, seen from the test session."""
+    """The forking process, seen from the test session."""
 
     def __init__(self, connection: socket.socket, process: subprocess.Popen[Any] | None = None) -> None:
         self._socket = connection
@@ -88,7 +88,7 @@ class Parent:
         atexit.register(self._socket.close)
 
     def start(self, wish: dict[str, Any], descriptors: list[int]) -> int:
-        """Start a process; returns its number."""
+        """Start a process; return its id."""
         with self._one_at_a_time:
             socket.send_fds(self._socket, [json.dumps(wish).encode()], descriptors)
             with self._news:
@@ -96,7 +96,7 @@ class Parent:
                 return self._started.pop()
 
     def status(self, pid: int, *, wait: bool) -> int | None:
-        """The status with which a process ended, as ``os.waitpid`` gives it; None while it runs."""
+        """Return the status with which a process ended, as from ``os.waitpid``; None while it runs."""
         with self._news:
             if wait:
                 self._news.wait_for(lambda: pid in self._ended or self.gone)
@@ -165,7 +165,7 @@ def _import_all() -> None:
 
 
 def _serve(wishes: socket.socket) -> dict[str, Any] | None:
-    """Fork for each wish; returns None at the end of the session, and the wish in each forked process."""
+    """Fork for each request; return None at the end of the session, and the request in each forked process."""
     ended, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes)
@@ -220,7 +220,7 @@ def _reap(wishes: socket.socket) -> None:
 
 
 def _become(wish: dict[str, Any]) -> None:
-    """Take over the arguments, the environment and the streams that a fresh interpreter would have."""
+    """Set the arguments, the environment and the streams that a fresh interpreter would have."""
     if wish["session"]:
         os.setsid()
     os.environ.clear()

@@ -1,4 +1,4 @@
-"""What the program writes is readable for its owner alone."""
+"""Only the owner can read the files that the program writes."""
 
 from __future__ import annotations
 

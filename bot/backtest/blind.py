@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Blind:
-    """The result of a run that could not see the fix."""
+    """The result of a run that could not read the fix."""
 
     result: Result
     evidence: Mapping[str, Evidence]
@@ -82,7 +82,7 @@ class BlindTriager:
 
 @asynccontextmanager
 async def open_triager(engine: Engine, settings: Settings) -> AsyncIterator[BlindTriager]:
-    """Open a triagist with the brain that the settings name."""
+    """Open a triager with the brain that the settings name."""
     async with open_brain(settings) as brain:
         yield BlindTriager(engine, brain)
 

@@ -77,7 +77,7 @@ class Threshold:
     cases: int
     """Cases at or above the threshold."""
     coverage: float
-    """These cases as a fraction of all cases."""
+    """The fraction of all cases at or above the threshold."""
     precision: float
 
 

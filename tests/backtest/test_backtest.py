@@ -1,4 +1,4 @@
-"""Past fixes of a real repository, triaged blind."""
+"""Blind triage of past fixes of a real repository."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 
 
 def run(path: Path, data: Path, **asked: Any) -> tuple[Found, Parameters]:
-    """A backtest in this process."""
+    """Run a backtest in this process."""
     engine = Engine(path, data / "repos")
     given = {name: asked.pop(name) for name in set(Settings.model_fields) & set(asked)}
     settings = Settings(**{"triage_data_dir": data, "triage_brain": "rules", **given})
@@ -60,7 +60,7 @@ def test_every_issue_is_read_at_the_commit_before_its_fix(story: tuple[Path, dic
 
 
 def test_nothing_made_after_the_parent_is_read(tmp_path: Path) -> None:
-    """The same history, cut at the parent, gives the same: what came later had no part in it."""
+    """The same history, cut at the parent, gives the same result: later commits have no influence."""
     names = build(tmp_path / "feed")
     issues = write_issues(tmp_path / "i.jsonl", {2: ISSUES[2]})
     (case,) = run(tmp_path / "feed", tmp_path / "a", issues=issues)[0].cases
@@ -113,7 +113,7 @@ def test_what_was_found_out_is_not_found_out_again(story: tuple[Path, dict[str, 
     with notes.open("ab") as file:
         file.write(b'{"case": "cut sho')
     second, _ = run(story[0], tmp_path, issues=issues)
-    assert second.cases[:2] == first.cases  # seconds and all
+    assert second.cases[:2] == first.cases  # including durations
     assert len(notes.read_text().splitlines()) == 3
     changed = write_issues(tmp_path / "i.jsonl", {**ISSUES, 3: ("Another title", ISSUES[3][1])})
     third, _ = run(story[0], tmp_path, issues=changed)

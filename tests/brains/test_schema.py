@@ -1,4 +1,4 @@
-"""What is offered to strict servers, and what is made of answers that are too long."""
+"""Schemas for strict servers, and the handling of answers that are too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page of the first start and of the login can be read by everybody, in either scheme, on a phone."""
+"""The pages of the first start and the login are accessible in both colour schemes and on a phone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many processes on one Postgres in every run of the tests; ``python -m benchmarks.chaos.many`` is the whole of it."""
+"""Several processes on one Postgres; ``python -m benchmarks.chaos.many`` runs the full test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that works is started again, whatever ended it."""
+"""The worker process is restarted however it ended."""
 
 from __future__ import annotations
 

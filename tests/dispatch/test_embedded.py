@@ -1,4 +1,4 @@
-"""The dispatcher on a real store: how many at once, what becomes of failures, and how it ends."""
+"""The dispatcher with a real store: concurrency, handling of failures, and shutdown."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ async def test_a_job_that_is_claimed_while_we_stop_is_freed_and_not_started(stor
     claim = store.jobs.claim
 
     class Slow:
-        """The store's jobs, of which the first is handed out late."""
+        """The store's jobs, the first of which is returned late."""
 
         def __getattr__(self, name: str) -> object:
             return getattr(store.jobs, name)

@@ -1,4 +1,4 @@
-"""One server a data directory."""
+"""A data directory is locked for one server."""
 
 from __future__ import annotations
 

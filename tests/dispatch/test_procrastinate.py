@@ -1,4 +1,4 @@
-"""Dispatchers that share one Postgres: each job once, an issue's in order, and what one leaves another takes up."""
+"""Dispatchers on one Postgres run each job once and in order, and take over interrupted jobs."""
 
 from __future__ import annotations
 

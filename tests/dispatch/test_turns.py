@@ -1,4 +1,4 @@
-"""120 issues of one installation against one issue of another: the order in which they are begun."""
+"""The order of jobs if one installation has 120 issues and another has one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client against a stand-in that answers as GitHub does, and fails as it does."""
+"""The client with a simulated GitHub that responds and fails like the real one."""
 
 from __future__ import annotations
 
@@ -412,7 +412,7 @@ async def test_failed_deliveries_are_asked_for_again(server, github) -> None:
 
 
 async def test_we_learn_how_we_are_called_from_what_we_write(server, repo, client) -> None:
-    """A server may name us otherwise than by our slug, and leave out the App."""
+    """A server's login for the App may differ from our slug, and responses may omit the App."""
     server.world.open_issue(repo)
     ours = await client.create_comment(1, "hello")
     server.world.comments[ours.id]["performed_via_github_app"] = None

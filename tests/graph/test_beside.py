@@ -1,4 +1,4 @@
-"""Specialists beside each other: at the same time, each with its own limit, joined once, partial results used."""
+"""Parallel specialists: separate time limits, one join, and use of partial results."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def entry(state: BugTriageState, node: str) -> TraceEntry:
 
 
 async def test_two_specialists_work_at_the_same_time() -> None:
-    both = asyncio.Barrier(2)  # neither is over before the other has begun
+    both = asyncio.Barrier(2)  # neither ends before the other has begun
 
     async def together() -> None:
         await both.wait()

@@ -1,4 +1,4 @@
-"""Whole runs with a model that looks into the code: what becomes of what it saw."""
+"""Whole runs with a model that looks up code, and the use of its results."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def server() -> Iterator[ModelServer]:
 
 
 def reads(*steps: Reply) -> Any:
-    """A model that works, and reads code by a script of its own."""
+    """Return a correct model that reads code by its own script."""
     left = list(steps)
 
     def script(request: dict[str, Any]) -> Reply:
@@ -88,7 +88,7 @@ def reading_of(state: BugTriageState) -> Any:
 
 
 def cites(number: str) -> Any:
-    """A writer who names that evidence alone."""
+    """Return a writer that cites only that evidence."""
 
     def script(request: dict[str, Any]) -> Reply:
         reply = good(request)

@@ -1,4 +1,4 @@
-"""Start, wait, resume, retry, redirect: a run as the outside sees it."""
+"""Start, wait, resume, retry and redirect of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run by rules makes of a report: kind, severity, versions, platforms, and what its repository's form lacks."""
+"""The result of a run by rules: kind, severity, versions, platforms and missing form fields."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ async def test_a_later_call_sees_what_was_pushed_since_even_by_force(tmp_path, r
     tip = git(tmp_path / "theirs", "rev-parse", "HEAD").decode().strip()
     async with mirrors.ready(ref_to(repo), source) as mirror:
         assert mirror.sha == tip
-        assert git(mirror.directory, "cat-file", "-t", old) == b"commit\n"  # the object alone says nothing
+        assert git(mirror.directory, "cat-file", "-t", old) == b"commit\n"  # the object alone proves nothing
         assert not await mirror.contains(old)
 
 

@@ -1,4 +1,4 @@
-"""TRIAGE_CONFIG: what is read, what is refused with its line, and that no repository can bring one."""
+"""TRIAGE_CONFIG: valid and invalid content with line numbers; a repository's file is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Old issues are learnt a page at a time, newest first, each page once."""
+"""Old issues are read page by page, newest first, each page once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMITED = Fault(status=403, headers={"Retry-After": "40"}, message="You have exc
 
 @pytest.fixture(autouse=True)
 def five_issues(server: GitHubServer, repo: Repo) -> None:
-    """One of them closed, one a pull request, two on a page."""
+    """Create five issues: one closed, one a pull request, two per page."""
     for number in range(1, 6):
         server.world.open_issue(repo, f"Failure number {number}", "It fails.")
     repo.issues[2]["state"] = "closed"

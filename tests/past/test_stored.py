@@ -1,4 +1,4 @@
-"""The port over store and GitHub: which issues are near, and what they are now."""
+"""The port over the store and GitHub: similar issues, in their current state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def stored(past: PastIssues, client: RepositoryClient, ref: RepositoryRef, numbe
 
 
 async def filled(server: GitHubServer, repo: Repo, client: RepositoryClient, past: PastIssues, closed: int) -> None:
-    """The same failure over and over, the oldest reports closed; and others."""
+    """Store many reports of one failure, the oldest closed, and other issues."""
     for number in range(1, 13):
         server.world.open_issue(repo, TITLE, BODY)
         repo.issues[number]["state"] = "closed" if number <= closed else "open"

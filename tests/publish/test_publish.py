@@ -1,4 +1,4 @@
-"""What reaches the thread, how often, and what happens when GitHub fails in between."""
+"""What is posted, how often, and the handling of GitHub's failures in between."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Stage:
         return Publisher(self.github.for_repository, self.effects, self.owner_check, self.clock)
 
     def forget(self) -> None:
-        """A store that knows nothing."""
+        """Replace the store by an empty one."""
         self.databases.append(SqliteDatabase(self.directory / f"{len(self.databases)}.db"))
         self.effects = Effects(self.databases[-1], Tenant(self.ref.repository.key), self.clock.seconds)
 

@@ -1,4 +1,4 @@
-"""Which words say little, because issues say them wherever they are written."""
+"""Words that are common in issues have a low weight."""
 
 from __future__ import annotations
 

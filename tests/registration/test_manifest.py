@@ -1,4 +1,4 @@
-"""What GitHub is asked for is what app.yml says, at addresses that it can use."""
+"""The manifest matches app.yml, with addresses that GitHub can reach."""
 
 from __future__ import annotations
 

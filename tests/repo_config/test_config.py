@@ -1,4 +1,4 @@
-"""`.github/triage.yml`: what is read, what is refused with its line, which one holds."""
+"""`.github/triage.yml`: valid and invalid content with line numbers, and the effective file."""
 
 from __future__ import annotations
 

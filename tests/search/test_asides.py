@@ -1,4 +1,4 @@
-"""What of a body is the reporter's own: not what a form asked, nor the machine."""
+"""The reporter's own part of a body, without form texts and machine output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository of a few kilobytes that unfolds without end costs a bounded time and memory, and is searched in part."""
+"""A small repository that expands without limit costs limited time and memory, and is partly searched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache may forget, keeps to its bound, and never breaks an answer."""
+"""The cache may lose entries, respects its size limit, and never changes a result."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_only_the_last_trees_are_kept(path):
     cache = Cache(path)
     for number in range(5):
         cache.put_tree(f"c{number}:v1", b"%d" % number)
-        cache.tree("c0:v1")  # used again and again
+        cache.tree("c0:v1")  # used repeatedly
     assert [cache.tree(f"c{number}:v1") for number in range(5)] == [b"0", None, None, b"3", b"4"]
     assert cache.latest_tree("v1") == b"4"
     assert cache.latest_tree("v2") is None

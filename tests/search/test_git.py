@@ -1,4 +1,4 @@
-"""Git objects are read as they are, whatever their names and bytes."""
+"""Git objects are read correctly, whatever their names and bytes."""
 
 from __future__ import annotations
 

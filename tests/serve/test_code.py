@@ -1,4 +1,4 @@
-"""Code that cannot be read, that was pushed away by force, or that is too large: the report says what it is made of."""
+"""Code that is unreadable, force-pushed away or too large: the report states what it is based on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLAIMS = ("Searched the code", "matches", "strong enough", "Commit read", "Most 
 
 
 def report_of(app: App, github: GitHubServer, repo: Repo, title: str = TITLE, body: str = BODY) -> str:
-    """The report on a new issue."""
+    """Return the report on a new issue."""
     number = app.open_issue(repo, title, body)
     wait_for(
         lambda: bool(sticky(github, repo, number)), 35.0, lambda: app.ask("SELECT id, issue_key, state, said FROM jobs")
@@ -97,7 +97,7 @@ def test_a_bomb_gets_one_report_that_names_it_beside_a_healthy_repository(
     first = app.open_issue(bomb, TITLE, BODY)
     healthy = app.open_issue(repo, TITLE, BODY)
     wait_for(lambda: bool(sticky(github, repo, healthy)), 60.0, lambda: app.log[-5:])
-    # Nothing was found, so a report is posted only to a person who asks for one; the sentence waits for it.
+    # Nothing was found, so a report is only posted for a command; the assertion waits for it.
     app.settled()
     assert sticky(github, bomb, first) == ""
     second = app.open_issue(bomb, TITLE, BODY)

@@ -1,4 +1,4 @@
-"""What people do while a run waits, or is in flight, through the whole server."""
+"""People's actions while a run waits or is in progress, with the whole server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANSWER = "I call `parse_date` from feedbox/dates.py with a zone of -0700 and it 
 
 
 def asked(app: App, github: GitHubServer, repo: Repo) -> int:
-    """An issue that says next to nothing, and the question it leads to."""
+    """Open an issue with almost no information; return it and the question that follows."""
     number = app.open_issue(repo, "It breaks", "")
     wait_for(lambda: "**Q1**" in "".join(github.world.reports(repo, number)), 40.0, lambda: app.log[-5:])
     app.settled()
@@ -86,7 +86,7 @@ def test_a_persons_command_posts_a_deleted_report_again(
         command = "/triage resume" if command != "/triage" else command
     asked = app.comment(repo, number, command, "mona")
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
-    # Reactions wait while GitHub's limit of writes leaves room for reports alone.
+    # Reactions wait while GitHub's write limit only has room for reports.
     wait_for(lambda: ("comment", asked["id"], "rocket") in github.world.reactions, 100.0, lambda: app.log[-5:])
     assert len(github.world.ours(repo, number)) == 1
 
@@ -175,7 +175,7 @@ def test_an_answer_counts_where_the_issue_was_moved_to(app: App, github: GitHubS
     app.settled()
     assert "- [x] **Q1**" in report(github, there, new)
     assert len(world.ours(there, new)) == 1
-    # The question moved with the issue; it was not asked anew.
+    # The question moved with the issue and was not asked again.
     places = f"issue_key LIKE '%/{here.id}#{number}' OR issue_key LIKE '%/{there.id}#{new}'"
     assert app.ask(f"SELECT count(*) FROM questions WHERE {places}") == [(1,)]
 
@@ -234,7 +234,7 @@ def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: 
     reads: list[Call] = []
 
     def fault(call: Call) -> Fault | None:
-        """Hold the run at its second reading, just before it posts, until it was told to stop."""
+        """Hold the run at its second read, just before it posts, until it is stopped."""
         if call.method == "GET" and call.path.endswith(f"/issues/{number}"):
             reads.append(call)
         if len(reads) == 2 and not stopped.is_set():
@@ -260,8 +260,8 @@ def test_a_redirect_reaches_a_run_that_has_started(app: App, github: GitHubServe
     said = Event()
 
     def fault(call: Call) -> Fault | None:
-        """Hold the run before it fetches the code, until it was redirected."""
-        # A reaction is left to a later job while the limit of writes is short; then the fetch itself is held.
+        """Hold the run before it fetches the code, until it is redirected."""
+        # A reaction is left to a later job while the write limit is low; then the fetch itself is held.
         starts = (call.method == "POST" and call.path.endswith("/reactions")) or f"{repo.full_name}.git" in call.path
         if starts and not said.is_set():
             said.set()
@@ -304,7 +304,7 @@ def test_after_two_weeks_it_continues_without_an_answer(app: App, github: GitHub
 
 
 def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, repo: Repo) -> None:
-    name = f"octo/never-heard-of-{len(github.world.repos)}"  # the test runs on each database, GitHub is one
+    name = f"octo/never-heard-of-{len(github.world.repos)}"  # the test runs on each database, but there is one GitHub
     repo = github.world.repository(name, git=repo.git)
     installation = {"id": INSTALLATION, "account": {"login": "octo"}, "html_url": f"{github.url}/settings/77"}
     app.open_issue(repo, "It fails", "It does not work.")  # so that the repository is known

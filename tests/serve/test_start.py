@@ -1,4 +1,4 @@
-"""A server that cannot do its work says why in one line, and does not start."""
+"""A server that cannot work names the reason in one line and does not start."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_server_without_an_app_stops_as_any_other_and_starts_with_what_was_kep
         app.kill()
 
 
-@pytest.mark.timeout(400)  # the worker may be silent for twenty seconds before it counts as hung
+@pytest.mark.timeout(400)  # a worker may be silent for twenty seconds before it counts as hung
 @pytest.mark.parametrize("shared", [False, True], ids=["sqlite", "postgres-without-a-worker-of-its-own"])
 def test_a_frozen_worker_makes_the_server_not_ready(
     request: pytest.FixtureRequest, github: GitHubServer, tmp_path: Path, *, shared: bool

@@ -1,4 +1,4 @@
-"""Web search: each provider against a server of its own, joined results, and what a bad one costs."""
+"""Web search: each provider with a server of its own, joined results, and faulty providers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_tavily_is_asked_with_its_key() -> None:
 
 
 class Issues:
-    """GitHub's search with answers of its own."""
+    """GitHub's search with scripted results."""
 
     def __init__(self, *found: dict[str, Any]) -> None:
         self.found, self.asked = found, list[str]()

@@ -1,4 +1,4 @@
-"""Jobs that were given up: begun again a few times, at growing distances, unless a later job made up for them."""
+"""Dead jobs are retried a few times at growing intervals, unless a later job replaces them."""
 
 from __future__ import annotations
 

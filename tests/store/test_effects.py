@@ -1,4 +1,4 @@
-"""What GitHub is to have: said once by the first of several, and forgotten when a person deleted it."""
+"""Wanted effects on GitHub: set once by the first caller, and deleted when a person deletes them."""
 
 from __future__ import annotations
 

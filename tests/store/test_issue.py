@@ -1,4 +1,4 @@
-"""What is kept of an issue: effects, questions, signals, runs; and the wall around its repository."""
+"""An issue's stored data: effects, questions, signals and runs, separated by repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The jobs table: order, attempts, retries, and what survives a kill."""
+"""The jobs table: order, attempts, retries, and durability after a kill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a repository's issues to compare others with."""
+"""The stored hashes of a repository's issues, for comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that stand in Postgres: another process goes on with them, whichever release it is."""
+"""Runs in Postgres are resumed by other processes and other releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be spent: counted in every scope or in none, whoever asks."""
+"""Usage is counted in every scope or in none, by any process."""
 
 from __future__ import annotations
 

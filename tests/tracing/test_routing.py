@@ -1,4 +1,4 @@
-"""What a span says of where a run went: names and numbers, and no word of an issue."""
+"""The routing attributes of spans: names and numbers, without text of an issue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets are masked, ordinary text is not, and hostile text costs no time."""
+"""Secrets are masked, ordinary text is not, and hostile text costs linear time."""
 
 from __future__ import annotations
 

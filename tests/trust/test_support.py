@@ -1,4 +1,4 @@
-"""No sentence says more than its evidence, and none repeats the reporter."""
+"""No sentence states more than its evidence, and none repeats the reporter."""
 
 from __future__ import annotations
 

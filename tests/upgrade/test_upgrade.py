@@ -1,4 +1,4 @@
-"""Runs that waited for an answer while the program was replaced: this release goes on with every one of them."""
+"""Runs that waited for an answer during an upgrade are resumed by this release."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def _put_back(
     saver: BaseCheckpointSaver[Any], settings: Settings, tables: Mapping[str, list[dict[str, Any]]]
 ) -> None:
     if settings.database_url is None:
-        await saver.aget_tuple({"configurable": {"thread_id": THREAD}})  # makes the tables
+        await saver.aget_tuple({"configurable": {"thread_id": THREAD}})  # creates the tables
         db = sqlite3.connect(settings.triage_data_dir / "checkpoints.db")
         for table, rows in tables.items():
             for row in rows:

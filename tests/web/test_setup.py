@@ -1,4 +1,4 @@
-"""The page that has GitHub make the App: for the token of the log alone, once, and then closed."""
+"""The page that registers the App: only with the token in the log, once, and closed afterwards."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FirstStart:
         assert (answer.status_code, answer.headers["location"]) == (303, "/setup")
 
     async def on_github(self, **asked: str) -> str:
-        """Go as far as GitHub's answer; returns the address it sends the browser to."""
+        """Complete the steps up to GitHub's redirect; return its target."""
         return await on_github(self.http, **asked)
 
 

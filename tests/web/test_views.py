@@ -1,4 +1,4 @@
-"""What pages are made of: drawings in words, quotes in pieces, comments in which nothing acts."""
+"""Parts of pages: described drawings, highlighted quotes, and comments without active content."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.report.words import count, span
 from bot.store.runs.run_events import LOOKS, Visit, dump, load
 from bot.web.views import path, timing
-from bot.web.views.words import CUT, as_html, count, line, moment, prose, span, verbatim
+from bot.web.views.words import CUT, as_html, line, moment, prose, verbatim
 from nodes.search.languages import LANGUAGES, lexemes
 from tests.growth import assert_cheap
 from tests.web.stored import COMMENT, TRACE, entry

@@ -1,4 +1,4 @@
-"""Issues of which no delivery ever came: found by looking, once, and none from before the App."""
+"""Issues without a delivery are found once, and only those opened after the App's installation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Stage:
         return IssueRef("127.0.0.1", INSTALLATION, self.repo.id, self.repo.owner, self.repo.name, number)
 
     def opened(self, ago: float = 0.0) -> int:
-        """Somebody opens an issue, and nobody says so."""
+        """Open an issue without a delivery."""
         number: int = self.server.world.open_issue(self.repo)["number"]
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - ago))
         self.repo.issues[number] |= {"created_at": at, "updated_at": at}

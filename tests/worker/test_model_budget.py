@@ -1,4 +1,4 @@
-"""Runs that pay from one store: budgets to the call, and nobody who waits long holds a worker."""
+"""Runs that share a stored budget: exact to the call, and no worker blocked by a long wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An installation without a permission that is needed: logged, counted, shown, and told once to maintainers."""
+"""A missing permission is logged, counted, shown, and reported once to maintainers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes that the report names, or that lie between the versions it gives."""
+"""Changes that the report names, or that are between its versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""History as evidence: similar commits, files that change together or often; only from the commit back."""
+"""Features from history: similar commits and co-changes, only from ancestors of the commit."""
 
 from __future__ import annotations
 

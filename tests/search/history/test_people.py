@@ -1,4 +1,4 @@
-"""People are named as the mailmap has them, and never by their e-mail addresses."""
+"""People have the names of the mailmap, and never email addresses."""
 
 from __future__ import annotations
 
