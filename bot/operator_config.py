@@ -44,6 +44,13 @@ def _free(name: str) -> str:
     return name
 
 
+ATTACHMENT_HOSTS = (
+    "github.com",
+    "user-images.githubusercontent.com",
+    "private-user-images.githubusercontent.com",
+    "github-production-user-asset-6210df.s3.amazonaws.com",
+)
+"""Where GitHub stores attachments of issues. The first redirects to the last."""
 Address = Annotated[str, StringConstraints(max_length=500), AfterValidator(_address)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 Argument = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
@@ -53,6 +60,7 @@ HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,80}$")]
 Value = Annotated[str, StringConstraints(max_length=4_000, pattern=r"^[^\r\n\x00]*$")]
 Seconds = Annotated[float, Field(gt=0, le=600)]
 PerMinute = Annotated[float, Field(gt=0, le=6_000)]
+HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
 SourceKind = Literal["document", "database", "web"]
 
 
@@ -197,6 +205,22 @@ class Specialists(Section):
     everything."""
 
 
+class PicturesConfig(Section):
+    """Pictures in issues: fetched, and their words copied by the model, once for each run (docs/pictures.md)."""
+
+    enabled: bool = False
+    """``true`` reads pictures where a model judges and takes images."""
+    hosts: Annotated[tuple[HostName, ...], Field(min_length=1, max_length=20)] = ATTACHMENT_HOSTS
+    """Hosts from which pictures are fetched, redirects included; the default is where GitHub stores attachments. On
+    ``github.com`` only attachments are fetched, no pages."""
+    count: Annotated[int, Field(ge=1, le=8)] = 3
+    """Maximum number of pictures of one issue, the first ones; further ones are refused."""
+    max_bytes: Annotated[int, Field(ge=10_000, le=20_000_000)] = 4_000_000
+    """Maximum size of one picture, in bytes."""
+    timeout: Seconds = 10.0
+    """Seconds for one picture, redirects included."""
+
+
 class OperatorConfig(Section):
     """The operator's configuration; a repository's file cannot set any of it."""
 
@@ -206,6 +230,8 @@ class OperatorConfig(Section):
     """The providers of the web search."""
     specialists: Specialists = Specialists()
     """Time limits of the sources that run beside the code search."""
+    pictures: PicturesConfig = PicturesConfig()
+    """Pictures in issues."""
 
 
 def from_environment(text: str) -> str:
@@ -238,6 +264,7 @@ _KNOWN = {
     "web.searxng": tuple(SearxNG.model_fields),
     "web.tavily": tuple(Tavily.model_fields),
     "specialists": tuple(Specialists.model_fields),
+    "pictures": tuple(PicturesConfig.model_fields),
 }
 
 

@@ -107,6 +107,8 @@ class RepositoryConfig(Section):
     """``false`` reports no duplicates or related issues and does not read earlier issues."""
     outside: bool = True
     """``false`` sends no issue text to web searches or tools: no source outside the repository is queried."""
+    pictures: bool = True
+    """``false`` fetches no picture of an issue and sends none to a model, even if the operator enabled it."""
     opt_out_label: Label = "triage: skip"
     """An issue with this label is ignored."""
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")] = "en"

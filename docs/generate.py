@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,25 @@ from pydantic import BaseModel
 from bot.api.openapi import openapi
 from bot.cli import cli
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
-from bot.operator_config import GitHubIssues, SearxNG, Specialists, Tavily, ToolConfig, Web, operator_schema
+from bot.operator_config import (
+    GitHubIssues,
+    PicturesConfig,
+    SearxNG,
+    Specialists,
+    Tavily,
+    ToolConfig,
+    Web,
+    operator_schema,
+)
 from bot.repo_config import RepositoryConfig, config_schema
 from bot.report.document import result_schema
 from bot.settings import Settings
+from nodes.brains.models import LONGER
+from nodes.brains.sending import IMAGE_TOKENS
+from nodes.brains.tokens import TOTAL
+from nodes.judgements import LOOKS
 from tests.endpoints import table as endpoint_rows
+from tests.graph.test_endpoints import CALLS
 from tests.tried import count, table
 
 DOCS = Path(__file__).parent
@@ -31,6 +45,7 @@ WIDTH = 100
 
 
 _TRIED, _TRIED_ENDS = "<!-- tried: docs/generate.py writes what is below -->", "<!-- tried ends -->"
+_COSTS, _COSTS_END = "<!-- costs: docs/generate.py writes what is below -->", "<!-- costs end -->"
 
 
 def pages() -> dict[Path, str]:
@@ -42,7 +57,8 @@ def pages() -> dict[Path, str]:
         DOCS / "settings.md": "\n".join(_settings()),
         DOCS / "measures.md": "\n".join(_measures()),
         DOCS / "endpoints.md": "\n".join(_endpoints()),
-        DOCS / "security.md": _security(),
+        DOCS / "security.md": _between("security.md", _TRIED, _TRIED_ENDS, table(count())),
+        DOCS / "cost.md": _between("cost.md", _COSTS, _COSTS_END, _costs()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
         DOCS / "schema" / "openapi.json": _json(openapi()),
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
@@ -103,6 +119,7 @@ def _operator() -> Iterator[str]:
     yield from _keys(SearxNG, "web.searxng.")
     yield from _keys(Tavily, "web.tavily.")
     yield from _keys(Specialists, "specialists.")
+    yield from _keys(PicturesConfig, "pictures.")
     yield ""
 
 
@@ -181,14 +198,55 @@ def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
         yield f"| `{prefix}{name}` | {shown} | {meaning} |"
 
 
-def _security() -> str:
-    """Return the page with its generated table of the attacks that tests try."""
-    page = DOCS / "security.md"
-    before, begins, rest = page.read_text(encoding="utf-8").partition(_TRIED)
-    _, ends, after = rest.partition(_TRIED_ENDS)
-    if not begins or not ends:
-        raise ValueError(f"{page.name} lacks the comments that enclose the table")
-    return "\n".join([before + begins, "", *table(count()), "", ends + after])
+def _between(name: str, begins: str, ends: str, lines: Iterable[str]) -> str:
+    """A page with what is generated between two of its comments."""
+    page = DOCS / name
+    before, first, rest = page.read_text(encoding="utf-8").partition(begins)
+    _, last, after = rest.partition(ends)
+    if not first or not last:
+        raise ValueError(f"{page.name} lacks the comments that enclose what is generated")
+    return "\n".join([before + first, "", *lines, "", last + after])
+
+
+def _costs() -> Iterator[str]:
+    """The bounds on what a run with a model costs."""
+
+    def default(name: str) -> str:
+        value = Settings.model_fields[name].default
+        return f"{value:,}" if isinstance(value, int) else f"`{value}`"
+
+    requests = LOOKS + 1
+    yield "| Bound | Default | Set by |"
+    yield "|---|---|---|"
+    yield f"| calls of the shortest run with a search and a critic, at an endpoint without faults | {CALLS} | |"
+    yield f"| the conversation about code | {TOTAL:,} tokens for its last request and all its answers | fixed |"
+    yield (
+        f"| the requests of one conversation about code | {requests}: a first one, and one after each of {LOOKS} "
+        f"lookups; each sends the conversation again, so together they send at most {requests * TOTAL:,} tokens, and "
+        "twice as many if every answer has to be corrected | fixed |"
+    )
+    yield (
+        f"| one answer | {default('triage_model_output_tokens')} tokens; {LONGER} times as many for a model that "
+        "reasons beyond them | `TRIAGE_MODEL_OUTPUT_TOKENS`, `TRIAGE_MODEL_EFFORT` |"
+    )
+    yield (
+        f"| an issue's text in a prompt | {default('triage_context_chars')} characters; a longer one loses its middle "
+        "| `TRIAGE_CONTEXT_CHARS` |"
+    )
+    yield (
+        f"| pictures of an issue, if enabled | one call; {IMAGE_TOKENS:,} tokens are reserved for each picture "
+        "| [the operator's file](pictures.md) |"
+    )
+    rows = (
+        ("calls, tokens and dollars of one run, all of them at once", "triage_limits_run", ""),
+        ("calls a minute, of all processes together", "triage_model_calls_per_minute", ""),
+        ("a repository's day", "triage_limits_repository", ", and lower in [`.github/triage.yml`](configuration.md)"),
+        ("a day of one account's repositories", "triage_limits_installation", ""),
+        ("a day of everything", "triage_limits_all", ""),
+        ("one author's issues and answers in one repository", "triage_limits_author", ""),
+    )
+    for what, name, more in rows:
+        yield f"| {what} | {default(name)} | `{name.upper()}`{more} |"
 
 
 def _json(schema: dict[str, Any]) -> str:

@@ -25,6 +25,8 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         title=context.title,
         body=context.body,
         facts=_facts(state, context),
+        compress_from=context.compress_from,
+        pictures="\n\n".join(item.evidence.quote for item in numbered if item.evidence.kind == "picture"),
         evidence=numbered,
         search_confidence=state.search_confidence,
         language=context.language,
@@ -57,6 +59,7 @@ def traced(
     confidence: float,
     reason: str = "",
     counts: dict[str, int] | None = None,
+    scores: dict[str, float] | None = None,
     looks: tuple[str, ...] = (),
 ) -> TraceEntry:
     """Return the trace entry of a node: its decision, the brain and the time since ``began`` (``perf_counter``)."""
@@ -65,7 +68,8 @@ def traced(
         decision=decision,
         confidence=confidence,
         reason=reason[:300],
-        counts=counts or {},
+        counts={**(counts or {}), **({"context_compressed": 1} if judged.compressed else {})},
+        scores=scores or {},
         looks=looks,
         judged_by=judged.judged_by,
         error=judged.fallback,

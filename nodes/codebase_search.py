@@ -12,6 +12,8 @@ from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
 from nodes.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
+    MIN_SCORE,
+    MIN_SCORE_ON_RETRY,
     Candidates,
     capped_confidence,
     find_candidates,
@@ -90,8 +92,8 @@ def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Up
     return {"findings": (finding,), "search_confidence": 0.0, "trace": (entry,)}
 
 
-def build_query(state: BugTriageState, context: Context) -> Query:
-    """Combine the issue with redirects, answers, the critic's gaps and the investigator's search terms."""
+def build_query(state: BugTriageState, context: Context, pictures: str = "") -> Query:
+    """Combine the issue with its pictures' words, redirects, answers, gaps and the investigator's search terms."""
     answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     verdict = state.critic_feedback
     gaps = (*verdict.gaps, *verdict.required_evidence) if verdict and state.retry_count else ()
@@ -101,13 +103,14 @@ def build_query(state: BugTriageState, context: Context) -> Query:
     return Query(
         title=context.title,
         body=context.body,
-        extra=(*state.redirect_instructions, *answers, *gaps, *terms),
+        extra=(*state.redirect_instructions, *answers, *gaps, *terms, *filter(None, (pictures,))),
         limit=max(limit, SHOWN_TO_A_MODEL) if is_model_asked(context, state) else limit,
     )
 
 
 async def _gather(state: BugTriageState, context: Context) -> Gathered:
-    query = build_query(state, context)
+    case = await load_case(state, context)
+    query = build_query(state, context, case.pictures)
     ranking = await context.code.find(query)
     pointed = await _pointed(state, context)
     facts = await _lines_of_facts(state, context)
@@ -116,7 +119,6 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     seen = candidates.all if is_model_asked(context, state) else candidates.strong
     keys = [item.evidence.key for item in seen]
     looks = CodeLookups(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
-    case = await load_case(state, context)
     new = [item for item in seen if item.evidence.key not in state.evidence]
     case = replace(
         case,
@@ -187,6 +189,15 @@ def _finding(read: Read) -> AgentFinding:
     )
 
 
+def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
+    """Return the score threshold and the mean score of the candidates (seed 002); for a model there is no threshold."""
+    looked_up = {item.id for item in gathered.looks.gathered}
+    scores = [item.evidence.score for item in read.seen if item.id not in looked_up]
+    lowest = MIN_SCORE_ON_RETRY if gathered.case.state.retry_count else MIN_SCORE
+    used = 0.0 if read.seen == gathered.candidates.all != gathered.candidates.strong else lowest
+    return {"threshold_used": used, "avg_score": round(sum(scores) / len(scores), 4) if scores else 0.0}
+
+
 def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:
     looks = gathered.looks
     looked_up = {item.id for item in looks.gathered}
@@ -209,5 +220,6 @@ def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float
         confidence=read.confidence,
         reason=read.judged.value.summary,
         counts=counts,
+        scores=_scores(gathered, read),
         looks=tuple(looks.lines),
     )

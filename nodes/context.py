@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.facts import IssueFacts
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, PictureTexts, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.fingerprint import Fingerprint
 from nodes.search.forms import IssueForm
@@ -21,6 +21,9 @@ from nodes.sources.route import SourceInfo
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
 J = TypeVar("J")
+
+COMPRESS_FROM = 6_000
+"""Seed 002, MAX_CONTEXT_CHARS."""
 
 
 class CodePort(Protocol):
@@ -101,6 +104,44 @@ class PastPort(Protocol):
 
     async def read(self, number: int) -> PastIssue | None:
         """Return an issue in its current state, or None if it is deleted or has left this repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of the issue."""
+
+    url: str
+    """The address in the issue."""
+    data_url: str
+    """Its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """The pictures of an issue, as far as they may be read."""
+
+    fetched: tuple[Picture, ...] = ()
+    refused: tuple[str, ...] = ()
+    """Why each of the others was not fetched, in a few words without its address."""
+
+
+class PicturePort(Protocol):
+    """Fetches the pictures that an issue shows."""
+
+    async def fetch(self, body: str) -> Pictures:
+        """Return the pictures of a body. A picture that cannot be fetched is refused; nothing is raised."""
+
+
+@runtime_checkable
+class PictureReader(Protocol):
+    """A brain that can read pictures."""
+
+    async def read_pictures(self, case: Case, pictures: Sequence[Picture]) -> Judged[PictureTexts]:
+        """Copy the words of each picture.
+
+        Raises:
+            ModelError: the model gave no answer, or takes no images.
+        """
 
 
 class EvidencePort(Protocol):
@@ -216,6 +257,10 @@ class Case:
     """The repository's issue forms."""
     sources: tuple[SourceInfo, ...] = ()
     """The outside sources that may be queried at this point of the run."""
+    compress_from: int = COMPRESS_FROM
+    """Characters of the body above which a model gets it without its middle."""
+    pictures: str = ""
+    """The words that a model read in the issue's pictures; not part of the issue's own text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +274,8 @@ class Judged(Generic[J]):
     """The reason why the model did not judge, although it should have."""
     dropped: int = 0
     """The number of parts of the answer that were removed because they cite unknown evidence."""
+    compressed: bool = False
+    """Whether the model got the issue's text without its middle, because it is long."""
     remarks: tuple[str, ...] = ()
     """Remarks of the report about the model that judged."""
 
@@ -284,9 +331,13 @@ class Context:
     outside: Outside = Outside()
     past: PastPort | None = None
     """None if earlier issues are not available."""
+    pictures: PicturePort | None = None
+    """None if pictures are not read."""
     listener: Listener = ignore_progress
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"
     """The language in which a model writes, as a code such as ``de``; rules write English."""
+    compress_from: int = COMPRESS_FROM
+    """Characters of the issue's text above which a model gets it without its middle."""
     claim_from: float = 0.65
     """The confidence below which the report claims no cause."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 MAX_QUOTE = 1_000
 """Characters of a quote that may enter the state or a prompt (SPEC section 2: at most 1 kB)."""
 
-EvidenceKind = Literal["code", "trace", "commit", "issue", "web", "document", "database", "human"]
+EvidenceKind = Literal["code", "trace", "commit", "issue", "web", "document", "database", "human", "picture"]
 
 
 def is_citable(path: str, quote: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 from langgraph.runtime import Runtime
@@ -15,9 +16,10 @@ from nodes.facts import IssueFacts
 from nodes.judgements import Investigation
 from nodes.kinds.rare import may_be_security
 from nodes.kinds.terms import parts_of
+from nodes.pictures import read_pictures
 from nodes.report import Kind
 from nodes.search.errors import SearchError
-from nodes.state import AgentFinding, BugTriageState, Tier, Update
+from nodes.state import AgentFinding, BugTriageState, Tier, Update, add
 from nodes.trust.prose import ProseCheck
 
 _NEEDS_NO_CODE = frozenset({"question", "feature", "spam"})
@@ -54,6 +56,8 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     evidence = _from_the_issue(context)
     await context.evidence.put(evidence)
     case = await load_case(state, context)
+    read = await read_pictures(case, context)
+    case = replace(case, pictures=case.pictures or read.words)
     judged = await judge(context, case, lambda brain: brain.investigate(case))
     reading = judged.value if judged.judged_by == "rules" else await _confirmed(judged.value, context)
     # If unsure, the rules overrule the brain: the publication of a vulnerable place cannot be undone.
@@ -65,7 +69,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         details=_details(reading.hypothesis, reading.missing),
         confidence=reading.confidence,
         relevant_files=context.facts.paths[:10],
-        evidence=tuple(item.key for item in evidence),
+        evidence=tuple(item.key for item in (*evidence, *read.evidence)),
         judged_by=judged.judged_by,
     )
     facts = context.facts
@@ -84,8 +88,8 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         "findings": (finding,),
         "reading": reading,
         "tier": tiered.tier,
-        "trace": (entry,),
-        "metrics": spent(judged),
+        "trace": (*read.trace, entry),
+        "metrics": add(read.metrics, spent(judged)),
     }
 
 

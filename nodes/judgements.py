@@ -52,6 +52,19 @@ class Investigation(Judgement):
     confidence: float = Field(default=0.0, ge=0, le=1)
 
 
+class PictureText(Judgement):
+    """What one picture of the issue shows."""
+
+    text: Annotated[str, StringConstraints(max_length=900)] = ""
+    """The words in it, copied: messages, traces, names, commands; empty if there are none."""
+
+
+class PictureTexts(Judgement):
+    """What the pictures of the issue show, in their order."""
+
+    pictures: tuple[PictureText, ...] = Field(default=(), max_length=8)
+
+
 class CodeReading(Judgement):
     """What the candidates say about the cause."""
 

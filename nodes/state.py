@@ -137,6 +137,8 @@ class TraceEntry(Value):
     guard: str | None = None
     """The guard that changed the supervisor's decision."""
     counts: dict[str, int] = Field(default_factory=dict)
+    scores: dict[str, float] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    """Fractions, such as the mean score of what a search kept; not serialised if there are none."""
     looks: tuple[Annotated[str, StringConstraints(max_length=120)], ...] = ()
     """The model's lookups while it judged, each with its answer."""
     judged_by: str = "rules"

@@ -49,6 +49,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
         confidence=decision.confidence,
         reason=f"{decision.reasoning[: 300 - len(in_parallel)]}{in_parallel}",
         guard=route.guard or guard,
+        counts={"retry_count": state.retry_count},
         judged_by=judged.judged_by,
         error=judged.fallback,
         iteration=state.iterations,

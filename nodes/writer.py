@@ -232,6 +232,8 @@ def _entry(
             "uncited_claims": audit.uncited_claims,
             "dropped": len(audit.dropped),
             "overall_score": round(100 * report.evaluation.overall_score),
+            "answer_length": len(f"{report.verdict} {report.root_cause or ''}".strip()),
+            "retry_count": state.retry_count + (verdict.outcome == "retry"),
         },
     )
 

@@ -52,6 +52,11 @@ def build_role_prompt(role: Role, language: str = "en") -> str:
     return f"{_load(role)}\n\n{_load('rules')}{_in_language(language)}"
 
 
+def build_picture_prompt() -> str:
+    """What is asked of pictures; without the common rules, which are about writing, not copying."""
+    return _load("pictures")
+
+
 def build_supervisor_correction(error: str) -> str:
     """What follows an invalid decision (PRD section 2)."""
     return _SUPERVISOR_CORRECTION.format(error=error)

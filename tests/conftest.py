@@ -60,8 +60,10 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that rewrites the golden ranking."""
-    parser.addoption("--rewrite-ranking", action="store_true", help="write tests/ranking/golden.json anew")
+    """Add the option that rewrites the golden files."""
+    parser.addoption(
+        "--rewrite-ranking", action="store_true", help="write the golden rankings and the golden answer anew"
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.backtest.blind import open_triager
+from bot.backtest.blind import BlindTriager
 from bot.backtest.fixes import read_fixes
-from bot.backtest.run import Found, Notes, Plan, ProgressCallback, backtest, digest
+from bot.backtest.judges import Judge, RecordedModel, ReplayedModel, Rules, settings_key, stored_settings
+from bot.backtest.recording import Recording, digest
+from bot.backtest.run import Found, Notes, Plan, ProgressCallback, backtest
 from bot.backtest.summary import Parameters
-from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, reached
+from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, call_github
 from bot.github.reader import IssueReader
-from bot.runs.model import check_brain
+from bot.runs.model import check_brain, model_settings
 from bot.settings import Settings
 from nodes.search.engine import Engine
 
@@ -30,41 +32,79 @@ class Options:
     limit: int = 50
     target: float = 0.8
     fresh: bool = False
+    both: bool = False
+    """Whether rules judge each issue too, to compare the model with them."""
+    replay: Path | None = None
+    """A recording that answers instead of a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a backtest found."""
+
+    found: tuple[Found, ...]
+    """By judge: with two, the rules first."""
+    about: Parameters
+    recording: Path | None = None
+    """The file with the model's requests, if a model was asked."""
 
 
 async def answer(
     engine: Engine, tip: str, settings: Settings, asked: Options, on_progress: ProgressCallback
-) -> tuple[Found, Parameters]:
+) -> Outcome:
     """Run a backtest, or resume an earlier one of the same repository and texts where it stopped.
 
     Raises:
-        UserError: texts, model or data directory are unusable; the message says what to do.
+        UserError: texts, model, recording or data directory are unusable; the message says what to do.
     """
     began = time.perf_counter()
-    check_brain(settings)
-    notes = Notes(_place(engine, settings, asked), fresh=asked.fresh)
+    if asked.replay is None:
+        check_brain(settings)
+    place = _place(engine, settings, asked)
+    notes = Notes(place, fresh=asked.fresh)
     try:
-        async with _texts(asked, settings, notes) as texts, open_triager(engine, settings) as triager:
+        async with _texts(asked, settings, notes) as texts, _model(settings, asked, place) as (model, recording):
+            judges: list[Judge] = [Rules()] if model is None or asked.both else []
+            judges += [model] if model is not None else []
             on_progress(0, 0, "reading the history")
             fixes = read_fixes(engine.repository, tip, asked.github or "", asked.since)
-            judge = judge_of(settings)
-            found = await backtest(
-                engine, triager, texts, notes, plan=Plan(fixes, asked.limit, judge), on_progress=on_progress
-            )
+            plan = Plan(fixes, asked.limit, judges)
+            found = await backtest(engine, BlindTriager(engine), texts, notes, plan=plan, on_progress=on_progress)
     finally:
         notes.close()
-    repository = engine.repository.directory.name
-    seconds = round(time.perf_counter() - began, 2)
-    return found, Parameters(repository, tip, texts.description, judge, asked.target, seconds)
+    prices = settings.triage_prices or (str(recording.settings["prices"]) if recording else "")
+    about = Parameters(
+        repository=engine.repository.directory.name,
+        tip=tip,
+        texts=texts.description,
+        judge=judges[-1].name,
+        target=asked.target,
+        seconds=round(time.perf_counter() - began, 2),
+        prices=prices,
+    )
+    return Outcome(tuple(found), about, recording.path if recording else None)
 
 
-def judge_of(settings: Settings) -> str:
-    """Return the name of the brain; for models, the names of all models that take part."""
+@asynccontextmanager
+async def _model(
+    settings: Settings, asked: Options, notes: Path
+) -> AsyncIterator[tuple[RecordedModel | ReplayedModel | None, Recording | None]]:
+    """Open the model, or the recording that stands for it; None if rules judge."""
+    if asked.replay is not None:
+        recording = Recording.load(asked.replay)
+        yield ReplayedModel(recording), recording
+        return
     if settings.brain == "rules":
-        return "rules"
-    parts = (settings.triage_supervisor_model, settings.triage_critic_model, settings.triage_model)
-    tiers = (settings.triage_model_simple, settings.triage_model_medium, settings.triage_model_complex)
-    return "+".join(dict.fromkeys(filter(None, (*parts, *tiers))))
+        yield None, None
+        return
+    stored = stored_settings(settings)
+    file = notes.with_name(f"{notes.stem}-{settings_key(stored)}.requests.gz")
+    recording = Recording.open(file, stored, fresh=asked.fresh)
+    model = RecordedModel(model_settings(settings), recording)
+    try:
+        yield model, recording
+    finally:
+        await model.aclose()
 
 
 def _place(engine: Engine, settings: Settings, asked: Options) -> Path:
@@ -83,7 +123,7 @@ async def _texts(asked: Options, settings: Settings, notes: Notes) -> AsyncItera
         token = settings.github_token.get_secret_value() if settings.github_token else ""
         reader = IssueReader(asked.github, api_url=settings.github_api_url, token=token)
         try:
-            await reached(reader.check())
+            await call_github(reader.check())
             yield GitHubTexts(reader, asked.github, notes.texts, notes.store_text)
         finally:
             await reader.aclose()

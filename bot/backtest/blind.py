@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,8 +11,6 @@ from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
 from bot.runs.ephemeral import InMemoryEvidence, run_to_completion
-from bot.runs.local import open_brain
-from bot.settings import Settings
 from nodes.brains.rules import RulesBrain
 from nodes.context import Brain
 from nodes.evidence import Evidence
@@ -32,7 +29,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Blind:
+class BlindRun:
     """The result of a run that could not read the fix."""
 
     result: Result
@@ -45,6 +42,10 @@ class Blind:
     places: tuple[Place, ...]
     """Places, in the same order."""
     seconds: float
+    engine_first: str
+    """The first file of the last search, before any judgement; empty if nothing was searched or found."""
+    engine_confidence: float
+    """The search's calibrated confidence in it."""
 
     @property
     def confidence(self) -> float:
@@ -55,36 +56,31 @@ class Blind:
 class BlindTriager:
     """Triages issues independently of each other. Only parsed code is reused from one issue to the next."""
 
-    def __init__(self, engine: Engine, brain: Brain | None = None) -> None:
-        """Read one repository with a brain, by default the rules."""
+    def __init__(self, engine: Engine) -> None:
+        """Read one repository."""
         self._engine = engine
         self._rules = RulesBrain()
-        self._brain = brain or self._rules
 
-    async def triage(self, title: str, body: str, commit: str) -> Blind:
+    async def triage(self, title: str, body: str, commit: str, brain: Brain | None = None) -> BlindRun:
         """Run the graph at a commit. A question it asks is withdrawn, because no person can answer.
 
         Args:
             title: the issue's title.
             body: the issue's text.
             commit: the commit whose history the run may see.
+            brain: makes the judgements; None for the rules.
         """
         began = time.perf_counter()
         code, kept = _Code(self._engine, self._engine.commit(commit)), InMemoryEvidence()
-        context = build_context(title, body, code=code, evidence=kept, brain=self._brain, rules=self._rules)
+        context = build_context(title, body, code=code, evidence=kept, brain=brain or self._rules, rules=self._rules)
         state = await run_to_completion(context, initial_state(title, body, repository="", sha=code.sha))
         result = build_result(state)
         named = [Place(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]
         ranked = tuple(dict.fromkeys((*(place.path for place in named), *code.ranked)))
         places = tuple(dict.fromkeys((*named[:1], *code.places, *named)))
-        return Blind(result, kept.items, state.evidence, ranked, places, time.perf_counter() - began)
-
-
-@asynccontextmanager
-async def open_triager(engine: Engine, settings: Settings) -> AsyncIterator[BlindTriager]:
-    """Open a triager with the brain that the settings name."""
-    async with open_brain(settings) as brain:
-        yield BlindTriager(engine, brain)
+        first, confidence = (code.ranked[0], code.confidence) if code.ranked else ("", 0.0)
+        seconds = time.perf_counter() - began
+        return BlindRun(result, kept.items, state.evidence, ranked, places, seconds, first, confidence)
 
 
 class _Code(EngineCode):
@@ -92,10 +88,12 @@ class _Code(EngineCode):
 
     ranked: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
+    confidence: float = 0.0
 
     async def find(self, query: Query) -> Ranking:
         found = await super().find(query)
         self.ranked = tuple(hit.path for hit in found.files)
+        self.confidence = found.confidence
         self.places = tuple(Place(place.path, place.start_line, place.end_line) for place in found.locations)
         return found
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bot.backtest.blind import BlindTriager, Place
 from bot.backtest.fixes import Fix, FixWithFiles, answers, changed_lines
-from bot.backtest.score import PLACES, Scored
+from bot.backtest.judges import Judge, Judging
+from bot.backtest.recording import digest
+from bot.backtest.score import PLACES, Scored, Used
 from bot.backtest.texts import Text, Texts, dump, load
 from bot.errors import UserError
+from bot.report.document import Result
 from nodes.search.engine import Engine
 from nodes.search.errors import SearchError
 from nodes.search.git import Repository
@@ -86,11 +88,6 @@ class Notes:
         os.fsync(self._file.fileno())
 
 
-def digest(*payload: str) -> str:
-    """Return a short digest of the given texts."""
-    return hashlib.sha256("\x00".join(payload).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 ProgressCallback = Callable[[int, int, str], None]
 """Progress callback: finished cases, all cases (0 while unknown) and the current step."""
 
@@ -103,8 +100,8 @@ class Plan:
     """Newest first."""
     limit: int
     """Maximum number of cases."""
-    judge: str
-    """The brain's name, as far as it affects the results."""
+    judges: Sequence[Judge]
+    """Each judges every case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +111,20 @@ class Case:
     answered: FixWithFiles
     text: Text
 
+    @property
+    def identity(self) -> str:
+        """A digest of what is judged."""
+        fix = self.answered.fix
+        return digest(str(fix.number), fix.landed.sha, fix.landed.parent, self.text.title, self.text.body)
+
     def key(self, judge: str) -> str:
         """Return a digest of everything that the result depends on, so results of another release are not reused."""
-        landed, engine = self.answered.fix.landed, repr(load_weights()) + parser_version()
-        return digest(
-            str(self.answered.fix.number), landed.sha, landed.parent, self.text.title, self.text.body, judge, engine
-        )
+        return digest(self.identity, judge, repr(load_weights()), parser_version())
 
 
 @dataclass
 class Found:
-    """The results of a backtest."""
+    """The results of a backtest by one judge."""
 
     cases: list[Scored] = field(default_factory=list)
     """Newest fix first."""
@@ -134,28 +134,42 @@ class Found:
 
 async def backtest(
     engine: Engine, triager: BlindTriager, texts: Texts, notes: Notes, *, plan: Plan, on_progress: ProgressCallback
-) -> Found:
+) -> list[Found]:
     """Collect the newest cases, then run them oldest first, so that little must be parsed from one commit to the next.
 
+    Returns:
+        The results of each judge, for the same issues in the same order.
+
     Raises:
-        UserError: the texts cannot be read now.
+        UserError: the texts cannot be read now, or a judge cannot judge.
     """
-    found = Found()
-    cases = await _collect(answers(engine.repository, plan.fixes), texts, plan.limit, found.left_out, on_progress)
+    left_out = Counter[str]()
+    cases = await _collect(answers(engine.repository, plan.fixes), texts, plan.limit, left_out, on_progress)
+    found = [Found(left_out=left_out) for _ in plan.judges]
     for number, case in enumerate(reversed(cases)):
         on_progress(number, len(cases), f"#{case.answered.fix.number}")
-        key = case.key(plan.judge)
-        scored = notes.scored(key)
-        if scored is None:
-            try:
-                scored = await _run(engine.repository, triager, case)
-            except SearchError as error:
-                found.left_out[f"the commit before the fix cannot be read: {error}"[:200]] += 1
-                continue
-            notes.store_scored(key, scored)
-        found.cases.insert(0, scored)
+        try:
+            scored = [await _scored(engine.repository, triager, case, judge, notes) for judge in plan.judges]
+        except SearchError as error:
+            left_out[f"the commit before the fix cannot be read: {error}"[:200]] += 1
+            continue
+        for by_judge, one in zip(found, scored, strict=True):
+            by_judge.cases.insert(0, one)
     on_progress(len(cases), len(cases), "")
     return found
+
+
+async def _scored(repository: Repository, triager: BlindTriager, case: Case, judge: Judge, notes: Notes) -> Scored:
+    """Return the stored result of a case, or run it and store the result."""
+    key = case.key(judge.key)
+    stored = notes.scored(key)
+    if stored is not None and judge.has(case.identity):
+        return stored
+    async with judge.judging(case.identity, case.answered.fix.number) as judging:
+        scored = await _run(repository, triager, case, judging)
+    scored = replace(scored, model_seconds=judging.seconds)
+    notes.store_scored(key, scored)
+    return scored
 
 
 async def _collect(
@@ -179,9 +193,9 @@ async def _collect(
     return cases
 
 
-async def _run(repository: Repository, triager: BlindTriager, case: Case) -> Scored:
+async def _run(repository: Repository, triager: BlindTriager, case: Case, judging: Judging) -> Scored:
     fix, text = case.answered.fix, case.text
-    blind = await triager.triage(text.title, text.body, fix.landed.parent)
+    blind = await triager.triage(text.title, text.body, fix.landed.parent, judging.brain)
     lines = changed_lines(repository, fix.landed, case.answered.gold)
     report, usage = blind.result.report, blind.result.metrics.usage
     return Scored(
@@ -199,7 +213,20 @@ async def _run(repository: Repository, triager: BlindTriager, case: Case) -> Sco
         tokens=usage.input_tokens + usage.output_tokens,
         fell_back=bool(blind.result.metrics.fallbacks),
         place_rank=_place_rank(blind.places, lines),
+        used=tuple(
+            Used(model, used.calls, used.input_tokens, used.output_tokens)
+            for model, used in sorted(judging.used.items())
+        ),
+        engine_first=blind.engine_first,
+        engine_confidence=blind.engine_confidence,
+        model_confidence=_model_confidence(blind.result),
     )
+
+
+def _model_confidence(result: Result) -> float | None:
+    """Return the confidence of the last reading of code by a model."""
+    read = [entry for entry in result.trace if entry.node == "codebase_search" and entry.judged_by != "rules"]
+    return read[-1].confidence if read else None
 
 
 def _place_rank(places: Sequence[Place], lines: Sequence[tuple[str, int, int]]) -> int:

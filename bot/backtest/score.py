@@ -5,12 +5,21 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 PLACES = (1, 3, 5, 10)
 FIFTHS = 5
 LEAST = 10
 """Cases needed at or above a confidence for it to be recommended."""
+
+
+class Used(NamedTuple):
+    """What one model was asked in one run."""
+
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,16 @@ class Scored:
     """Whether rules judged a part of the run because the model did not."""
     place_rank: int = 0
     """Rank of the first place that contains a line the fix changed, from 1; 0 if none does."""
+    used: tuple[Used, ...] = ()
+    """What each model was asked."""
+    model_seconds: float = 0.0
+    """The time for which the run waited for models."""
+    engine_first: str = ""
+    """The first file of the search alone; empty if there was none."""
+    engine_confidence: float = 0.0
+    """The search's calibrated confidence in its first file."""
+    model_confidence: float | None = None
+    """The confidence of the model's last reading of the code, as the run used it; None if no model read it."""
 
     @property
     def rank(self) -> int:
@@ -50,13 +69,16 @@ class Scored:
 
     def document(self) -> dict[str, Any]:
         """Return the case as plain values."""
-        return {**asdict(self), "gold": list(self.gold), "ranked": list(self.ranked), "rank": self.rank}
+        used = [one._asdict() for one in self.used]
+        lists = {"gold": list(self.gold), "ranked": list(self.ranked), "used": used}
+        return {**asdict(self), **lists, "rank": self.rank}
 
     @classmethod
     def load(cls, record: dict[str, Any]) -> Scored:
         """Read the values that ``document`` returned."""
         given = {name: record[name] for name in cls.__dataclass_fields__}
-        return cls(**{**given, "gold": tuple(given["gold"]), "ranked": tuple(given["ranked"])})
+        used = tuple(Used(**one) for one in given["used"])
+        return cls(**{**given, "gold": tuple(given["gold"]), "ranked": tuple(given["ranked"]), "used": used})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bot.backtest.run import Found
-from bot.backtest.score import LEAST, Fifth, Threshold, calibration, fifths, hits, recommend
+from bot.backtest.score import LEAST, Fifth, Scored, Threshold, calibration, fifths, hits, recommend
+from bot.ceilings import cost, read_prices
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 
@@ -23,6 +25,46 @@ class Parameters:
     target: float
     seconds: float
     """Duration of this run; cases reused from an earlier run are not included."""
+    prices: str = ""
+    """Prices of models, as in TRIAGE_PRICES."""
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What is the same in every repetition."""
+        named = ("repository", "tip", "texts", "judge", "target", "prices")
+        return {name: getattr(self, name) for name in named}
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What models were asked, over all cases."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    dollars: float | None
+    """None if a model that was asked has no price."""
+    seconds: float
+
+    def document(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        dollars = None if self.dollars is None else round(self.dollars, 6)
+        tokens = {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens}
+        return {**tokens, "dollars": dollars, "model_seconds": round(self.seconds, 3)}
+
+
+def spent(cases: Sequence[Scored], prices: str) -> Spent:
+    """Add up what the models of these cases were asked, at the given prices."""
+    used, known = [one for case in cases for one in case.used], read_prices(prices)
+    priced = all(one.model in known for one in used)
+    millionths = sum(cost(known, one.model, one.input_tokens, one.output_tokens) for one in used)
+    return Spent(
+        sum(one.calls for one in used),
+        sum(one.input_tokens for one in used),
+        sum(one.output_tokens for one in used),
+        millionths / 1_000_000 if priced else None,
+        sum(case.model_seconds for case in cases),
+    )
 
 
 def as_document(found: Found, about: Parameters) -> dict[str, Any]:
@@ -44,6 +86,7 @@ def as_document(found: Found, about: Parameters) -> dict[str, Any]:
             "calls": sum(case.calls for case in found.cases),
             "tokens": sum(case.tokens for case in found.cases),
             "fell_back": sum(case.fell_back for case in found.cases),
+            **spent(found.cases, about.prices).document(),
         },
         "cases": [case.document() for case in found.cases],
     }
@@ -53,7 +96,7 @@ def as_text(found: Found, about: Parameters) -> str:
     """Return the results as a short text."""
     cases = found.cases
     if not cases:
-        return "\n".join(("No past fix could be scored.", *_left_out(found)))
+        return "\n".join(("No past fix could be scored.", *left_out(found)))
     claims = [case for case in cases if case.claims]
     right = sum(case.right for case in claims)
     return "\n".join(
@@ -70,7 +113,7 @@ def as_text(found: Found, about: Parameters) -> str:
             "",
             _advice(recommend(calibration(cases), about.target), about, len(cases)),
             _cost(found, about),
-            *_left_out(found),
+            *left_out(found),
         )
     )
 
@@ -110,7 +153,9 @@ def _applied(threshold: Threshold) -> str:
 def _cost(found: Found, about: Parameters) -> str:
     calls, tokens = sum(case.calls for case in found.cases), sum(case.tokens for case in found.cases)
     each = _mean([case.seconds for case in found.cases])
-    model = f"{calls} model calls, {tokens} tokens" if calls else "no model, no tokens"
+    dollars = spent(found.cases, about.prices).dollars
+    price = f", ${dollars:.2f}" if calls and dollars is not None else ""
+    model = f"{calls} model calls, {tokens} tokens{price}" if calls else "no model, no tokens"
     fell_back = sum(case.fell_back for case in found.cases)
     instead = f" In {fell_back} issues rules judged part of the run, because the model failed." if fell_back else ""
     return (
@@ -118,7 +163,8 @@ def _cost(found: Found, about: Parameters) -> str:
     )
 
 
-def _left_out(found: Found) -> list[str]:
+def left_out(found: Found) -> list[str]:
+    """Name the fixes that could not be scored."""
     return [f"Left out:    {count} where {why}." for why, count in sorted(found.left_out.items())]
 
 

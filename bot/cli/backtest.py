@@ -15,9 +15,7 @@ from bot.cli.progress import Progress
 from bot.cli.repository import Storage, open_engine
 
 if TYPE_CHECKING:
-    from bot.backtest.ask import Options
-    from bot.backtest.run import Found
-    from bot.backtest.summary import Parameters
+    from bot.backtest.ask import Options, Outcome
     from bot.settings import Settings
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
@@ -43,7 +41,17 @@ _EVERY = 10
     type=click.FloatRange(1, 100),
     help="The target precision: the percentage of first files that must be correct above the threshold.",
 )
-@click.option("--brain", type=click.Choice(["rules", "llm", "auto"]), help="The brain, as in `triage run`.")
+@click.option(
+    "--brain",
+    type=click.Choice(["rules", "llm", "auto", "both"]),
+    help="The brain, as in `triage run`; both = rules and the model, compared issue by issue.",
+)
+@click.option(
+    "--replay",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take the model's responses from a recording; needs no key and no endpoint.",
+)
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Write a plot to this file.")
 @click.option("--fresh", is_flag=True, help="Discard the stored results of an earlier backtest, finished or not.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: hits, calibration, threshold, cost, every case.")
@@ -56,7 +64,8 @@ def command(
     github: str | None,
     limit: int,
     target: float,
-    brain: Literal["rules", "llm", "auto"] | None,
+    brain: Literal["rules", "llm", "auto", "both"] | None,
+    replay: Path | None,
     plot: Path | None,
     fresh: bool,
     as_json: bool,
@@ -70,27 +79,54 @@ def command(
     Issue texts come from --issues (lines of {"number", "title", "body", "created_at"}) or from --github. Without
     either, the fixes' commit messages serve as issue texts, and the output says so.
 
+    With --brain both, each issue is triaged by rules and with the model, and a table states what the model fixed and
+    broke, whether chance may explain it, and what it cost. With a model, every request and response is stored in a
+    file, without keys and with secrets masked; --replay repeats the backtest from that file.
+
     After an interruption, the same command resumes.
     """
-    given = _asked(since, issues, github, limit, target / 100, fresh=fresh)
-    from bot.backtest.summary import as_document, as_text  # noqa: PLC0415  --help needs no engine
-    from bot.settings import load_settings  # noqa: PLC0415
+    given = _asked(since, issues, github, limit, target / 100, fresh=fresh, brain=brain, replay=replay)
+    from bot.settings import load_settings  # noqa: PLC0415  --help needs no engine
 
     settings = load_settings(repo)
-    if brain is not None:
-        settings = settings.model_copy(update={"triage_brain": brain})
+    if brain is not None or replay is not None:
+        settings = settings.model_copy(update={"triage_brain": "llm" if brain in (None, "both") else brain})
     try:
-        found, about = _answered(repo, rev, settings, given)
+        outcome = _answered(repo, rev, settings, given)
     except KeyboardInterrupt:
         click.echo("stopped; the same command continues from here", err=True)
         sys.exit(130)
     if plot is not None:
-        _draw(found, about, plot)
-    click.echo(json.dumps(as_document(found, about), indent=1) if as_json else as_text(found, about))
+        _draw(outcome, plot)
+    if outcome.recording is not None and replay is None:
+        click.echo(f"the model's requests are stored in {outcome.recording}; replay them with --replay", err=True)
+    click.echo(_printed(outcome, as_json=as_json))
+
+
+def _printed(outcome: Outcome, *, as_json: bool) -> str:
+    from bot.backtest import paired, summary  # noqa: PLC0415  as above
+
+    if len(outcome.found) == 2:
+        engine, model = outcome.found
+        if as_json:
+            return json.dumps(paired.as_document(engine, model, outcome.about), indent=1)
+        return paired.as_text(engine, model, outcome.about)
+    (found,) = outcome.found
+    if as_json:
+        return json.dumps(summary.as_document(found, outcome.about), indent=1)
+    return summary.as_text(found, outcome.about)
 
 
 def _asked(
-    since: str | None, issues: Path | None, github: str | None, limit: int, target: float, *, fresh: bool
+    since: str | None,
+    issues: Path | None,
+    github: str | None,
+    limit: int,
+    target: float,
+    *,
+    fresh: bool,
+    brain: str | None,
+    replay: Path | None,
 ) -> Options:
     from bot.backtest.ask import Options  # noqa: PLC0415  as above
     from bot.errors import UserError  # noqa: PLC0415
@@ -99,10 +135,14 @@ def _asked(
         raise UserError("--issues and --github exclude each other: give one of them")
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
-    return Options(_day(since), issues, github, limit, target, fresh)
+    if replay and brain not in (None, "llm", "both"):
+        raise UserError(f"--replay needs a model's recording, so --brain {brain} excludes it: give llm or both")
+    if replay and fresh:
+        raise UserError("--replay and --fresh exclude each other: a replay changes no recording")
+    return Options(_day(since), issues, github, limit, target, fresh, brain == "both", replay)
 
 
-def _answered(repo: str, rev: str, settings: Settings, given: Options) -> tuple[Found, Parameters]:
+def _answered(repo: str, rev: str, settings: Settings, given: Options) -> Outcome:
     from bot.backtest.ask import answer  # noqa: PLC0415  as above
 
     progress = Progress()
@@ -120,12 +160,13 @@ def _answered(repo: str, rev: str, settings: Settings, given: Options) -> tuple[
         progress.clear()
 
 
-def _draw(found: Found, about: Parameters, file: Path) -> None:
+def _draw(outcome: Outcome, file: Path) -> None:
+    """Draw the figures of the brain, or of the model if both judged."""
     from bot.backtest.plot import draw  # noqa: PLC0415  as above
     from bot.backtest.score import calibration, recommend  # noqa: PLC0415
     from bot.errors import UserError  # noqa: PLC0415
 
-    pairs = calibration(found.cases)
+    about, pairs = outcome.about, calibration(outcome.found[-1].cases)
     picture = draw(pairs, recommend(pairs, about.target), f"{about.repository}: {len(pairs)} past fixes, triaged blind")
     try:
         file.write_text(picture, encoding="utf-8")

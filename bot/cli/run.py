@@ -228,6 +228,7 @@ def _triage(
     operator: OperatorConfig,
 ) -> Account:
     from bot.runs.local import open_outside, triage  # noqa: PLC0415  the import takes a second; --help does not need it
+    from bot.runs.pictures import PictureFetcher  # noqa: PLC0415  as above
 
     code = _code(where, rev, settings, progress)
     questions: Questions = Questions(progress, interactive=interactive)
@@ -244,6 +245,7 @@ def _triage(
                 listener=progress.node,
                 past=past,
                 outside=outside,
+                pictures=PictureFetcher(operator.pictures) if operator.pictures.enabled else None,
                 renderer=where.renderer,
             )
 
@@ -293,9 +295,9 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
 
 def _explained(account: Account) -> str:
     """Return the explanation: under headings on a terminal, in folded sections in Markdown."""
-    from bot.report.explain import folded, unfolded  # noqa: PLC0415  as above
+    from bot.report.explain import render_markdown, render_text  # noqa: PLC0415  as above
 
-    return unfolded(account) if sys.stdout.isatty() else folded(account)
+    return render_text(account) if sys.stdout.isatty() else render_markdown(account)
 
 
 def _colour() -> bool | None:

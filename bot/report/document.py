@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.report import TriageReport
-from nodes.state import BugTriageState, HumanExchange, Metrics, TraceEntry
+from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Metrics, TraceEntry
 
 
 class Result(BaseModel):
@@ -19,6 +19,8 @@ class Result(BaseModel):
 
     report: TriageReport
     questions: tuple[HumanExchange, ...] = ()
+    critique: CriticVerdict | None = None
+    """The critic's last verdict, with its gaps and the evidence that it requires; null if no critic ran."""
     trace: tuple[TraceEntry, ...] = ()
     metrics: Metrics = Metrics()
     evidence: tuple[str, ...] = ()
@@ -43,6 +45,7 @@ def build_result(state: BugTriageState) -> Result:
     return Result(
         report=state.report,
         questions=state.human_exchanges,
+        critique=state.critic_feedback,
         trace=state.trace,
         metrics=state.metrics,
         evidence=state.evidence,

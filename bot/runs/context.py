@@ -5,7 +5,9 @@ from __future__ import annotations
 from bot.repo_config import RepositoryConfig
 from bot.report.markdown import MarkdownRenderer
 from bot.runs.ephemeral import NoSignals
+from nodes.brains.llm import LLMBrain
 from nodes.context import (
+    COMPRESS_FROM,
     Brain,
     CodePort,
     Context,
@@ -13,6 +15,7 @@ from nodes.context import (
     Listener,
     Outside,
     PastPort,
+    PicturePort,
     Renderer,
     SignalPort,
     ignore_progress,
@@ -33,6 +36,7 @@ def build_context(
     renderer: Renderer | None = None,
     outside: Outside | None = None,
     past: PastPort | None = None,
+    pictures: PicturePort | None = None,
     listener: Listener = ignore_progress,
 ) -> Context:
     """Build the context of a run.
@@ -49,6 +53,7 @@ def build_context(
         renderer: renders the comment; None for one without links.
         outside: the sources outside the repository; None for none.
         past: earlier issues; None if they are not available.
+        pictures: fetches the issue's pictures; None if the operator has not enabled it.
         listener: receives progress messages.
     """
     config = config or RepositoryConfig()
@@ -63,8 +68,10 @@ def build_context(
         renderer=renderer or MarkdownRenderer(),
         outside=outside or Outside(),
         past=past,
+        pictures=pictures if config.pictures else None,
         listener=listener,
         facts=read_facts(title, body),
         language=config.language,
+        compress_from=brain.compress_from if isinstance(brain, LLMBrain) else COMPRESS_FROM,
         claim_from=config.limits.claim_from,
     )

@@ -22,7 +22,7 @@ from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import SqliteCheckpoints, serializer
-from nodes.context import Brain, CodePort, Listener, Outside, PastPort
+from nodes.context import Brain, CodePort, Listener, Outside, PastPort, PicturePort
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance_answered, initial_state
 from nodes.state import Answer, HumanExchange
@@ -43,6 +43,7 @@ async def triage(
     listener: Listener,
     past: PastPort | None = None,
     outside: Outside | None = None,
+    pictures: PicturePort | None = None,
     renderer: MarkdownRenderer | None = None,
 ) -> Account:
     """Run the graph to its end and put its questions to the caller.
@@ -60,6 +61,7 @@ async def triage(
         listener: receives progress messages.
         past: earlier issues to compare with.
         outside: the sources outside the repository that the run may query.
+        pictures: fetches the issue's pictures; None if they are not read.
         renderer: renders the comment.
     """
     sha = code.sha
@@ -85,6 +87,7 @@ async def triage(
                 listener=listener,
                 past=past,
                 outside=outside,
+                pictures=pictures,
             )
             start = initial_state(title, body, repository="", sha=sha, outside=outside)
             state = (await advance_answered(build_graph(saver), context, thread_id, start, ask_person)).state
@@ -107,7 +110,11 @@ def settings_hash(settings: Settings) -> str:
     """Return a hash of the settings that change judgements: the brain, its models and their endpoint."""
     models = (settings.triage_supervisor_model, settings.triage_critic_model, settings.triage_model)
     tiers = (settings.triage_model_simple, settings.triage_model_medium, settings.triage_model_complex)
-    text = (settings.brain, *models, *tiers, settings.openai_base_url) if settings.brain == "llm" else (settings.brain,)
+    text = (
+        (settings.brain, *models, *tiers, settings.triage_picture_model, settings.openai_base_url)
+        if settings.brain == "llm"
+        else (settings.brain,)
+    )
     return hashlib.sha256("\x00".join(str(one) for one in text).encode()).hexdigest()[:12]
 
 

@@ -23,12 +23,14 @@ def model_settings(settings: Settings) -> ModelSettings:
         simple=settings.triage_model_simple,
         medium=settings.triage_model_medium,
         complex=settings.triage_model_complex,
+        pictures=settings.triage_picture_model,
         base_url=settings.openai_base_url,
         calls_per_minute=settings.triage_model_calls_per_minute,
         limits=RunLimits(ceiling.calls, ceiling.tokens, ceiling.cost),
         price=lambda model, into, out: cost(prices, model, into, out),
         timeout=settings.triage_model_timeout,
         max_output_tokens=settings.triage_model_output_tokens,
+        compress_from=settings.triage_context_chars,
         effort=settings.triage_model_effort,
         memory=settings.triage_data_dir / "models.json",
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
@@ -59,7 +61,15 @@ def _check_prices(settings: Settings) -> None:
     if all(read_ceiling(limit).cost is None for limit in limits):
         return
     models, prices = model_settings(settings), read_prices(settings.triage_prices)
-    named = (models.supervisor, models.critic, models.default, models.simple, models.medium, models.complex)
+    named = (
+        models.supervisor,
+        models.critic,
+        models.default,
+        models.simple,
+        models.medium,
+        models.complex,
+        models.pictures,
+    )
     for model in dict.fromkeys(filter(None, named)):
         if model not in prices:
             raise UserError(f"TRIAGE_PRICES has no price for {model}, and a limit on cost is set")

@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.errors import BotError
 from bot.operator_config import OperatorConfig, ToolConfig
+from bot.runs.pictures import PictureFetcher
 from nodes.brains.budget import Pace
 from nodes.context import Outside, TimeLimits
 from nodes.evidence import Evidence
@@ -32,6 +33,8 @@ class Sources:
         enabled = {name: tool for name, tool in config.tools.items() if tool.enabled}
         self.tools = {name: McpTool(_server(name, tool)) for name, tool in enabled.items()}
         """MCP tools by name, including one called ``web_search`` if configured."""
+        self.pictures = PictureFetcher(config.pictures) if config.pictures.enabled else None
+        """Fetches pictures of issues; None if the operator has not enabled it."""
         self._providers = _providers(config)
         issues = config.web.github_issues
         self._issue_turn = Pace(issues.per_minute) if issues and issues.enabled else None

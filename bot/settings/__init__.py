@@ -61,6 +61,9 @@ class Settings(BaseSettings):
     triage_model_simple: str | None = Field(None, description="Model for simple issues; unset means TRIAGE_MODEL.")
     triage_model_medium: str | None = Field(None, description="Model for medium issues; unset means TRIAGE_MODEL.")
     triage_model_complex: str | None = Field(None, description="Model for complex issues; unset means TRIAGE_MODEL.")
+    triage_picture_model: str | None = Field(
+        None, description="Model that reads pictures in issues, if TRIAGE_CONFIG enables it; unset means TRIAGE_MODEL."
+    )
     github_app_id: int | None = Field(None, gt=0, description="The App's id, for `triage serve`.")
     github_app_slug: str | None = Field(
         None, pattern=r"^[a-z0-9-]+$", description="The App's name in addresses; pages link to where it is installed."
@@ -155,6 +158,13 @@ class Settings(BaseSettings):
         ge=300,
         le=100_000,
         description="Tokens of one answer; three times as many for a model that reasons beyond it before it answers.",
+    )
+    triage_context_chars: int = Field(
+        6_000,
+        ge=500,
+        le=200_000,
+        description="Characters of an issue's text above which a model gets its beginning and end only; the "
+        "first message about code is also limited to 1,500 tokens of it.",
     )
     triage_model_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
         None, description="Reasoning effort to request from models that have one; unset leaves it to the model."

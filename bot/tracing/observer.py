@@ -18,7 +18,7 @@ from langgraph.errors import GraphBubbleUp
 
 from bot.metrics.measures import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, NODE_SECONDS
 from bot.settings import Settings
-from bot.tracing.spans import Spans, open_spans, routing
+from bot.tracing.spans import Spans, only_routing, open_spans, routing
 from bot.tracing.switch import langsmith_is_on
 from nodes.trust.secrets import mask
 
@@ -31,14 +31,26 @@ def start_langsmith(*, text: bool) -> Any:
 
     if text:
         return get_cached_client(anonymizer=_masked)
-    return get_cached_client(hide_inputs=True, hide_outputs=True, anonymizer=_without_messages)
+    # A function as hide_outputs would be ignored beside an anonymizer, so that filters the outputs too.
+    return get_cached_client(hide_inputs=True, hide_outputs=False, anonymizer=_without_text)
 
 
-def _without_messages(data: Any) -> Any:
-    """Reduce an error to its type, because its message and traceback quote the run's input."""
-    if isinstance(data, dict) and "error" in data:
-        return {**data, "error": str(data["error"]).partition("(")[0][:100]}
-    return data
+_METADATA = ("langgraph_", "ls_", "lc_", "LANGSMITH_", "LANGCHAIN_")
+_IDS = frozenset({"thread_id", "checkpoint_ns", "__pregel_task_id", "revision_id"})
+
+
+def _without_text(data: Any) -> Any:
+    """Return what may be sent of an error, of metadata and of a run's output, without text of issues, code and models.
+
+    LangSmith does not say which of the three it has, so everything that is not known to be harmless is left out: of an
+    error the type remains, of metadata what LangGraph and LangSmith write themselves, of a node's output its routing.
+    """
+    if not isinstance(data, dict):
+        return {}
+    if set(data) == {"error"}:
+        return {"error": str(data["error"]).partition("(")[0][:100]}
+    kept = {name: value for name, value in data.items() if str(name).startswith(_METADATA) or name in _IDS}
+    return {**kept, **only_routing(data)}
 
 
 def _masked(data: Any) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
+
+from pydantic import ValidationError
 
 from bot.errors import UserError
 from nodes.guards import NOTHING_JOINED
 from nodes.report import Kind
-from nodes.state import NodeName, Tier
+from nodes.state import NodeName, Tier, TraceEntry
 from nodes.trust.secrets import mask
 
 _DECISIONS = frozenset(
@@ -17,9 +20,21 @@ _DECISIONS = frozenset(
     | {"accept", "retry", "review", "APPROVED", "REJECTED", "asked", "answered", "withdrawn"}
 )
 """All decisions that nodes write. Any other value is left out."""
+ROUTING = "supervisorRouting"
 ATTRIBUTES = tuple(
     f"triage.{name}"
-    for name in ("decision", "guard", "confidence", "beside", "tier", "specialists", "failed", "sources", "overlap_ms")
+    for name in (
+        "decision",
+        "guard",
+        "confidence",
+        "beside",
+        "tier",
+        "specialists",
+        "failed",
+        "sources",
+        "overlap_ms",
+        ROUTING,
+    )
 )
 
 
@@ -46,8 +61,42 @@ def _facts(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "confidence", getattr(entry, "confidence", None)
     counts = getattr(entry, "counts", {})
     yield from ((name, counts.get(name)) for name in ("specialists", "failed", "sources"))
+    if outputs.get("next_node") in get_args(NodeName):
+        yield ROUTING, _supervisor_routing(outputs, entry)
     timing = getattr(entry, "timing", None)
     yield "overlap_ms", getattr(timing, "overlap_ms", None)
+
+
+def _supervisor_routing(outputs: Mapping[str, Any], entry: Any) -> str:
+    """Return a supervisor's step as JSON: names and numbers, none of its reasons (seed 004)."""
+    beside = [str(name)[:40] for name in outputs.get("also") or ()]
+    facts = {
+        "next": outputs["next_node"],
+        "specialists": [outputs["next_node"], *beside] if beside else [],
+        "confidence": outputs.get("supervisor_confidence"),
+        "guard": getattr(entry, "guard", None),
+        "judged_by": getattr(entry, "judged_by", None),
+        "iteration": getattr(entry, "iteration", None),
+    }
+    return json.dumps(facts)
+
+
+def only_routing(outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return what LangSmith gets of a node's output by default: the routing, and no text.
+
+    Args:
+        outputs: a node's output as JSON has it; anything else has no routing.
+    """
+    try:
+        trace = tuple(TraceEntry.model_validate(entry) for entry in outputs.get("trace") or ())
+    except (ValidationError, TypeError):
+        return {}
+    also = outputs.get("also")
+    outputs = {**outputs, "trace": trace, "also": tuple(also) if isinstance(also, list) else ()}
+    facts: dict[str, Any] = {name.removeprefix("triage."): value for name, value in routing(outputs).items()}
+    if ROUTING in facts:
+        facts[ROUTING] = json.loads(facts[ROUTING])
+    return facts
 
 
 Attributes = Mapping[str, str | float]

@@ -72,6 +72,7 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
             config=found.config,
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
             outside=tools.sources.outside(github.search_issues) if found.config.outside else None,
+            pictures=tools.sources.pictures,
         )
         name = f"{ref.owner}/{ref.name}"
         start = initial_state(text.title, text.body, repository=name, sha=mirror.sha, outside=context.outside)

@@ -118,6 +118,7 @@ def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) 
         signals=store.signals,
         renderer=renderer_for(issue),
         outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else None,
+        pictures=tools.sources.pictures,
         past=StoredPast(store.repository.past, issue_job.github, issue_job.ref) if config.earlier_issues else None,
     )
 

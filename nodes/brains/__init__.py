@@ -20,11 +20,14 @@ async def judge(context: Context, case: Case, ask: Callable[[Brain], Awaitable[J
     if not is_model_asked(context, case.state):
         return await ask(context.rules)
     try:
-        return await ask(context.brain)
+        judged = await ask(context.brain)
     except ModelError as failure:
         # The usage of the failed calls is added, because the budget has paid for them.
         judged = await ask(context.rules)
         return dataclasses.replace(judged, usage=judged.usage + failure.usage, fallback=str(failure)[:300])
+    # Rules read the whole text, also as a model's fallback.
+    is_long = len(case.body) > case.compress_from
+    return dataclasses.replace(judged, compressed=True) if is_long and judged.judged_by != "rules" else judged
 
 
 def is_model_asked(context: Context, state: BugTriageState) -> bool:

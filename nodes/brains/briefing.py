@@ -75,7 +75,6 @@ def _format_redirect_instructions(instructions: Sequence[str]) -> str:
 
 
 # Characters per section; together with the instructions they stay below 8,000 tokens.
-_BODY = 6_000
 _FACTS = 2_000
 _EVIDENCE = 9_000
 _FINDINGS = 3_000
@@ -89,9 +88,10 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
     """Build the human message of every role except the supervisor; all text from strangers is fenced."""
     state = case.state
     # Masked before it is cut: half of a token would no longer be recognised.
-    issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), _BODY)}"
+    issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), case.compress_from)}"
     sections = [
         ("Issue", fence("issue", issue)),
+        ("Words in its pictures, read by a model", fence("pictures", case.pictures)) if case.pictures else None,
         ("Facts a program read from it", fence("facts", compress(mask(format_facts(case.facts)), _FACTS))),
         ("Evidence", fence("evidence", "\n\n".join(map(_evidence, shown)))) if shown else None,
         ("Findings so far", fence("findings", compress(_format_findings(state.findings), _FINDINGS))),

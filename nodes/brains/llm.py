@@ -11,13 +11,14 @@ from pydantic import BaseModel, Field, create_model
 from nodes.brains.briefing import build_briefing, build_supervisor_context, select
 from nodes.brains.budget import ModelBudget
 from nodes.brains.models import Models
+from nodes.brains.pictures import read_pictures
 from nodes.brains.reader import Reader
 from nodes.brains.replies import InvalidOutput
 from nodes.brains.structured import Message, Structured, ask_structured
-from nodes.context import Case, Judged, ModelError
+from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_beside, route
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
 from prompts import Role, build_role_prompt, build_supervisor_correction, build_supervisor_system_prompt
 
@@ -74,6 +75,11 @@ class LLMBrain:
         """The name of the model that most roles use."""
         return self._settings.default
 
+    @property
+    def compress_from(self) -> int:
+        """Characters of an issue's text above which the models get it without its middle."""
+        return self._settings.compress_from
+
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
         """Choose the next step; after two invalid answers, the next step is the writer (PRD section 5)."""
         legal = legal_next_nodes(case.state)
@@ -101,6 +107,11 @@ class LLMBrain:
     async def investigate(self, case: Case) -> Judged[Investigation]:
         """Judge the issue itself."""
         return await self._ask(case, "investigator", Investigation)
+
+    async def read_pictures(self, case: Case, pictures: Sequence[Picture]) -> Judged[PictureTexts]:
+        """Copy the words of the issue's pictures."""
+        model = self._models.get(self._settings.pictures or self._settings.default)
+        return await read_pictures(model, self._paying(case.state), case, pictures)
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
         """Judge the search results and the results of a few lookups; places that were not found are dropped."""

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from nodes.brains.budget import Pace, RunBudget, RunLimits
+from nodes.context import COMPRESS_FROM
 
 if TYPE_CHECKING:
     import httpx
@@ -41,6 +42,8 @@ class Abilities:
     system: bool = True
     effort: bool = True
     """Whether a reasoning effort may be set."""
+    images: bool = True
+    """Whether a message may contain images."""
     longer: bool = False
     """Whether an answer was cut off at the usual limit."""
     most_output: int | None = None
@@ -71,6 +74,8 @@ class Model:
     abilities: Abilities = field(default_factory=Abilities)
     remember: Callable[[Abilities], None] = lambda _abilities: None
     """Receives what was learnt."""
+    clock: Callable[[], float] = time.monotonic
+    """Measures answers against the deadline, in seconds."""
 
     def learn(self, **changes: Any) -> None:
         """Change what is known about the server, for this and later requests."""
@@ -117,6 +122,16 @@ _FORGET = 7 * 86_400.0
 """Seconds. Servers are updated, so what was refused is tried again after this time."""
 
 
+class Memory(Protocol):
+    """Stores what was learnt about models."""
+
+    def load(self, key: str) -> Abilities | None:
+        """Return what is known under this key; None if nothing is."""
+
+    def save(self, key: str, abilities: Abilities) -> None:
+        """Store what is known."""
+
+
 class LearntRefusals:
     """The abilities of models by endpoint and name; with no file, nothing is stored."""
 
@@ -128,10 +143,7 @@ class LearntRefusals:
         entry = self._entries().get(key)
         if not isinstance(entry, dict) or not _is_recent(entry.pop("learnt", 0)):
             return None
-        known = {f.name for f in fields(Abilities)}
-        # A file of another version may have other fields; it is learnt again.
-        sound = set(entry) == known and entry["method"] in METHODS
-        return Abilities(**entry) if sound else None
+        return read_abilities(entry)
 
     def save(self, key: str, abilities: Abilities) -> None:
         """Store what is known. A file that cannot be written costs only a few refused requests later."""
@@ -153,6 +165,12 @@ class LearntRefusals:
         return read if isinstance(read, dict) else {}
 
 
+def read_abilities(entry: dict[str, Any]) -> Abilities | None:
+    """Read stored abilities; None if a release with other fields stored them, so that they are learnt again."""
+    sound = set(entry) == {f.name for f in fields(Abilities)} and entry["method"] in METHODS
+    return Abilities(**entry) if sound else None
+
+
 def _is_recent(learnt: object) -> bool:
     return isinstance(learnt, int) and 0 <= time.time() - learnt < _FORGET
 
@@ -171,6 +189,8 @@ class ModelSettings:
     critic: str | None = None
     default: str = "gpt-4o"
     """For the critic and for tiers without a model of their own."""
+    pictures: str | None = None
+    """For pictures in issues; None for the default."""
     simple: str | None = None
     medium: str | None = None
     complex: str | None = None
@@ -190,6 +210,8 @@ class ModelSettings:
     price: Callable[[str, int, int], int] = lambda _model, _into, _out: 0
     """What input and output tokens of a model cost, in millionths of a dollar."""
     max_output_tokens: int = 3_000
+    compress_from: int = COMPRESS_FROM
+    """Characters of an issue's text above which a model gets it without its middle."""
     effort: str | None = None
     """The reasoning effort to request; None leaves it to the model."""
     memory: Path | None = None
@@ -199,12 +221,31 @@ class ModelSettings:
 class Models:
     """The models that brains share. Close them with `aclose`."""
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(
+        self,
+        settings: ModelSettings,
+        *,
+        pace: Pace | None = None,
+        memory: Memory | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Use these settings.
+
+        Args:
+            settings: The models and their endpoint.
+            pace: The rate of calls; None for a new one at the rate of the settings.
+            memory: What was learnt about the models; None for the file of the settings.
+            transport: Carries the requests; None for the network.
+            clock: Measures answers against their deadline, in seconds.
+        """
         self.settings = settings
-        self.pace = Pace(settings.calls_per_minute)
+        self.pace = pace or Pace(settings.calls_per_minute)
         self._models: dict[str, Model] = {}
         self._client: httpx.AsyncClient | None = None
-        self._remembered = LearntRefusals(settings.memory)
+        self._remembered = memory or LearntRefusals(settings.memory)
+        self._transport = transport
+        self._clock = clock
 
     def get(self, name: str) -> Model:
         """Return the model of that name."""
@@ -231,7 +272,9 @@ class Models:
 
         settings = self.settings
         timeout = httpx.Timeout(settings.timeout, connect=min(_CONNECT, settings.timeout))
-        self._client = self._client or httpx.AsyncClient(timeout=timeout, follow_redirects=True)
+        self._client = self._client or httpx.AsyncClient(
+            timeout=timeout, follow_redirects=True, transport=self._transport
+        )
         llm = ChatOpenAI(
             model=name,
             temperature=None,  # `sending` sets it in each request, because langchain-openai drops it silently
@@ -252,6 +295,7 @@ class Models:
             settings.effort,
             self._remembered.load(key) or first_abilities(name, self._limit_name),
             lambda learnt: self._remembered.save(key, learnt),
+            self._clock,
         )
 
     @property

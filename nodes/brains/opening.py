@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from nodes.brains.briefing import _format_redirect_instructions, critique, exchanges, format_facts, rejection
-from nodes.brains.fence import fence, squeeze
+from nodes.brains.fence import compress, fence, squeeze
 from nodes.brains.tokens import estimate
 from nodes.context import Case, LookupResult
 from nodes.evidence import NumberedEvidence
@@ -40,13 +40,14 @@ class Opening(NamedTuple):
 def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening:
     """Combine the issue, later messages, and the candidates in the engine's order."""
     text = f"{mask(case.title)[:300]}\n\n{mask(case.body)}".strip()
-    issue = squeeze(text, ISSUE)
+    issue = squeeze(compress(text, 300 + case.compress_from), ISSUE)
     # Facts repeat parts of the issue, so they are only needed if the issue was shortened.
     facts = fence("facts", squeeze(mask(format_facts(case.facts)), FACTS)) if issue != text else ""
     described = _described(candidates[:CANDIDATES])
     order = build_engine_order(case.search_confidence)
     sections = (
         ("Issue", fence("issue", issue)),
+        ("Words in its pictures, read by a model", fence("pictures", case.pictures) if case.pictures else ""),
         ("Facts a program read from the whole of it", facts),
         ("Said since", _later_messages(case)),
         ("Candidates", "\n".join((order, fence("candidates", "\n".join(described)))) if described else ""),

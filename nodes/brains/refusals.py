@@ -38,6 +38,12 @@ _WINDOW = re.compile(r"(?:context|n_ctx)[^0-9]{0,80}(\d[\d,]{2,9})", re.IGNORECA
 _MOST = re.compile(
     r"(?:at most|less than or equal to|<=|maximum(?: value)? (?:is|of)|up to)\s{0,3}(\d{2,7})", re.IGNORECASE
 )
+_IMAGES = re.compile(
+    r"image|vision|multi-?modal|picture|content (?:part|type|block)|"
+    r"content['\"`]?:? (?:must|should) be|(?:valid|expected) (?:a )?string",
+    re.IGNORECASE,
+)
+"""What servers write if a model cannot see; older ones only say that the content must be a string."""
 _FILTER = re.compile(r"content[_ ](?:filter|management|policy)|responsibleai|safety system|moderation", re.IGNORECASE)
 _CREDIT = re.compile(r"insufficient_quota|insufficient credits|exceeded your current quota|billing", re.IGNORECASE)
 _NO_MODEL = re.compile(
@@ -99,6 +105,11 @@ class Fault:
             return True
         # Routers answer 404 if no provider takes the parameters; llama.cpp answers 500 to a schema it cannot compile.
         return self.status in {404, 500, 501} and bool(self.parts or "parameter" in self.text.lower())
+
+    @property
+    def is_images(self) -> bool:
+        """Whether the message may be about an image; only asked of requests that have one."""
+        return self.status in {400, 404, 415, 422, 500, 501} and bool(_IMAGES.search(self.text))
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 import warnings
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -36,6 +35,11 @@ _LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
 """Tokens below which nothing is concluded: some servers report only what was not cached."""
 
 
+IMAGE_TOKENS = 1_600
+"""Our estimate for one image; providers count between 260 and 1,600 for a screenshot."""
+NO_IMAGES = "the model takes no images"
+
+
 class _LostError(ModelError):
     """The request was sent and no answer came, so its cost is unknown."""
 
@@ -57,6 +61,8 @@ class Sender:
     budget: ModelBudget
     usage: Usage = field(default_factory=Usage)
     """All requests so far, refused and failed ones included."""
+    images: tuple[str, ...] = ()
+    """Data URLs of images that follow the last message."""
 
     async def send(self, messages: Sequence[Message], room: int | None) -> tuple[AIMessage, Method]:
         """Return the reply, and the method that requested it.
@@ -82,9 +88,14 @@ class Sender:
         others: Iterator[Abilities] | None = None
         for _ in range(_REFUSALS):
             try:
-                reply = await self._with_retries(_Request(self.model, abilities, self.schema, messages, room))
+                reply = await self._with_retries(
+                    _Request(self.model, abilities, self.schema, messages, room, self.images)
+                )
             except _RefusedError as refused:
                 fault = refused.fault
+                if self.images and fault.is_images:
+                    self.model.learn(images=False)
+                    raise ModelError(NO_IMAGES) from refused
                 if fault.is_context:
                     abilities = self._narrower(abilities, messages, fault)
                     continue
@@ -133,7 +144,7 @@ class Sender:
         model = request.model
         seconds_left = model.deadline
         for attempt in range(model.max_retries + 1):
-            started = time.monotonic()
+            started = model.clock()
             try:
                 async with self._paid(request.call) as bill:
                     reply = await _send(request, seconds_left)
@@ -142,7 +153,7 @@ class Sender:
             except BusyError as busy:
                 pause = busy.pause(attempt)
                 # A wait that the server's rate limit requests does not count against the deadline.
-                seconds_left -= time.monotonic() - started + (0.0 if busy.limited else pause)
+                seconds_left -= model.clock() - started + (0.0 if busy.limited else pause)
                 if attempt == model.max_retries:
                     raise
                 if seconds_left <= 0:
@@ -211,12 +222,23 @@ class _Request:
     schema: dict[str, Any]
     messages: Sequence[Message]
     room: int | None
+    images: tuple[str, ...] = ()
 
     @property
     def call(self) -> Call:
         """The estimated cost of the request."""
         asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(self.schema)))
-        return Call(self.model.name, asked, self._most)
+        return Call(self.model.name, asked + IMAGE_TOKENS * len(self.images), self._most)
+
+    @property
+    def conversation(self) -> list[tuple[str, Any]]:
+        """The messages as the client takes them: with images, the last one is a list of parts."""
+        messages: list[tuple[str, Any]] = list(self.fitted)
+        if self.images:
+            role, text = messages[-1]
+            shown = [{"type": "image_url", "image_url": {"url": url}} for url in self.images]
+            messages[-1] = (role, [{"type": "text", "text": text}, *shown])
+        return messages
 
     @property
     def fitted(self) -> list[Message]:
@@ -274,18 +296,20 @@ async def _send(request: _Request, seconds_left: float) -> AIMessage:
     """
     import openai  # noqa: PLC0415  the import takes half a second, which only runs with a model should pay
 
-    model = request.model
+    model, started = request.model, request.model.clock()
     # langchain-openai warns about servers without json_schema; the next method handles these.
     warnings.filterwarnings("ignore", category=UserWarning, module=r"langchain_openai\.")
     try:
         async with asyncio.timeout(seconds_left):
             # langchain-openai renames and drops some settings; what stands in extra_body is sent as it is.
-            reply: AIMessage = await model.llm.ainvoke(request.fitted, extra_body=request.body)
+            reply: AIMessage = await model.llm.ainvoke(request.conversation, extra_body=request.body)
     except TimeoutError as error:
         raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
     except openai.APIError as error:
+        if isinstance(error, openai.APITimeoutError) and model.clock() - started >= seconds_left:
+            raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
         fault = Fault.of(error)
-        if fault.is_refusal or fault.is_context:
+        if fault.is_refusal or fault.is_context or (request.images and fault.is_images):
             raise _RefusedError(fault) from error
         raise fault_of(error) from error
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:

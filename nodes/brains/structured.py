@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -23,6 +24,8 @@ from prompts import build_correction
 __all__ = ["Message", "Structured", "ask_structured"]
 
 T = TypeVar("T", bound=BaseModel)
+
+logger = logging.getLogger(__name__)
 _SHORTEST = 200
 """The minimum number of tokens for an answer; with fewer, no request is sent."""
 _REJECTED = 400
@@ -49,6 +52,7 @@ async def ask_structured(
     correction: Callable[[str], str] = build_correction,
     accept: type[T] | None = None,
     room: int | None = None,
+    images: tuple[str, ...] = (),
 ) -> Structured[T]:
     """Ask, and ask once more with the rejected answer and the error message if the answer is invalid.
 
@@ -61,6 +65,7 @@ async def ask_structured(
         budget: Pays for every request.
         correction: Turns an error into the message that follows it.
         accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
+        images: Data URLs of images that follow the last message.
         room: Tokens that all answers and the correction may use together; None leaves each to the model's limit.
 
     Raises:
@@ -68,7 +73,7 @@ async def ask_structured(
         ModelError: No answer arrived: transport, refusal, filter or budget.
     """
     first = [_masked(message) for message in messages]
-    sender = Sender(model, strict_schema(schema), budget)
+    sender = Sender(model, strict_schema(schema), budget, images=images)
     asked, corrected, remaining = first, False, room
     while True:
         method = model.abilities.method
@@ -79,6 +84,7 @@ async def ask_structured(
         except ModelError as error:
             raise ModelError(str(error), sender.usage) from error
         except InvalidOutput as invalid:
+            _log(schema, invalid, last=corrected)
             uses_other_method = _learnt(model, method, invalid)
             correction_messages = _correction(invalid, correction)
             remaining = _remaining_tokens(room, sender.usage, correction_messages, model)
@@ -89,6 +95,14 @@ async def ask_structured(
             if not answer.plain and method in ("json_schema", "function_calling"):
                 model.next_method(method)
             return Structured(value, sender.usage, tuple(asked))
+
+
+def _log(schema: type[BaseModel], invalid: InvalidOutput, *, last: bool) -> None:
+    """Log an invalid answer, the first as a warning and the one after the correction as an error (PRD section 2)."""
+    level, attempt = (logging.ERROR, 2) if last else (logging.WARNING, 1)
+    fields = {"action": "model.invalid", "attempt": attempt, "schema": schema.__name__}
+    # The message names fields and faults, and nothing that the model wrote.
+    logger.log(level, "%s invalid (attempt %d): %s", schema.__name__, attempt, mask(str(invalid)), extra=fields)
 
 
 def _masked(message: Message) -> Message:

@@ -41,7 +41,8 @@ def run(path: Path, data: Path, **asked: Any) -> tuple[Found, Parameters]:
     engine = Engine(path, data / "repos")
     given = {name: asked.pop(name) for name in set(Settings.model_fields) & set(asked)}
     settings = Settings(**{"triage_data_dir": data, "triage_brain": "rules", **given})
-    return asyncio.run(answer(engine, engine.commit("main"), settings, Options(**asked), lambda *_: None))
+    outcome = asyncio.run(answer(engine, engine.commit("main"), settings, Options(**asked), lambda *_: None))
+    return outcome.found[-1], outcome.about
 
 
 def test_every_issue_is_read_at_the_commit_before_its_fix(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:

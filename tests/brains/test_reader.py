@@ -110,6 +110,25 @@ async def test_the_schema_is_the_same_in_every_request(brain: LLMBrain, server: 
     assert len({str(request["response_format"]) for request in server.requests}) == 1
 
 
+async def test_each_look_is_charged_what_it_sends(server: ModelServer) -> None:
+    """A conversation is sent again with each look, so it is reserved and, without reported usage, charged again."""
+    server.script = [
+        Reply({**one.body, "usage": None})
+        for one in (*[wants(look("words", word)) for word in ("advance", "while", "return")], ranks("E1"))
+    ]
+    models = Models(ModelSettings(base_url=server.url, timeout=patience(10), max_retries=0, calls_per_minute=6_000))
+    case, _ = case_of(candidates())
+    judged = await LLMBrain(models).read_code(case, case.evidence)
+    await models.aclose()
+    assert judged.usage.calls == len(server.requests) == 4
+    expected = 0
+    for request in server.requests:
+        expected += estimate(json.dumps(request["response_format"]["json_schema"]["schema"]))
+        expected += sum(5 + estimate(message["content"]) for message in request["messages"])
+    assert judged.usage.input_tokens == expected
+    assert expected > 3 * tokens(server.requests[0])
+
+
 async def test_a_refused_look_costs_a_look_and_not_the_judgement(brain: LLMBrain, server: ModelServer) -> None:
     case, looks = case_of(candidates())
     server.script = [wants(look("open", "../../etc/passwd", 1, 9), "open x", look("run", "make"), SCAN), ranks("E3")]

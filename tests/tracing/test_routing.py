@@ -53,6 +53,23 @@ SECRET = "the secret plans of the reporter"
         pytest.param(
             {"also": ("docs",), "tier": "complex"}, {"triage.beside": "docs", "triage.tier": "complex"}, id="2"
         ),
+        pytest.param(
+            {
+                "next_node": "codebase_search",
+                "also": ("docs",),
+                "supervisor_confidence": 0.7,
+                "supervisor_reasoning": SECRET,
+                "trace": (TraceEntry(node="supervisor", decision="codebase_search", reason=SECRET, confidence=0.7),),
+            },
+            {
+                "triage.beside": "docs",
+                "triage.decision": "codebase_search",
+                "triage.confidence": 0.7,
+                "triage.supervisorRouting": '{"next": "codebase_search", "specialists": ["codebase_search", "docs"], '
+                '"confidence": 0.7, "guard": null, "judged_by": "rules", "iteration": 0}',
+            },
+            id="a-supervisor",
+        ),
         pytest.param({"tier": SECRET, "messages": [SECRET], "trace": SECRET}, {}, id="no-node"),
         pytest.param(SECRET, {}, id="no-mapping"),
     ],

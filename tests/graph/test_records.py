@@ -1,0 +1,116 @@
+"""What a run records of itself besides its report: scores, lengths, retries, compression and the critique."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from bot.report.document import build_result
+from bot.runs.context import build_context
+from nodes.brains.llm import LLMBrain
+from nodes.brains.models import Models, ModelSettings
+from nodes.brains.rules import RulesBrain
+from nodes.checkpoints import serializer
+from nodes.context import Brain
+from nodes.graph import build_graph
+from nodes.run import Finished, advance, initial_state
+from nodes.state import BugTriageState, TraceEntry
+from tests.endpoints import answer
+from tests.fakes import SHA, FakeCode, FakeEvidence, ScriptedBrain, decide
+from tests.model_server import ModelServer, Request, says, serve, text_of
+
+BODY = "The lexer hangs on an open quote: `scan` never returns."
+LONG = f"{BODY} " + "It prints the same line again. " * 400
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serve() as running:
+        yield running
+
+
+async def triage(brain: Brain, body: str = BODY, confidence: float = 0.0) -> BugTriageState:
+    code = FakeCode()
+    rules = RulesBrain()
+    ctx = build_context("scan hangs", body, code=code, evidence=FakeEvidence(), brain=brain, rules=rules)
+    start = initial_state(ctx.title, ctx.body, repository="o/r", sha=SHA)
+    outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)
+    assert isinstance(outcome, Finished)
+    return outcome.state
+
+
+def entries(state: BugTriageState, node: str) -> list[TraceEntry]:
+    return [entry for entry in state.trace if entry.node == node]
+
+
+async def test_a_search_records_its_threshold_and_the_mean_score_of_what_it_kept() -> None:
+    state = await triage(RulesBrain())
+    found = entries(state, "codebase_search")[0]
+    assert found.scores["threshold_used"] == 0.6
+    assert 0.6 <= found.scores["avg_score"] <= 1.0
+    again = [entry for entry in entries(state, "codebase_search")[1:] if entry.scores]
+    assert all(entry.scores["threshold_used"] == 0.55 for entry in again)
+
+
+async def test_a_writer_records_its_length_and_a_supervisor_the_retries() -> None:
+    brain = ScriptedBrain([decide("codebase_search"), decide("writer"), decide("writer")], confidence=0.2)
+    state = await triage(brain)
+    assert all(entry.counts["answer_length"] > 0 for entry in entries(state, "writer"))
+    retries = [entry.counts["retry_count"] for entry in entries(state, "supervisor")]
+    assert retries == sorted(retries)
+    assert retries[-1] == state.retry_count == entries(state, "writer")[-1].counts["retry_count"]
+
+
+async def test_the_result_contains_the_critique() -> None:
+    state = await triage(ScriptedBrain([decide("codebase_search"), decide("critic"), decide("writer")]))
+    critique = build_result(state).critique
+    assert critique is not None
+    assert (critique.verdict, critique.gaps != ()) == ("APPROVED", True)
+    assert build_result(await triage(ScriptedBrain([decide("codebase_search"), decide("writer")]))).critique is None
+
+
+@pytest.mark.parametrize(("compress_from", "is_long"), [(6_000, True), (20_000, False), (500, True)])
+async def test_a_model_gets_a_long_text_compressed_from_the_set_length(
+    server: ModelServer, compress_from: int, is_long: bool
+) -> None:
+    server.script = lambda request: says(answer(request))
+    models = Models(
+        ModelSettings(
+            base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6, compress_from=compress_from
+        )
+    )
+    state = await triage(LLMBrain(models), LONG)
+    await models.aclose()
+    read = entries(state, "investigator")[0]
+    assert read.counts.get("context_compressed", 0) == is_long
+    asked = next(text_of(request) for request in server.requests if "You are the investigator" in text_of(request))
+    assert ("characters left out" in asked) == is_long
+    assert len(asked) < compress_from + 8_000
+
+
+async def test_rules_read_the_whole_text_and_record_no_compression() -> None:
+    state = await triage(RulesBrain(), LONG)
+    assert not any("context_compressed" in entry.counts for entry in state.trace)
+
+
+async def test_both_attempts_of_an_invalid_decision_are_logged_without_what_the_model_wrote(
+    server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    def script(request: Request) -> object:
+        if "You are the supervisor" in text_of(request):
+            return says({**answer(request), "next_node": "the secret plan"})
+        return says(answer(request))
+
+    server.script = script  # type: ignore[assignment]
+    models = Models(ModelSettings(base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6))
+    with caplog.at_level(logging.WARNING, logger="nodes.brains.structured"):
+        await triage(LLMBrain(models))
+    await models.aclose()
+    logged = [(one.levelname, one.getMessage()) for one in caplog.records if "SupervisorDecision" in one.getMessage()]
+    assert [level for level, _ in logged[:2]] == ["WARNING", "ERROR"]
+    assert [f"(attempt {number})" in message for number, (_, message) in enumerate(logged[:2], 1)] == [True, True]
+    assert "next_node" in logged[0][1]
+    assert not any("secret plan" in message for _, message in logged)

@@ -1,0 +1,208 @@
+"""Pictures of issues over real TLS: what is fetched, and everything that is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from bot.operator_config import ATTACHMENT_HOSTS, PicturesConfig
+from bot.runs.pictures import PictureFetcher, RefusedPicture, Resolved, find_pictures, resolve_public
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1"
+HUGE_PNG = PNG[:16] + b"\0\1\0\0\0\1\0\0"
+ASSET = "https://github.com/user-attachments/assets/1"
+STORED = "https://github-production-user-asset-6210df.s3.amazonaws.com/1"
+
+
+@dataclass
+class Site:
+    """What the server answers by path, and what it was asked."""
+
+    port: int = 0
+    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+    pages: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
+    asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    delay: float = 0.0
+
+    def fetcher(self, **limits: Any) -> PictureFetcher:
+        """A fetcher whose hosts all are this server."""
+        return PictureFetcher(PicturesConfig(**limits), resolve=self._here, tls=self.tls)
+
+    async def _here(self, _host: str) -> Resolved:
+        return Resolved("127.0.0.1", self.port)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for the attachment hosts, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "github.com")])
+    now = dt.datetime.now(dt.UTC)
+    hosts = x509.SubjectAlternativeName([x509.DNSName(host) for host in ATTACHMENT_HOSTS])
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(hosts, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    file = tmp_path_factory.mktemp("tls") / "site.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    return file
+
+
+@pytest.fixture
+def site(certificate: Path) -> Iterator[Site]:
+    served = Site()
+    served.tls.load_verify_locations(certificate)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            served.asked.append((str(self.headers["Host"]), self.path, dict(self.headers)))
+            time.sleep(served.delay)
+            status, headers, body = served.pages.get(self.path, (404, {}, b""))
+            self.send_response(status)
+            for pair in headers.items():
+                self.send_header(*pair)
+            self.end_headers()
+            try:
+                self.wfile.write(body)
+            except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
+                self.close_connection = True
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            """Say nothing."""
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    httpd.daemon_threads = True
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    httpd.socket = context.wrap_socket(httpd.socket, server_side=True)
+    served.port = httpd.server_port
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield served
+    finally:
+        httpd.shutdown()
+        httpd.server_close()
+        thread.join()
+
+
+def redirect(to: str) -> tuple[int, dict[str, str], bytes]:
+    return 302, {"Location": to}, b""
+
+
+async def test_an_attachment_is_fetched_through_its_redirect_without_credentials(site: Site) -> None:
+    site.pages = {"/user-attachments/assets/1": redirect(STORED), "/1": (200, {}, PNG)}
+    found = await site.fetcher().fetch(f'It fails:\n<img width="3" src="{ASSET}">\n![again]({ASSET})')
+    assert found.refused == ()
+    assert [(picture.url, picture.data_url[:22]) for picture in found.fetched] == [(ASSET, "data:image/png;base64,")]
+    assert [host for host, _, _ in site.asked] == ["github.com", STORED.split("/")[2]]
+    names = {name.lower() for _, _, headers in site.asked for name in headers}
+    assert not names & {"authorization", "cookie", "referer"}
+
+
+@pytest.mark.tried("pictures that must not be fetched or read")
+@pytest.mark.parametrize(
+    ("url", "page", "why"),
+    [
+        pytest.param("http://github.com/user-attachments/assets/1", None, "not a plain https", id="http"),
+        pytest.param("https://github.com:8443/user-attachments/assets/1", None, "not a plain https", id="port"),
+        pytest.param("https://a:b@github.com/user-attachments/assets/1", None, "not a plain https", id="credentials"),
+        pytest.param("https://evil.example/1.png", None, "host is not allowed", id="other-host"),
+        pytest.param("https://github.com.evil.example/1", None, "host is not allowed", id="lookalike"),
+        pytest.param("https://127.0.0.1/1.png", None, "host is not allowed", id="loopback"),
+        pytest.param("https://[::1]/1.png", None, "host is not allowed", id="loopback-v6"),
+        pytest.param("https://github.com/logout", None, "not an attachment", id="page-of-github"),
+        pytest.param(ASSET, redirect("https://evil.example/1.png"), "host is not allowed", id="redirect-elsewhere"),
+        pytest.param(ASSET, redirect("http://169.254.169.254/"), "not a plain https", id="redirect-inside"),
+        pytest.param(ASSET, redirect("/settings"), "not an attachment", id="redirect-to-a-page"),
+        pytest.param(ASSET, redirect(ASSET), "too many redirects", id="redirect-loop"),
+        pytest.param(ASSET, (200, {}, b"<svg onload='x'/>"), "not a PNG", id="svg"),
+        pytest.param(ASSET, (200, {"Content-Type": "image/png"}, b"<html>"), "not a PNG", id="page-called-picture"),
+        pytest.param(ASSET, (200, {}, b""), "not a PNG", id="empty"),
+        pytest.param(ASSET, (200, {}, PNG + b"\0" * 20_000), "too large", id="large"),
+        pytest.param(ASSET, (200, {}, HUGE_PNG), "too many pixels", id="bomb"),
+        pytest.param(ASSET, (404, {}, PNG), "HTTP 404", id="gone"),
+        pytest.param(ASSET, (200, {"Content-Encoding": "gzip"}, b"\x1f\x8b" + PNG), "not a PNG", id="compressed"),
+    ],
+)
+async def test_anything_else_is_refused_and_costs_only_itself(
+    site: Site, url: str, page: tuple[int, dict[str, str], bytes] | None, why: str
+) -> None:
+    site.pages = {"/2": (200, {}, PNG)} | ({"/user-attachments/assets/1": page} if page else {})
+    other = "https://user-images.githubusercontent.com/2"
+    found = await site.fetcher(max_bytes=10_000).fetch(f"![a]({url}) ![b]({other})")
+    assert len(found.refused) == 1
+    assert why in found.refused[0]
+    assert [picture.url for picture in found.fetched] == [other]
+    assert all("example" not in host for host, _, _ in site.asked)
+
+
+async def test_a_slow_host_is_given_up_and_more_pictures_than_the_limit_are_not_asked_for(site: Site) -> None:
+    site.delay = 1.0
+    body = "".join(f"![]({ASSET}{n})\n" for n in range(6))
+    found = await site.fetcher(count=1, timeout=0.2).fetch(body)
+    assert (found.fetched, len(site.asked)) == ((), 1)
+    assert sorted(set(found.refused)) == ["more pictures than the limit", "not reachable (ReadTimeout)"] or sorted(
+        set(found.refused)
+    ) == ["more pictures than the limit", "no picture in time"]
+
+
+@pytest.mark.tried("pictures that must not be fetched or read")
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "10.1.2.3", "169.254.169.254", "0.0.0.0"])
+async def test_a_host_with_a_private_address_is_refused(host: str) -> None:
+    with pytest.raises(RefusedPicture, match="private address"):
+        await resolve_public(host)
+
+
+async def test_a_certificate_of_another_host_is_refused(site: Site) -> None:
+    fetcher = site.fetcher(hosts=("other.example",))
+    found = await fetcher.fetch("![](https://other.example/1)")
+    assert (found.fetched, found.refused, site.asked) == ((), ("not reachable (ConnectError)",), [])
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        pytest.param(f"![a]({ASSET})", (ASSET,), id="markdown"),
+        pytest.param(f'![a](<{ASSET}> "title")', (ASSET,), id="markdown-with-title"),
+        pytest.param(f"<IMG alt='x' SRC={ASSET} />", (ASSET,), id="html-without-quotes"),
+        pytest.param(f"```\n![a]({ASSET})\n```\n![b]({STORED})", (STORED,), id="not-in-code"),
+        pytest.param(f"~~~\n```\n![a]({ASSET})\n~~~", (), id="nested-fences"),
+        pytest.param(f"[a]({ASSET}) {ASSET}", (), id="links"),
+        pytest.param("![a](file:///etc/passwd) ![b](data:image/png;base64,x)", (), id="other-schemes"),
+    ],
+)
+def test_only_pictures_that_the_issue_shows_are_found(body: str, found: tuple[str, ...]) -> None:
+    assert find_pictures(body) == found
+
+
+def test_finding_pictures_takes_linear_time() -> None:
+    slow: list[Callable[[int], str]] = [
+        lambda n: "![" * n,
+        lambda n: "<img " * n,
+        lambda n: "![](https://" * n,
+        lambda n: "`" * n,
+    ]
+    for text in slow:
+        started = time.process_time()
+        find_pictures(text(200_000))
+        assert time.process_time() - started < 5
