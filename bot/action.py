@@ -13,15 +13,15 @@ from pathlib import Path
 
 from bot.dispatch.embedded import Dispatcher
 from bot.errors import UserError
-from bot.events import Delivery, MalformedError, read_delivery
 from bot.handlers import Handlers
 from bot.handlers.people import Policy
-from bot.operator_config import load_operator_config
 from bot.report.sanitise import plain
 from bot.settings import Settings
+from bot.settings.operator import load_operator_config
 from bot.settings.server import ServerSettings
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
+from bot.webhook.events import Delivery, MalformedError, read_delivery
 from bot.worker import open_worker
 from nodes.report import TriageReport
 

@@ -27,7 +27,7 @@ from bot.web import Site
 from bot.web import routes as page_routes
 from bot.web.faults import handlers
 from bot.web.security import Shield
-from bot.webhook import Webhook
+from bot.webhook.endpoint import Webhook
 
 PATH = "/webhooks/github"
 

@@ -19,7 +19,9 @@ from pydantic import BaseModel
 from bot.api.openapi import openapi
 from bot.cli import cli
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
-from bot.operator_config import (
+from bot.report.document import result_schema
+from bot.settings import Settings
+from bot.settings.operator import (
     GitHubIssues,
     PicturesConfig,
     SearxNG,
@@ -29,9 +31,7 @@ from bot.operator_config import (
     Web,
     operator_schema,
 )
-from bot.repo_config import RepositoryConfig, config_schema
-from bot.report.document import result_schema
-from bot.settings import Settings
+from bot.settings.repository import RepositoryConfig, config_schema
 from nodes.brains.models import LONGER
 from nodes.brains.sending import IMAGE_TOKENS
 from nodes.brains.tokens import TOTAL

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.past import _nearby
 from bot.ports import RepositoryRef
+from bot.runs.past import _nearby
 from bot.store.issues.past_issues import StoredIssue
 from bot.store.sqlite import SqliteStore
 from nodes.search.similar import words_of

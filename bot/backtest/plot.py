@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from bot.backtest.score import Fifth, Threshold, curve, fifths
-from bot.drawing import picture
+from bot.report.drawing import picture
 
 _SIDE, _TOP, _LEFT, _GAP = 260, 64, 56, 96
 _WIDTH, _HEIGHT = _LEFT + 2 * _SIDE + _GAP + 24, _TOP + _SIDE + 64

@@ -85,8 +85,8 @@ def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Setti
 
 def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
     from bot.ask.answer import Answerer  # noqa: PLC0415  --help needs no engine
-    from bot.operator_config import load_operator_config  # noqa: PLC0415
     from bot.runs.sources import Sources  # noqa: PLC0415
+    from bot.settings.operator import load_operator_config  # noqa: PLC0415
 
     sources = Sources(load_operator_config(settings.triage_config, repo))
     progress = Progress()

@@ -26,7 +26,7 @@ async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
     Raises:
         UserError: GitHub asks to wait; the same command resumes where this one stopped.
     """
-    from bot.past import PAGES, is_enough, learn_page  # noqa: PLC0415  --help needs no numpy
+    from bot.runs.past import PAGES, is_enough, learn_page  # noqa: PLC0415  --help needs no numpy
     from bot.store.issues.past_issues import ReadingProgress  # noqa: PLC0415
 
     walk = await past.progress() or ReadingProgress()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from bot.operator_config import OperatorConfig
+    from bot.settings.operator import OperatorConfig
 
 
 @click.group("config")
@@ -27,8 +27,8 @@ _OPERATOR = click.option("--operator", is_flag=True, help="Check the operator's 
 def check(file: Path, *, operator: bool) -> None:
     """Report every fault of FILE with its line; exit with 1 if there is one."""
     from bot.errors import UserError  # noqa: PLC0415
-    from bot.operator_config import read_operator_config  # noqa: PLC0415
-    from bot.repo_config import ConfigError, read_config  # noqa: PLC0415  --help needs no pydantic
+    from bot.settings.operator import read_operator_config  # noqa: PLC0415
+    from bot.settings.repository import ConfigError, read_config  # noqa: PLC0415  --help needs no pydantic
 
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -53,7 +53,7 @@ def _operators(config: OperatorConfig) -> str:
 @_OPERATOR
 def schema(*, operator: bool) -> None:
     """Print the JSON Schema of .github/triage.yml, for editors."""
-    from bot.operator_config import operator_schema  # noqa: PLC0415
-    from bot.repo_config import config_schema  # noqa: PLC0415
+    from bot.settings.operator import operator_schema  # noqa: PLC0415
+    from bot.settings.repository import config_schema  # noqa: PLC0415
 
     click.echo(json.dumps(operator_schema() if operator else config_schema(), indent=2, sort_keys=True))

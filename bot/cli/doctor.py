@@ -91,8 +91,8 @@ def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
     """Check that each source in the operator's file works."""
     from bot.doctor import Check  # noqa: PLC0415  as above
     from bot.errors import UserError  # noqa: PLC0415
-    from bot.operator_config import load_operator_config  # noqa: PLC0415
     from bot.runs.sources import Sources  # noqa: PLC0415
+    from bot.settings.operator import load_operator_config  # noqa: PLC0415
 
     try:
         sources = Sources(load_operator_config(settings.triage_config, repository))

@@ -20,9 +20,9 @@ from bot.settings.dotenv import ignored_settings, repository_around
 from nodes.state import Answer, HumanExchange
 
 if TYPE_CHECKING:
-    from bot.operator_config import OperatorConfig
     from bot.report.explain import Account
     from bot.settings import Settings
+    from bot.settings.operator import OperatorConfig
     from nodes.context import CodePort, PastPort
 
 MAX_ANSWER = 1_000
@@ -167,7 +167,7 @@ def command(
 
     You can stop it with Ctrl-C at any time; the same command resumes the run.
     """
-    from bot.operator_config import load_operator_config  # noqa: PLC0415
+    from bot.settings.operator import load_operator_config  # noqa: PLC0415
 
     issue = named_issue(argument, issue)
     remote = is_remote(issue) and text is None
@@ -266,7 +266,7 @@ def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> C
 def _past(file: str | None) -> PastPort | None:
     if file is None:
         return None
-    from bot.past import read_listed  # noqa: PLC0415  --help needs no pydantic
+    from bot.runs.past import read_listed  # noqa: PLC0415  --help needs no pydantic
 
     return read_listed(file)
 

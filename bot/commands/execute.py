@@ -14,8 +14,8 @@ from bot.errors import UserError
 from bot.ports import CommandEffects, Comment, ControlPort, GitHubPort, Issue, IssueRef, Permission
 from bot.publish import Publisher
 from bot.publish.replies import Replies
-from bot.repo_config import FoundConfig
 from bot.report.sanitise import code
+from bot.settings.repository import FoundConfig
 
 NO_PERMISSION = CommandEffects(reaction="confused")
 MayAnswer = Callable[[], Awaitable[bool]]

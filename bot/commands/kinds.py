@@ -10,7 +10,7 @@ from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, ControlPort, GitHubPort, Issue, Permission
 from bot.publish.skip_reasons import reason_to_skip, remedy_for
-from bot.repo_config import CommandName, CommandRole, RepositoryConfig
+from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
 
 Role = Literal["author", "maintainer"]
 _STRICTNESS: tuple[CommandRole, ...] = ("author", "maintainer", "nobody")

@@ -13,9 +13,9 @@ from bot.github.token import TokenGitHub
 from bot.limits import WHOLE, WriteBudget
 from bot.ports import RepositoryRef
 from bot.registration import registration
-from bot.repo_config import find_config
 from bot.runs.remote import token_for
 from bot.settings import Settings
+from bot.settings.repository import find_config
 from bot.settings.server import app_key
 
 _WEBHOOK = "/webhooks/github"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bot.events import Delivery
 from bot.handlers import installation, issue_comment, issues, repository
 from bot.handlers.people import Policy
 from bot.jobs import Work
+from bot.webhook.events import Delivery
 
 Handler = Callable[[Delivery, Policy], list[Work]]
 

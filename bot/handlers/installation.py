@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from bot.events import Delivery
 from bot.handlers.people import Policy
 from bot.jobs import InstallationChanged, Work
+from bot.webhook.events import Delivery
 
 _How = Literal["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.events import Delivery
 from bot.handlers.people import Policy
 from bot.jobs import Commands, CommentDeleted, Reply, Work
+from bot.webhook.events import Delivery
 
 PREFIX = "/triage"
 MAX_TEXT = 262_144

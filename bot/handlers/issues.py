@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bot.events import Delivery, issue_ref
 from bot.handlers.people import Policy
 from bot.jobs import Edited, Ended, Labelled, Triage, Work
+from bot.webhook.events import Delivery, issue_ref
 
 
 def handle(delivery: Delivery, policy: Policy) -> list[Work]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.payload import CommentPart, IssuePart, User
+from bot.webhook.payload import CommentPart, IssuePart, User
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 from bot.errors import MissingPermissionError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.ports import Effect, EffectsPort, Finished, GitHubPort, Issue, Outcome, OwnerCheck, Waiting
 from bot.publish.skip_reasons import reason_to_skip
-from bot.repo_config import RepositoryConfig, StateName
+from bot.settings.repository import RepositoryConfig, StateName
 from nodes.report import Kind, TriageReport
 
 _KIND: Mapping[Kind, str] = {

@@ -13,8 +13,8 @@ from bot.limits import REPLIES
 from bot.ports import CommandEffects, Effect, GitHubPort, IssueRef
 from bot.publish.poster import Poster
 from bot.publish.reactions import Reactions
-from bot.repo_config import FoundConfig
 from bot.report.sanitise import code
+from bot.settings.repository import FoundConfig
 
 if TYPE_CHECKING:
     from bot.commands.parse import Command

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.ports import Issue
-from bot.repo_config import RepositoryConfig
+from bot.settings.repository import RepositoryConfig
 
 CLOSED = "the issue is closed"
 _BOT, _LOCKED, _OPT_OUT = "a bot opened it", "the conversation is locked", "it has the opt-out label"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.ports import Finished, Outcome
-from bot.repo_config import RepositoryConfig
+from bot.settings.repository import RepositoryConfig
 from nodes.report import TriageReport
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.repo_config import RepositoryConfig
 from bot.report.markdown import MarkdownRenderer
 from bot.runs.ephemeral import NoSignals
+from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain
 from nodes.context import (
     COMPRESS_FROM,

@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from bot.operator_config import OperatorConfig
 from bot.report.document import build_result
 from bot.report.explain import Account
 from bot.report.markdown import MarkdownRenderer
@@ -15,6 +14,7 @@ from bot.runs.context import build_context
 from bot.runs.model import model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings
+from bot.settings.operator import OperatorConfig
 from bot.store.checkpoints import open_checkpoints
 from bot.store.sqlite import SqliteStore
 from bot.tracing.observer import traced

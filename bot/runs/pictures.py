@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from bot.operator_config import PicturesConfig
+from bot.settings.operator import PicturesConfig
 from nodes.context import Picture, Pictures
 
 _PICTURE = re.compile(

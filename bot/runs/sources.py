@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.errors import BotError
-from bot.operator_config import OperatorConfig, ToolConfig
 from bot.runs.pictures import PictureFetcher
+from bot.settings.operator import OperatorConfig, ToolConfig
 from nodes.brains.budget import Pace
 from nodes.context import Outside, TimeLimits
 from nodes.evidence import Evidence

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import UserError
-from bot.operator_config import OperatorConfig, load_operator_config
 from bot.registration import read_registration
 from bot.settings import Settings, SettingsError, load_settings
+from bot.settings.operator import OperatorConfig, load_operator_config
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from bot.errors import RateLimitedError, RefusedError
 from bot.jobs import Commands
 from bot.ports import Issue, Permission
 from bot.publish.replies import Replies
-from bot.repo_config import FoundConfig, RepositoryConfig
+from bot.settings.repository import FoundConfig, RepositoryConfig
 from bot.store.runs import Run
 from bot.worker.issue_job import IssueJob
 

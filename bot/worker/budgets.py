@@ -23,8 +23,8 @@ from bot.ceilings import (
 from bot.limits import installation_key
 from bot.metrics.measures import MODEL_COST
 from bot.ports import Issue, RepositoryRef
-from bot.repo_config import RepositoryConfig
 from bot.settings import Settings
+from bot.settings.repository import RepositoryConfig
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.runs.usage import Usage as Counters
 from nodes.brains.budget import Call, PostponedError

@@ -21,7 +21,7 @@ from bot.jobs import (
 )
 from bot.publish.labels import LATER, ReportLabels
 from bot.publish.replies import Replies
-from bot.repo_config import FoundConfig
+from bot.settings.repository import FoundConfig
 from bot.store.database import StoreError
 from bot.store.installations import InstallationState
 from bot.worker.admission import may_answer

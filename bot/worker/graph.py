@@ -5,11 +5,11 @@ from __future__ import annotations
 from langgraph.types import Durability
 from pydantic import ValidationError
 
-from bot.past import StoredPast
 from bot.ports import Finished, Outcome, Waiting
-from bot.repo_config import RepositoryConfig
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
+from bot.runs.past import StoredPast
+from bot.settings.repository import RepositoryConfig
 from bot.store.runs import Run
 from bot.worker.admission import may_ask
 from bot.worker.budgets import SharedBudget, run_scope

@@ -17,7 +17,7 @@ from bot.publish import Publisher
 from bot.publish.labels import LATER
 from bot.publish.publisher import Why
 from bot.publish.replies import ANSWER, LABELS
-from bot.repo_config import FoundConfig, find_config
+from bot.settings.repository import FoundConfig, find_config
 from bot.store.tables import IssueStore, Store
 from bot.worker.tools import Tools
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bot.errors import BotError, SuspendedError
 from bot.jobs import Ended, Job, LearnPast
-from bot.past import is_enough, learn_page, update_stored_issue
 from bot.ports import Issue, RepositoryRef
-from bot.repo_config import RepositoryConfig
+from bot.runs.past import is_enough, learn_page, update_stored_issue
+from bot.settings.repository import RepositoryConfig
 from bot.store.issues.past_issues import ReadingProgress
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.issue_job import IssueJob

@@ -9,7 +9,7 @@ from bot.jobs import Continue, Edited, Expire, Reply, Triage, Work
 from bot.ports import AskedQuestion, Comment, Issue, IssueRef
 from bot.publish.publisher import Why
 from bot.publish.skip_reasons import reason_to_skip, remedy_for
-from bot.repo_config import FoundConfig
+from bot.settings.repository import FoundConfig
 from bot.store.runs import Run
 from bot.worker.admission import STOPPED, OverLimitError, admit, explain_refusal
 from bot.worker.answers import answer_in, answer_in_body

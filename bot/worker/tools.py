@@ -15,10 +15,10 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from bot.github import GitHub
 from bot.github.token import TokenGitHub
 from bot.mirrors import Mirrors
-from bot.repo_config import RepositoryConfig
 from bot.runs.model import check_brain, model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings
+from bot.settings.repository import RepositoryConfig
 from bot.settings.server import ServerSettings
 from bot.store.checkpoints import open_saver
 from bot.store.opening import open_store

@@ -9,7 +9,7 @@ import pytest
 
 from bot.commands import COMMANDS
 from bot.commands.help import WHO
-from bot.repo_config import CommandName
+from bot.settings.repository import CommandName
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 SECTIONS = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot.commands.parse import Edit, new_commands, parse
-from bot.events import read_delivery
 from bot.handlers import Handlers
 from bot.handlers.people import Policy
 from bot.jobs import Commands
+from bot.webhook.events import read_delivery
 from tests.deliveries import comment_event, headers
 from tests.github_world import World
 

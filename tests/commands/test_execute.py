@@ -15,8 +15,8 @@ from bot.commands.parse import Edit
 from bot.github import GitHub
 from bot.ports import Comment, IssueRef, Relation
 from bot.publish import Publisher
-from bot.repo_config import FoundConfig, read_config
 from bot.report.document import Result
+from bot.settings.repository import FoundConfig, read_config
 from bot.store.sqlite import SqliteStore
 from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage

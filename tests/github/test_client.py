@@ -24,7 +24,7 @@ from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError
 from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
-from bot.repo_config import find_config
+from bot.settings.repository import find_config
 from tests.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
 from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
 

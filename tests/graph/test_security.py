@@ -9,11 +9,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import Finished as Outcome
 from bot.publish.labels import wanted_labels
-from bot.repo_config import read_config
 from bot.report.document import build_result
 from bot.report.explain import Account, render_markdown
 from bot.report.markdown import MarkdownRenderer
 from bot.report.sticky import report_comment
+from bot.settings.repository import read_config
 from nodes.checkpoints import serializer
 from nodes.compose import safe_kind
 from nodes.graph import build_graph

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.errors import UserError
-from bot.operator_config import OperatorConfig, load_operator_config, operator_schema, read_operator_config
-from bot.repo_config import read_config
 from bot.runs.sources import Sources
 from bot.settings import SettingsError
+from bot.settings.operator import OperatorConfig, load_operator_config, operator_schema, read_operator_config
+from bot.settings.repository import read_config
 from bot.settings.server import load_server_settings
 from bot.settings.yaml_file import ConfigError
 from nodes.sources.route import FALLBACK

@@ -7,7 +7,7 @@ import pytest
 from bot.cli.backfill import learn
 from bot.errors import RateLimitedError, RetryableError, UserError
 from bot.github.repository import RepositoryClient
-from bot.past import is_enough, learn_page, update_stored_issue
+from bot.runs.past import is_enough, learn_page, update_stored_issue
 from bot.store.issues.past_issues import PastIssues, ReadingProgress
 from tests.github_server import Fault, GitHubServer
 from tests.github_world import Repo

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
-from bot.past import read_listed
+from bot.runs.past import read_listed
 
 
 def written(tmp_path: Path, *lines: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.github.repository import RepositoryClient
-from bot.past import StoredPast, learn_page, to_stored
 from bot.ports import IssueRef, RepositoryRef
+from bot.runs.past import StoredPast, learn_page, to_stored
 from bot.store.issues.past_issues import PastIssues
 from nodes.context import PastUnreadableError
 from tests.github_server import Fault, GitHubServer

@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.repo_config import ConfigError, RepositoryConfig, config_schema, find_config, read_config
+from bot.settings.repository import ConfigError, RepositoryConfig, config_schema, find_config, read_config
 
 WHOLE = """\
 # yaml-language-server: $schema=https://example.org/triage.yml.json

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.repo_config import read_config
+from bot.settings.repository import read_config
 from nodes.search.engine import Engine
 from nodes.search.globs import name_matches, path_matches
 from nodes.search.types import Query

@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from bot.operator_config import ATTACHMENT_HOSTS, PicturesConfig
 from bot.runs.pictures import PictureFetcher, RefusedPicture, Resolved, find_pictures, resolve_public
+from bot.settings.operator import ATTACHMENT_HOSTS, PicturesConfig
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1"
 HUGE_PNG = PNG[:16] + b"\0\1\0\0\0\1\0\0"

@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from bot import webhook
 from bot.connections.bodies import MOST
 from bot.jobs import InstallationChanged
-from bot.webhook import LARGEST
+from bot.webhook import endpoint
+from bot.webhook.endpoint import LARGEST
 from tests.connections.callers import calling
 from tests.deliveries import comment_event, headers, issue_event, repository, sign
 from tests.github_world import World
@@ -77,14 +77,14 @@ async def test_deliveries_that_arrive_together_are_all_stored(receiver: Receiver
 async def test_what_cannot_be_stored_in_time_is_to_be_redelivered(
     receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhook, "PATIENCE", 0.3)
+    monkeypatch.setattr(endpoint, "PATIENCE", 0.3)
     freed = threading.Event()
     holding = asyncio.ensure_future(receiver.store._database.do(lambda _db: freed.wait(30)))
     answer = await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))
     assert (answer.status_code, "redeliver" in answer.json()["error"]) == (503, True)
     freed.set()
     await holding
-    monkeypatch.setattr(webhook, "PATIENCE", 30.0)
+    monkeypatch.setattr(endpoint, "PATIENCE", 30.0)
     assert (await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))).status_code == 202
 
 
@@ -133,7 +133,7 @@ async def test_a_missing_signature_is_refused_before_the_body_is_read(
 async def test_many_large_bodies_leave_room_for_usual_ones(
     receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhook, "PATIENCE", 4.0)
+    monkeypatch.setattr(endpoint, "PATIENCE", 4.0)
     head = SIGNED_LARGE + b"Content-Length: 26214400\r\n\r\n"
     tracemalloc.start()
     async with AsyncExitStack() as stack:
@@ -149,7 +149,7 @@ async def test_many_large_bodies_leave_room_for_usual_ones(
 
 
 async def test_a_body_that_arrives_too_slowly_is_refused(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webhook, "PATIENCE", 0.2)
+    monkeypatch.setattr(endpoint, "PATIENCE", 0.2)
     async with calling(str(receiver.http.base_url)) as caller:
         await caller.send(SIGNED_LARGE + b"Content-Length: 100\r\n\r\n{")
         assert await caller.status() == 408
@@ -159,7 +159,7 @@ async def test_a_body_that_arrives_too_slowly_is_refused(receiver: Receiver, mon
 async def test_bodies_that_do_not_fit_together_are_dropped_until_the_others_fit(
     receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhook, "PATIENCE", 600.0)  # none is refused for being slow
+    monkeypatch.setattr(endpoint, "PATIENCE", 600.0)  # none is refused for being slow
     head = SIGNED_LARGE + b"Content-Length: 26214400\r\n\r\n"
     url, begun = str(receiver.http.base_url), b"x" * (MOST // 60)
     async with AsyncExitStack() as stack:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.repo_config import RepositoryConfig
+from bot.settings.repository import RepositoryConfig
 from bot.worker.tools import Brains, Engines
 from nodes.brains.budget import RunLimits
 from nodes.brains.models import Models, ModelSettings

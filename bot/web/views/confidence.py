@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.drawing import picture, text
 from bot.report.account import retry_reason
+from bot.report.drawing import picture, text
 from bot.report.words import percent
 from nodes.state import Metrics, RetryReason
 from nodes.trust.quality_gate import LOW_CONFIDENCE

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from bot.drawing import picture, text
 from bot.report import account
+from bot.report.drawing import picture, text
 from bot.report.words import span
 from bot.store.runs.run_events import Visit
 from bot.web.views.words import label, line, prose

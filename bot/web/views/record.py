@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.backtest.score import Threshold, recommend
-from bot.drawing import picture, text
+from bot.report.drawing import picture, text
 from bot.report.words import percent
 from bot.store.pages.repositories import OutcomeRow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.drawing import picture, text
+from bot.report.drawing import picture, text
 from bot.report.words import span
 from bot.store.runs.run_events import Visit
 from bot.web.views.words import label

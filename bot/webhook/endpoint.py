@@ -15,13 +15,13 @@ from starlette.types import Receive, Scope, Send
 
 from bot.connections import Bodies, NoRoomError, Refusals
 from bot.connections.bodies import Body
-from bot.events import FORM, JSON, Delivery, MalformedError, Signature, is_signature, media_type, read_delivery
 from bot.handlers import Handlers
 from bot.jobs import Work
 from bot.logs import log_context
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES
 from bot.store.database import StoreError
 from bot.store.jobs.deliveries import Arrival
+from bot.webhook.events import FORM, JSON, Delivery, MalformedError, Signature, is_signature, media_type, read_delivery
 
 LARGEST = 25 * 1024 * 1024
 """GitHub's own limit on a delivery's body, in bytes."""

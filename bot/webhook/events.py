@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from pydantic import ValidationError
 
-from bot.payload import AnyPayload, Payload, RepositoryPart, User, mismatch
 from bot.ports import Comment, IssueRef, RepositoryRef
+from bot.webhook.payload import AnyPayload, Payload, RepositoryPart, User, mismatch
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
